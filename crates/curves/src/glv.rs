@@ -94,11 +94,7 @@ pub fn multiple<M: Machine, E: Endomorphism>(
     scalar: M::Word,
     point: Affine<M::Fe>,
 ) -> Jacobian<M::Fe> {
-    machine.branch(
-        machine.has(Feature::FieldSlots),
-        |machine| octal::multiple(machine, curve, scalar, point),
-        |machine| multiple_in(machine, curve, scalar, point, false),
-    )
+    octal::multiple(machine, curve, scalar, point)
 }
 
 /// The same by digits to the base 4 with code of half the length that these take otherwise, in which all have their doublings in common; it takes 64 jumps more.

@@ -1,19 +1,18 @@
 //! Sequences whose state stays on the stack from part to part, on a target whose slots are words of memory: [`crate::words::held`].
 //!
-//! A part finds, from below, the address of the next part, unless one always comes after it, and the state; if it takes a row, whose address
-//! lies between both, the row is taken first. It leaves the state with that address on top, and jumps there.
+//! A part finds, from below, the address of the next part, unless one part always comes after it, and the state; if it takes a row, whose address
+//! lies between both, the row is taken first. It leaves the state with that address on top, and jumps there. Where code is to be short, p and
+//! the long constants that are read most lie below the state, so that parts copy them.
 
-use super::Lowering;
-use crate::target::words::{Planned, Words};
+use super::{Lowering, LoweredBlock};
 use crate::target::push;
-use crate::words::held::{Ends, Form, PartOps, Place};
-use residue_ir::Effect;
-use residue_ir::program::{Arm, Block, Operand, Order, Value};
-use residue_ir::SequenceStep;
+use crate::target::words::{Planned, Words};
+use crate::words::held::{Ends, Form, Kind, PartOps, Place, best_order};
+use residue_ir::program::{Arm, Block, ConstantId, Operand, Order, Value};
+use residue_ir::{Effect, FieldOp, SequenceStep};
 use residue_isa::opcode::evm;
 use residue_passes::rows::Nest;
 use residue_passes::{Row, Slot, SlotOp};
-use residue_ir::FieldOp;
 use std::collections::BTreeSet;
 
 /// A word on the stack where a block begins or ends, for the checker.
@@ -23,6 +22,8 @@ pub enum HeldWord {
     Next,
     /// p.
     Modulus,
+    /// A constant as a number.
+    Constant(ConstantId),
     /// A value in this form.
     Value(Operand, Form),
 }
@@ -38,7 +39,7 @@ pub struct HeldEnds {
 
 /// A sequence whose state stays on the stack.
 pub(super) struct HeldSequence {
-    /// Brings the state and the first address to the top. [address] → [state, address]
+    /// Brings the state below the first address. [address] → [state, address]
     pub start: Planned,
     /// Stores the state. [state] → []
     pub end: Planned,
@@ -48,10 +49,11 @@ pub(super) struct HeldSequence {
 
 /// One of its parts.
 pub(super) struct HeldPart {
-    /// What is on the stack before and after it.
-    pub ends: HeldEnds,
-    /// Its arithmetic.
-    pub planned: Planned,
+    /// What is on the stack before and after its arithmetic.
+    ends: HeldEnds,
+    /// Words between the address of its row and the top.
+    above_row: u8,
+    arithmetic: Planned,
 }
 
 /// A part with its operations.
@@ -59,35 +61,77 @@ struct Found<'a> {
     arm: &'a Arm,
     ops: Vec<SlotOp>,
     takes_row: bool,
-    is_last: bool,
+    /// Whether the next part is one whose address lies on the stack.
+    has_next: bool,
     before: Vec<Slot>,
     after: Vec<Slot>,
     weight: u64,
 }
 
-/// What an arm's rows are: the row that it takes, and its arithmetic; none if they are anything else.
+impl<'a> Found<'a> {
+    const fn ops(&'a self) -> PartOps<'a> {
+        PartOps {
+            ops: self.ops.as_slice(),
+            before: self.before.as_slice(),
+            after: self.after.as_slice(),
+            weight: self.weight,
+        }
+    }
+}
+
+/// What lies on the stack between two parts.
+struct State<'a> {
+    /// How each value of the state is held.
+    forms: &'a [Form],
+    /// The values by their numbers, the lowest first.
+    order: &'a [usize],
+    /// What lies below them.
+    below: &'a [Place],
+}
+
+impl State<'_> {
+    /// The words, where these slots stand for the values.
+    fn places(&self, slots: &[Slot]) -> Vec<Place> {
+        let values = self.order.iter().map(|&at| Place::Value(slots[at], self.forms[at]));
+        self.below.iter().copied().chain(values).collect()
+    }
+
+    /// What a part finds and leaves, its row apart.
+    fn ends(&self, part: &Found<'_>) -> Ends {
+        let mut entry = self.places(&part.before);
+        if part.takes_row {
+            entry.rotate_right(1); // The row's address was brought to the top by an exchange.
+        }
+        let next = if part.has_next { &[Place::Next][..] } else { &[] };
+        Ends { entry: [next, &entry].concat(), exit: [&self.places(&part.after), next].concat() }
+    }
+}
+
+/// What a part's rows are: the row that it takes, and its arithmetic; none if they are anything else.
 fn simple<'a>(rows: &'a [Row<'a>]) -> Option<(Option<&'a Effect>, Option<&'a Block>)> {
+    let is_take = |effect: &Effect| matches!(effect, Effect::TakeRow { .. } | Effect::TakeElement { .. });
     match rows {
         [] => Some((None, None)),
         [Row::Block(block)] => Some((None, Some(block))),
-        [Row::Effect(take @ (Effect::TakeRow { .. } | Effect::TakeElement { .. }))] => Some((Some(take), None)),
-        [Row::Effect(take @ (Effect::TakeRow { .. } | Effect::TakeElement { .. })), Row::Block(block)] => {
-            Some((Some(take), Some(block)))
-        }
+        [Row::Effect(take)] if is_take(take) => Some((Some(take), None)),
+        [Row::Effect(take), Row::Block(block)] if is_take(take) => Some((Some(take), Some(block))),
         _ => None,
     }
 }
 
-/// How often each part comes, about, in units of a 64th.
+/// What a step of a part that always comes weighs.
+const STEP_WEIGHT: u64 = 64;
+
+/// How often each part comes, about.
 fn weights(order: &Order, parts: usize) -> Vec<u64> {
     let groups = order.groups(parts);
     let mut weights = vec![0; parts];
     for step in &order.steps {
         match *step {
-            SequenceStep::Part(number) => weights[number] += 64,
+            SequenceStep::Part(number) => weights[number] += STEP_WEIGHT,
             SequenceStep::Chosen { first_part, .. } => {
-                let group = groups.iter().find(|group| group.start == first_part).cloned().unwrap_or(0..0);
-                let share = 64 / group.len().max(1) as u64; // usize to u64 widens
+                let group = groups.iter().find(|group| group.start == first_part).cloned().unwrap_or_default();
+                let share = STEP_WEIGHT.div_ceil(group.len().max(1) as u64); // usize to u64 widens
                 weights[group].iter_mut().for_each(|weight| *weight += share);
             }
             SequenceStep::Carry { .. } | SequenceStep::CarryNumber(_) => {}
@@ -103,117 +147,134 @@ fn weights(order: &Order, parts: usize) -> Vec<u64> {
 
 /// The most values of a state that stays on the stack.
 const STATE_MAX: usize = 6;
+/// The most long constants below them.
+const CONSTANTS_MAX: usize = 1;
+/// Kinds of parts for which orders are tried.
+const KINDS_MAX: usize = 3;
 
 impl<'a> Lowering<'a> {
     /// How a sequence keeps its state on the stack; none if it does not, or if that is no cheaper.
     pub(super) fn held(&self, sequence: &'a Nest<'a>, order: &Order) -> Option<HeldSequence> {
         let words = self.target.words()?;
         let found = self.simple_parts(sequence, order)?;
-        let parts: Vec<PartOps<'_>> = found
-            .iter()
-            .map(|part| PartOps { ops: &part.ops, before: &part.before, after: &part.after, weight: part.weight })
-            .collect();
-        let forms = words.forms(&parts)?;
-        let state: Vec<usize> = (0..forms.len()).collect();
-        let held = self.held_in(words, sequence, &found, &forms, &state)?;
-        let in_memory: u64 = found.iter().map(|part| Some(part.weight * self.weight_in_memory(words, part)?)).sum::<Option<_>>()?;
-        let on_stack: u64 = found.iter().zip(&held.parts).map(|(part, held)| part.weight * words.weight(&held.planned)).sum();
-        if std::env::var("SHAPES").is_ok() {
-            eprintln!("HELD forms {forms:?} memory {} stack {}", in_memory / 64000, on_stack / 64000);
-        }
-        (on_stack < in_memory).then_some(held)
+        let parts: Vec<PartOps<'_>> = found.iter().map(Found::ops).collect();
+        let kinds = words.kinds(&parts);
+        let forms = words.forms(&parts, &kinds)?;
+        let below = if words.is_short() {
+            let constants = words.long_constants(found.iter().flat_map(|part| &part.ops));
+            let constants = constants.into_iter().take(CONSTANTS_MAX).map(Place::Constant);
+            [Place::Modulus].into_iter().chain(constants).collect()
+        } else {
+            Vec::new()
+        };
+        let mut heaviest = kinds.clone();
+        heaviest.sort_by_key(|kind| std::cmp::Reverse(kind.weight * found[kind.part].ops.len() as u64)); // usize to u64 widens
+        heaviest.truncate(KINDS_MAX);
+        let none = BTreeSet::new();
+        let order = best_order(forms.len(), |order| {
+            let state = State { forms: &forms, order, below: &below };
+            let weight = |&Kind { part, weight }: &Kind| {
+                let part = &found[part];
+                Some(weight * words.weight(&words.plan(&part.ops, &none, Some(&state.ends(part)))?))
+            };
+            heaviest.iter().map(weight).sum()
+        })?;
+        let state = State { forms: &forms, order: &order, below: &below };
+        let held = self.held_as(words, (sequence, &found), &state)?;
+        let in_memory = |part: &Found<'_>| {
+            let kept = part.after.iter().copied().filter(|slot| part.ops.iter().any(|op| op.out == *slot)).collect();
+            Some(words.weight(&words.plan(&part.ops, &kept, None)?))
+        };
+        let in_memory = kinds.iter().map(|kind| Some(kind.weight * in_memory(&found[kind.part])?)).sum::<Option<u64>>();
+        let on_stack: u64 = kinds.iter().map(|kind| kind.weight * words.weight(&held.parts[kind.part].arithmetic)).sum();
+        in_memory.is_none_or(|in_memory| on_stack < in_memory).then_some(held)
     }
 
-    /// The parts, if each is arithmetic, after a row at most.
+    /// The parts, if each is arithmetic on what all have, after a row at most.
     fn simple_parts(&self, sequence: &'a Nest<'a>, order: &Order) -> Option<Vec<Found<'a>>> {
         let arms = sequence.arms();
         let weights = weights(order, arms.len());
         let mut found = Vec::new();
         for (number, &(arm, rows)) in arms.iter().enumerate() {
             let (take, block) = simple(rows)?;
+            let before: Vec<Slot> = arm.params.iter().map(|&value| self.placement.slot(value)).collect();
+            let is_each_once = before.iter().collect::<BTreeSet<_>>().len() == before.len();
+            // A row that a later part takes lies above the next address.
             let is_after = order.then.contains(&Some(number));
-            if arm.params.len() > STATE_MAX || take.is_some() && is_after {
+            if arm.params.len() > STATE_MAX || !is_each_once || take.is_some() && is_after {
                 return None;
             }
-            let before: Vec<Slot> = arm.params.iter().map(|&value| self.placement.slot(value)).collect();
-            if before.iter().collect::<BTreeSet<_>>().len() < before.len() {
-                return None;
+            if let Some((block, (first, _))) = block.and_then(|block| Some((block, block.ops.first()?))) {
+                let live = &self.placement.live_out[first];
+                let is_given = |value: Value| arm.gives.contains(&Operand::Value(value));
+                if block.ops.iter().any(|&(value, _)| live.contains(value.0 as usize) && !is_given(value)) {
+                    return None; // u32 to usize widens
+                }
             }
             found.push(Found {
                 arm,
                 ops: block.map_or_else(Vec::new, |block| self.slot_ops(block)),
                 takes_row: take.is_some(),
-                is_last: order.then[number].is_none(),
+                has_next: order.then[number].is_none(),
                 before,
                 after: arm.gives.iter().map(|&operand| self.slot(operand)).collect(),
                 weight: weights[number],
             });
-            let is_given = |value: Value| arm.gives.contains(&Operand::Value(value));
-            let live = block.and_then(|block| Some((block, &self.placement.live_out[&block.ops.first()?.0])));
-            if let Some((block, live)) = live
-                && !block.ops.iter().all(|&(value, _)| is_given(value) || !live.contains(value.0 as usize))
-            {
-                return None;
-            }
         }
         (!found.is_empty()).then_some(found)
     }
 
-    /// The state on the stack in this order, the lowest first.
-    fn held_in(
+    fn held_as(
         &self,
         words: &Words,
-        sequence: &'a Nest<'a>,
-        found: &[Found<'a>],
-        forms: &[Form],
-        state: &[usize],
+        (sequence, found): (&'a Nest<'a>, &[Found<'a>]),
+        state: &State<'_>,
     ) -> Option<HeldSequence> {
-        let first = &found[0];
-        let initial: Vec<Slot> = sequence.control.initial.iter().map(|&operand| self.slot(operand)).collect();
-        let place = |slots: &[Slot], at: usize| Place::Value(slots[at], forms[at]);
-        let places = |slots: &[Slot]| -> Vec<Place> {
-            let modulus = words.is_short().then_some(Place::Modulus);
-            modulus.into_iter().chain(state.iter().map(|&at| place(slots, at))).collect()
-        };
         let none = BTreeSet::new();
-        let start = Ends { entry: vec![Place::Next], exit: [places(&initial), vec![Place::Next]].concat() };
-        let end = Ends { entry: places(&first.before), exit: Vec::new() };
-        let zero = words.zero();
-        let stores: Vec<SlotOp> =
-            first.before.iter().map(|&slot| SlotOp { operation: FieldOp::Add, out: slot, x: slot, y: zero }).collect();
+        let initial: Vec<Slot> = sequence.control.initial.iter().map(|&operand| self.slot(operand)).collect();
+        let start = Ends {
+            entry: vec![Place::Next],
+            exit: state.places(&initial).into_iter().chain([Place::Next]).collect(),
+        };
+        let slots = &found[0].before;
+        let end = Ends { entry: state.places(slots), exit: Vec::new() };
+        let store = |&slot: &Slot| SlotOp { operation: FieldOp::Add, out: slot, x: slot, y: words.zero() };
+        let stores: Vec<SlotOp> = slots.iter().map(store).collect();
         let mut parts = Vec::new();
         for part in found {
-            let next = if part.is_last { vec![Place::Next] } else { Vec::new() };
-            let mut entry = places(&part.before);
-            if part.takes_row {
-                // The row's address came to the top by an exchange with what was there.
-                entry.rotate_right(1);
-            }
-            let ends = Ends { entry: [next.clone(), entry].concat(), exit: [places(&part.after), next].concat() };
-            let planned = words.plan(&part.ops, &none, Some(&ends))?;
-            let word = |place: &Place, at: &mut std::slice::Iter<'_, usize>, of: &dyn Fn(usize) -> Operand| match *place {
-                Place::Next => HeldWord::Next,
-                Place::Modulus => HeldWord::Modulus,
-                Place::Value(_, form) => HeldWord::Value(of(*at.next().expect("one for each value")), form),
-            };
-            let mut entry_state: Vec<usize> = state.to_vec();
-            if part.takes_row {
-                entry_state.rotate_right(1);
-            }
-            let (mut before, mut after) = (entry_state.iter(), state.iter());
+            let ends = state.ends(part);
+            let before = self.shown(&ends.entry, |slot| {
+                let at = part.before.iter().position(|other| *other == slot);
+                Operand::Value(part.arm.params[at.expect("it is of the state")])
+            });
+            let mut given = state.order.iter().map(|&at| part.arm.gives[at]);
+            let after = self.shown(&ends.exit, |_| given.next().expect("there is one for each value"));
             parts.push(HeldPart {
-                ends: HeldEnds {
-                    entry: ends.entry.iter().map(|place| word(place, &mut before, &|at| Operand::Value(part.arm.params[at]))).collect(),
-                    exit: ends.exit.iter().map(|place| word(place, &mut after, &|at| part.arm.gives[at])).collect(),
-                },
-                planned,
+                above_row: u8::try_from(before.iter().filter(|word| **word != HeldWord::Next).count()).ok()?,
+                ends: HeldEnds { entry: before, exit: after },
+                arithmetic: words.plan(&part.ops, &none, Some(&ends))?,
             });
         }
         Some(HeldSequence {
             start: words.plan(&[], &none, Some(&start))?,
-            end: words.plan(&stores, &first.before.iter().copied().collect(), Some(&end))?,
+            end: words.plan(&stores, &slots.iter().copied().collect(), Some(&end))?,
             parts,
         })
+    }
+
+    /// The words for the checker; `of` says which values lie there, one after the other.
+    fn shown(&self, places: &[Place], mut of: impl FnMut(Slot) -> Operand) -> Vec<HeldWord> {
+        let word = |&place: &Place| match place {
+            Place::Next => HeldWord::Next,
+            Place::Modulus => HeldWord::Modulus,
+            Place::Constant(slot) => {
+                let at = self.constant_slots.iter().position(|&other| other == slot);
+                let at = at.and_then(|at| u32::try_from(at).ok());
+                HeldWord::Constant(ConstantId(at.expect("it is the slot of a constant")))
+            }
+            Place::Value(slot, form) => HeldWord::Value(of(slot), form),
+        };
+        places.iter().map(word).collect()
     }
 
     /// Writes what was planned, if anything was.
@@ -223,42 +284,40 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// What a part costs whose state is in memory.
-    fn weight_in_memory(&self, words: &Words, part: &Found<'_>) -> Option<u64> {
-        let kept = part.after.iter().copied().filter(|slot| part.ops.iter().any(|op| op.out == *slot)).collect();
-        Some(words.weight(&words.plan(&part.ops, &kept, None)?))
-    }
-
-    /// A part. [address of the next part, row's address if it takes one, state] → [state], goes on at the address
-    pub(super) fn held_part(&mut self, rows: &'a [Row<'a>], part: &HeldPart) {
-        let Some(words) = self.target.words() else { unreachable!("the state is held in words") };
+    /// A part but for the way to the next one. [next address, row's address, state] → [state, next address]
+    pub(super) fn held_part(&mut self, rows: &'a [Row<'a>], part: &HeldPart) -> Result<(), crate::CompileError> {
         let (take, block) = simple(rows).expect("it was looked at before");
         if let Some(take) = take {
-            let above = part.ends.entry.iter().filter(|word| **word != HeldWord::Next).count();
-            self.code.op(evm::SWAP1 - 1 + u8::try_from(above).expect("a state has few values"));
-            match take {
-                Effect::TakeRow { results, .. } => {
-                    let bytes = self.target.element_bytes() * u32::try_from(results.len()).expect("a row has few values");
-                    push(self.code, bytes);
-                    self.code.op(evm::SWAP1);
-                    self.take_row(results);
-                }
-                Effect::TakeElement { array, results } => {
-                    let operands = self.before_take(*array, results);
-                    if operands > 0 {
-                        self.code.op(evm::SWAP1 - 1 + u8::try_from(operands).expect("there are few"));
-                    }
-                    self.take_element(*array, results);
-                }
-                _ => unreachable!("nothing else is taken"),
-            }
+            self.code.op(evm::SWAP1 - 1 + part.above_row);
+            self.take_at(take)?;
         }
         let start = self.code.items().len();
-        words.planned(self.code, &part.planned);
+        self.planned(Some(&part.arithmetic));
         if let Some(&(first, _)) = block.and_then(|block| block.ops.first()) {
             let items = start..self.code.items().len();
-            let held = Some(part.ends.clone());
-            self.blocks.push(super::LoweredBlock { function: self.number, first, items, held });
+            self.blocks.push(LoweredBlock { function: self.number, first, items, held: Some(part.ends.clone()) });
         }
+        Ok(())
+    }
+
+    /// Takes a row. [address] → []
+    fn take_at(&mut self, take: &Effect) -> Result<(), crate::CompileError> {
+        match take {
+            Effect::TakeRow { results, .. } => {
+                let bytes = self.element_bytes(results.len())?;
+                push(self.code, bytes);
+                self.code.op(evm::SWAP1);
+                self.take_row(results);
+            }
+            Effect::TakeElement { array, results } => {
+                let operands = self.before_take(*array, results);
+                if let Some(operands) = u8::try_from(operands).ok().filter(|&operands| operands > 0) {
+                    self.code.op(evm::SWAP1 - 1 + operands);
+                }
+                self.take_element(*array, results);
+            }
+            _ => unreachable!("nothing else is taken"),
+        }
+        Ok(())
     }
 }

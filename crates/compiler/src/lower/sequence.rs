@@ -263,7 +263,7 @@ impl<'a> Lowering<'a> {
     ) -> Result<(), CompileError> {
         if let Some(held) = held {
             self.code.label(entry.label);
-            self.held_part(rows, held);
+            self.held_part(rows, held)?;
             self.next_part(after);
             return Ok(());
         }

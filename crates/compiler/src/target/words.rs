@@ -5,7 +5,7 @@ use super::{Places, RowSizes, Target, clear, copy_memory, mont_bytes, parse_one_
 use crate::has_elements;
 use crate::words::backward::Plans;
 use crate::words::emit::{Emitted, Instruction, Operation, Prices, number};
-use crate::words::held::{self, Ends, Form, PartOps};
+use crate::words::held::{self, Ends, Form, Kind, PartOps};
 use crate::words::read::{self, Elements};
 use crate::words::schedule::schedule;
 use crate::words::terms::{Field, Terms, terms};
@@ -285,9 +285,27 @@ impl Words {
     }
 
     /// The forms in which parts of a sequence hold their state on the stack; none if p is not known.
-    pub fn forms(&self, parts: &[PartOps<'_>]) -> Option<Vec<Form>> {
+    pub fn forms(&self, parts: &[PartOps<'_>], kinds: &[Kind]) -> Option<Vec<Form>> {
         let Field::Known(p) = &self.field else { return None };
-        Some(held::forms(parts, p, (self.places.first_constant, &self.constants)))
+        Some(held::forms(parts, kinds, p, (self.places.first_constant, &self.constants)))
+    }
+
+    /// The kinds of parts of a sequence.
+    pub fn kinds(&self, parts: &[PartOps<'_>]) -> Vec<Kind> {
+        held::kinds(parts, self.places.first_constant)
+    }
+
+    /// Slots of long constants that operations read, those that are read most first.
+    pub fn long_constants<'a>(&self, ops: impl Iterator<Item = &'a SlotOp>) -> Vec<Slot> {
+        let mut reads: BTreeMap<Slot, usize> = BTreeMap::new();
+        for slot in ops.flat_map(|op| [op.x, op.y]) {
+            if self.constant(slot).is_some_and(|value| value.bits() > 64) {
+                *reads.entry(slot).or_default() += 1;
+            }
+        }
+        let mut slots: Vec<Slot> = reads.keys().copied().collect();
+        slots.sort_by_key(|slot| std::cmp::Reverse(reads[slot]));
+        slots
     }
 
     /// A block that finds words on the stack and leaves some there; of the slots that it writes these are read after it. None if no way is found.

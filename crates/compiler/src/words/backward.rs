@@ -484,7 +484,7 @@ impl<'a> Search<'a> {
         }
         let is_elsewhere = || state.stack.iter().enumerate().any(|(other, &found)| other != place && found == item);
         match self.node(item) {
-            None if self.ends.entry.contains(&item) => is_elsewhere(),
+            None | Some(Node::Constant(_)) if self.ends.entry.contains(&item) => is_elsewhere(),
             None | Some(Node::Constant(_) | Node::Modulus) => true,
             Some(&Node::Slot(slot)) => self.is_old(state, slot),
             Some(Node::Held(_)) => is_elsewhere(),

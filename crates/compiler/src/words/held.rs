@@ -8,7 +8,7 @@ use super::terms::{Field, terms};
 use num_bigint::BigUint;
 use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// How a value is held on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,6 +36,8 @@ pub enum Place {
     Next,
     /// p.
     Modulus,
+    /// A number that the slot of a constant stands for.
+    Constant(Slot),
     /// The value of a slot.
     Value(Slot, Form),
 }
@@ -83,18 +85,23 @@ pub struct PartOps<'a> {
 /// Multiples of p that are tried as bounds.
 const MULTIPLES_MAX: u32 = 4;
 
-/// The forms of a state for which parts take the least gas by count.
-pub fn forms(parts: &[PartOps<'_>], p: &BigUint, (first_constant, constants): (Slot, &[BigUint])) -> Vec<Form> {
+/// The forms of a state for which parts take the least gas by count; `kinds` are those of the parts.
+pub fn forms(
+    parts: &[PartOps<'_>],
+    kinds: &[Kind],
+    p: &BigUint,
+    (first_constant, constants): (Slot, &[BigUint]),
+) -> Vec<Form> {
     let count = parts.first().map_or(0, |part| part.before.len());
     let field = Field::Known(p.clone());
-    let shapes = shapes(parts, first_constant);
     let cost = |forms: &[Form]| -> u64 {
-        let of = |&(part, weight): &(&PartOps<'_>, u64)| {
+        let of = |&Kind { part, weight }: &Kind| {
+            let part = &parts[part];
             let held = |slots: &[Slot]| slots.iter().zip(forms).map(|(&slot, &form)| Place::Value(slot, form)).collect();
             let ends = Ends { entry: held(part.before), exit: held(part.after) };
             weight * terms(part.ops, &BTreeSet::new(), &field, (first_constant, constants), Some(&ends)).gas()
         };
-        shapes.iter().map(of).sum()
+        kinds.iter().map(of).sum()
     };
     // A value that is taken away is taken from its bound.
     let largest = (1..=MULTIPLES_MAX).rev().find(|&multiples| (p * (multiples + 1)).bits() <= 256).unwrap_or(1);
@@ -128,11 +135,20 @@ pub fn forms(parts: &[PartOps<'_>], p: &BigUint, (first_constant, constants): (S
 /// What an operation is, with operands as steps back to what made them, as constants or as other slots in the order in which these come.
 type Shape = Vec<(FieldOp, [(u8, u32); 2])>;
 
-/// One of each kind of parts that differ in nothing but slots, with the weight of all of them.
-fn shapes<'a>(parts: &'a [PartOps<'a>], first_constant: Slot) -> Vec<(&'a PartOps<'a>, u64)> {
+/// Parts that differ in nothing but slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// One of them.
+    pub part: usize,
+    /// How often one of them comes, about.
+    pub weight: u64,
+}
+
+/// The kinds of parts; slots from `first_constant` on are constants.
+pub fn kinds(parts: &[PartOps<'_>], first_constant: Slot) -> Vec<Kind> {
     let mut known: HashMap<(Shape, Vec<(u8, u32)>), usize> = HashMap::new();
-    let mut shapes: Vec<(&PartOps<'_>, u64)> = Vec::new();
-    for part in parts {
+    let mut kinds: Vec<Kind> = Vec::new();
+    for (number, part) in parts.iter().enumerate() {
         let mut names: HashMap<Slot, u32> = part.before.iter().copied().zip(0..).collect();
         let mut next = 0..;
         let mut name = |names: &mut HashMap<Slot, u32>, slot: Slot| match slot >= first_constant {
@@ -146,15 +162,40 @@ fn shapes<'a>(parts: &'a [PartOps<'a>], first_constant: Slot) -> Vec<(&'a PartOp
             names.insert(op.out, made);
         }
         let after = part.after.iter().map(|&slot| name(&mut names, slot)).collect();
-        let place = *known.entry((shape, after)).or_insert(shapes.len());
-        match shapes.get_mut(place) {
-            Some((_, weight)) => *weight += part.weight,
-            None => shapes.push((part, part.weight)),
+        let place = *known.entry((shape, after)).or_insert(kinds.len());
+        match kinds.get_mut(place) {
+            Some(kind) => kind.weight += part.weight,
+            None => kinds.push(Kind { part: number, weight: part.weight }),
         }
     }
-    shapes
+    kinds
 }
 
 /// Where names of slots begin that are not of the state, and those of results.
 const OTHERS: u32 = 1 << 8;
 const RESULTS: u32 = 1 << 20;
+
+/// The best order of `count` values, by what it costs: exchanges of two, the one that helps most, as long as one does.
+pub fn best_order(count: usize, mut cost: impl FnMut(&[usize]) -> Option<u64>) -> Option<Vec<usize>> {
+    let mut best: Vec<usize> = (0..count).collect();
+    let mut least = cost(&best);
+    let mut seen = HashSet::from([best.clone()]);
+    loop {
+        let before = best.clone();
+        let pairs = (0..count).flat_map(|at| (at + 1..count).map(move |other| (at, other)));
+        for (at, other) in pairs {
+            let mut tried = before.clone();
+            tried.swap(at, other);
+            if !seen.insert(tried.clone()) {
+                continue;
+            }
+            let gas = cost(&tried);
+            if gas.is_some() && (least.is_none() || gas < least) {
+                (best, least) = (tried, gas);
+            }
+        }
+        if best == before {
+            return least.map(|_| best);
+        }
+    }
+}

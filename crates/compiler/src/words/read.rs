@@ -164,6 +164,8 @@ pub enum Held {
     Next,
     /// p.
     Modulus,
+    /// This number.
+    Constant(BigUint),
     /// This element, or its negative.
     Value(Element, Form),
 }
@@ -243,10 +245,14 @@ impl Held {
     /// The word that it stands for, with all that it may be.
     fn word(&self, elements: &mut Elements, p: &BigUint) -> Word {
         let zero = elements.constant(&BigUint::zero());
-        match *self {
+        match self {
             Held::Next => Word { is_next: true, ..Word::new(zero, BigUint::zero(), word_max()) },
             Held::Modulus => Word::new(zero, p.clone(), p.clone()),
-            Held::Value(element, form) => {
+            Held::Constant(number) => {
+                let element = elements.constant(number);
+                Word::new(element, number.clone(), number.clone())
+            }
+            &Held::Value(element, form) => {
                 let element = if form.is_negative { elements.operation(FieldOp::Sub, zero, element) } else { element };
                 Word::new(element, BigUint::zero(), form.most(p))
             }

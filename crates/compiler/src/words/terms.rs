@@ -294,6 +294,10 @@ impl Making<'_> {
             let (node, most) = match place {
                 Place::Next => (Node::Held(at), word_max()),
                 Place::Modulus => (Node::Modulus, self.p.clone()),
+                Place::Constant(slot) => {
+                    let value = block.constant(slot).expect("it is the slot of a constant").clone();
+                    (Node::Constant(value.clone()), value)
+                }
                 Place::Value(_, form) => (Node::Held(at), form.most(&self.p)),
             };
             let id = match node {
@@ -313,6 +317,10 @@ impl Making<'_> {
                     self.terms.entry[at.expect("what comes next lies on the stack")]
                 }
                 Place::Modulus => self.node(Node::Modulus),
+                Place::Constant(slot) => {
+                    let value = block.constant(slot).expect("it is the slot of a constant").clone();
+                    self.node(Node::Constant(value))
+                }
                 Place::Value(slot, form) => {
                     let (sum, is_negative) = written(slot).unwrap_or_else(|| self.given(block, slot));
                     let sum = if is_negative == form.is_negative { sum } else { self.negated(&sum) };
