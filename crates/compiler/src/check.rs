@@ -284,7 +284,7 @@ fn read_word(elements: &mut Elements, source: &[Element], constants: &[BigUint],
     match *word {
         HeldWord::Next => Held::Next,
         HeldWord::Modulus => Held::Modulus,
-        HeldWord::Constant(id) => Held::Constant(constants[id.0 as usize].clone()),
+        HeldWord::Number(ref number) => Held::Number(number.clone()),
         HeldWord::Value(Operand::Value(value), form) => Held::Value(source[value.0 as usize], form), // u32 to usize widens
         HeldWord::Value(Operand::Constant(id), form) => Held::Value(elements.constant(&constants[id.0 as usize]), form),
     }

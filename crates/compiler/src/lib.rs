@@ -189,8 +189,9 @@ impl<'a> Prepared<'a> {
             Err(CompileError::Far { .. } | CompileError::Assemble(_)) => Some(usize::MAX),
             Err(_) => None,
         };
+        let holds_state = built.as_ref().is_ok_and(Built::holds_state);
         while let Some(before) = length(&built)
-            && rules.shorten(before)
+            && rules.shorten(before, holds_state)
         {
             let short = with_room(&mut rules);
             if length(&short).is_some_and(|length| length < before) {
@@ -253,6 +254,11 @@ impl Built {
     /// Whether a block has values in memory for lack of room.
     fn lacks_room(&self) -> bool {
         self.units.iter().any(|unit| unit.target.words().is_some_and(target::words::Words::lacks_room))
+    }
+
+    /// Whether the state of a sequence stays on the stack.
+    fn holds_state(&self) -> bool {
+        self.units.iter().any(|unit| unit.target.words().is_some_and(target::words::Words::holds_state))
     }
 
     fn evidence<'a>(&'a self, source: &'a Program) -> impl Iterator<Item = Evidence<'a>> {

@@ -266,7 +266,9 @@ pub fn offsets() -> [U256; 2] {
 /// The words that choose parts by the digits of a + b·ω, given a − b and b with [`offsets`] added, if digits at [`PLACES`] are enough.
 ///
 /// b with its offset is Σ nᵢ·8ⁱ. ⌈n/2⌉ is n − ⌊n/2⌋, so Σ mᵢ·8ⁱ is a with its offset, less b with its offset, and Σ ⌊nᵢ/2⌋·8ⁱ.
-pub fn digits<M: Machine>(machine: &M, a_less_b: M::Word, b: M::Word) -> Digits<M::Word> {
+///
+/// The number of the last digit is m + n·2ᵏ for `last_bits` k: [`DOUBLINGS`], or less if few digits can be there.
+pub fn digits<M: Machine>(machine: &M, [a_less_b, b]: [M::Word; 2], last_bits: u32) -> Digits<M::Word> {
     let op = |op, a, b| machine.word_op(op, a, b);
     let word = |value: U256| machine.word(value);
     let n = machine.bind(b);
@@ -274,8 +276,8 @@ pub fn digits<M: Machine>(machine: &M, a_less_b: M::Word, b: M::Word) -> Digits<
     let m = machine.bind(op(WordOp::Add, a_less_b, halves));
     let lower_bits = DOUBLINGS * (PLACES - 1);
     let width = machine.small(lower_bits.into());
-    let last = op(WordOp::Shl, op(WordOp::Shr, n, width), machine.small(DOUBLINGS.into()));
-    let last = op(WordOp::Or, last, op(WordOp::Shr, m, width));
+    let last = op(WordOp::Shl, op(WordOp::Shr, n, width), machine.small(last_bits.into()));
+    let last = op(WordOp::Add, last, op(WordOp::Shr, m, width));
     let (last_word, last_cell) = cell(PLACES - 1);
     let last = machine.bind(op(WordOp::Shl, last, machine.small(last_cell.into())));
     // m at bits from 0 on and n from 126 on. Digits of m at odd places are exchanged with those of n one place before, so that both digits of a

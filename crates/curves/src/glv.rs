@@ -22,7 +22,7 @@ use crate::eisenstein::{DIGIT, DIGITS, Digit, Table, chosen, place};
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
-use residue_ir::{Feature, Machine, SequenceStep, WordOp};
+use residue_ir::{Machine, SequenceStep, WordOp};
 use ruint::aliases::U256;
 
 /// Places of digits below the first.

@@ -102,7 +102,7 @@ fn split<M: Machine>(machine: &M, scalar: M::Word) -> Digits<M::Word> {
     let moved = op(WordOp::Add, scalar, machine.word(offset - x2));
     let a_less_b = op(WordOp::Sub, op(WordOp::Sub, moved, product(c1, x1)), product(less_c2, x2));
     let moved = op(WordOp::Add, product(c1, minus_b1), machine.word(offset_b - b2));
-    eisenstein_octal::digits(machine, a_less_b, op(WordOp::Sub, moved, product(less_c2, b2)))
+    eisenstein_octal::digits(machine, [a_less_b, op(WordOp::Sub, moved, product(less_c2, b2))], DOUBLINGS)
 }
 
 /// The part that ends an addition of a multiple of G, and that with the doublings after it.

@@ -8,22 +8,23 @@ use super::{Lowering, LoweredBlock};
 use crate::target::push;
 use crate::target::words::{Planned, Words};
 use crate::words::held::{Ends, Form, Kind, PartOps, Place, best_order};
-use residue_ir::program::{Arm, Block, ConstantId, Operand, Order, Value};
+use num_bigint::BigUint;
+use residue_ir::program::{Arm, Block, Operand, Order, Value};
 use residue_ir::{Effect, FieldOp, SequenceStep};
 use residue_isa::opcode::evm;
 use residue_passes::rows::Nest;
 use residue_passes::{Row, Slot, SlotOp};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A word on the stack where a block begins or ends, for the checker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeldWord {
     /// Where control goes next.
     Next,
     /// p.
     Modulus,
-    /// A constant as a number.
-    Constant(ConstantId),
+    /// A number.
+    Number(BigUint),
     /// A value in this form.
     Value(Operand, Form),
 }
@@ -93,7 +94,7 @@ impl State<'_> {
     /// The words, where these slots stand for the values.
     fn places(&self, slots: &[Slot]) -> Vec<Place> {
         let values = self.order.iter().map(|&at| Place::Value(slots[at], self.forms[at]));
-        self.below.iter().copied().chain(values).collect()
+        self.below.iter().cloned().chain(values).collect()
     }
 
     /// What a part finds and leaves, its row apart.
@@ -145,12 +146,28 @@ fn weights(order: &Order, parts: usize) -> Vec<u64> {
     weights
 }
 
+/// The long numbers that parts push most, the one that they push least of these first, so that it lies lowest.
+fn numbers_below(parts: &[Planned]) -> Vec<Place> {
+    let mut pushes: BTreeMap<&BigUint, usize> = BTreeMap::new();
+    parts.iter().flat_map(Planned::long_numbers).for_each(|number| *pushes.entry(number).or_default() += 1);
+    let mut numbers: Vec<(usize, &BigUint)> = pushes.into_iter().map(|(number, pushes)| (pushes, number)).collect();
+    numbers.retain(|(pushes, _)| pushes * NUMBER_BYTES >= SPARED_BYTES_MIN);
+    numbers.sort_unstable();
+    let least = numbers.len().saturating_sub(NUMBERS_MAX);
+    numbers[least..].iter().map(|&(_, number)| Place::Number(number.clone())).collect()
+}
+
+/// Bytes that a push of a long number takes more than a copy.
+const NUMBER_BYTES: usize = 32;
+
 /// The most values of a state that stays on the stack.
 const STATE_MAX: usize = 6;
-/// The most long constants below them.
-const CONSTANTS_MAX: usize = 1;
+/// The most long numbers below them, beside p.
+const NUMBERS_MAX: usize = 2;
 /// Kinds of parts for which orders are tried.
 const KINDS_MAX: usize = 3;
+/// Bytes of code that a number below the state has to spare.
+const SPARED_BYTES_MIN: usize = 300;
 
 impl<'a> Lowering<'a> {
     /// How a sequence keeps its state on the stack; none if it does not, or if that is no cheaper.
@@ -160,25 +177,27 @@ impl<'a> Lowering<'a> {
         let parts: Vec<PartOps<'_>> = found.iter().map(Found::ops).collect();
         let kinds = words.kinds(&parts);
         let forms = words.forms(&parts, &kinds)?;
-        let below = if words.is_short() {
-            let constants = words.long_constants(found.iter().flat_map(|part| &part.ops));
-            let constants = constants.into_iter().take(CONSTANTS_MAX).map(Place::Constant);
-            [Place::Modulus].into_iter().chain(constants).collect()
-        } else {
-            Vec::new()
-        };
+        let none = BTreeSet::new();
+        let plan = |part: &Found<'_>, state: &State<'_>| words.plan(&part.ops, &none, Some(&state.ends(part)));
         let mut heaviest = kinds.clone();
         heaviest.sort_by_key(|kind| std::cmp::Reverse(kind.weight * found[kind.part].ops.len() as u64)); // usize to u64 widens
         heaviest.truncate(KINDS_MAX);
-        let none = BTreeSet::new();
-        let order = best_order(forms.len(), |order| {
-            let state = State { forms: &forms, order, below: &below };
-            let weight = |&Kind { part, weight }: &Kind| {
-                let part = &found[part];
-                Some(weight * words.weight(&words.plan(&part.ops, &none, Some(&state.ends(part)))?))
-            };
-            heaviest.iter().map(weight).sum()
-        })?;
+        let ordered = |below: &[Place]| {
+            best_order(forms.len(), |order| {
+                let state = State { forms: &forms, order, below };
+                let weight = |kind: &Kind| Some(kind.weight * words.weight(&plan(&found[kind.part], &state)?));
+                heaviest.iter().map(weight).sum()
+            })
+        };
+        let mut below = Vec::new();
+        let mut order = ordered(&below)?;
+        if words.hold() {
+            below.push(Place::Modulus);
+            let state = State { forms: &forms, order: &order, below: &below };
+            let planned: Option<Vec<Planned>> = found.iter().map(|part| plan(part, &state)).collect();
+            below = [numbers_below(&planned?), below].concat();
+            order = ordered(&below)?;
+        }
         let state = State { forms: &forms, order: &order, below: &below };
         let held = self.held_as(words, (sequence, &found), &state)?;
         let in_memory = |part: &Found<'_>| {
@@ -243,12 +262,12 @@ impl<'a> Lowering<'a> {
         let mut parts = Vec::new();
         for part in found {
             let ends = state.ends(part);
-            let before = self.shown(&ends.entry, |slot| {
+            let before = Self::shown(&ends.entry, |slot| {
                 let at = part.before.iter().position(|other| *other == slot);
                 Operand::Value(part.arm.params[at.expect("it is of the state")])
             });
             let mut given = state.order.iter().map(|&at| part.arm.gives[at]);
-            let after = self.shown(&ends.exit, |_| given.next().expect("there is one for each value"));
+            let after = Self::shown(&ends.exit, |_| given.next().expect("there is one for each value"));
             parts.push(HeldPart {
                 above_row: u8::try_from(before.iter().filter(|word| **word != HeldWord::Next).count()).ok()?,
                 ends: HeldEnds { entry: before, exit: after },
@@ -263,16 +282,12 @@ impl<'a> Lowering<'a> {
     }
 
     /// The words for the checker; `of` says which values lie there, one after the other.
-    fn shown(&self, places: &[Place], mut of: impl FnMut(Slot) -> Operand) -> Vec<HeldWord> {
-        let word = |&place: &Place| match place {
+    fn shown(places: &[Place], mut of: impl FnMut(Slot) -> Operand) -> Vec<HeldWord> {
+        let word = |place: &Place| match place {
             Place::Next => HeldWord::Next,
             Place::Modulus => HeldWord::Modulus,
-            Place::Constant(slot) => {
-                let at = self.constant_slots.iter().position(|&other| other == slot);
-                let at = at.and_then(|at| u32::try_from(at).ok());
-                HeldWord::Constant(ConstantId(at.expect("it is the slot of a constant")))
-            }
-            Place::Value(slot, form) => HeldWord::Value(of(slot), form),
+            Place::Number(number) => HeldWord::Number(number.clone()),
+            &Place::Value(slot, form) => HeldWord::Value(of(slot), form),
         };
         places.iter().map(word).collect()
     }

@@ -38,6 +38,10 @@ pub struct Words {
     prices: Prices,
     /// Whether a block was too large for its slots.
     lacks_room: Cell<bool>,
+    /// Whether numbers stay on the stack where the state of a sequence does.
+    holds_numbers: bool,
+    /// Whether one does.
+    holds_state: Cell<bool>,
     plans: Rc<RefCell<Plans>>,
 }
 
@@ -48,6 +52,17 @@ pub struct Planned {
     emitted: Emitted,
 }
 
+impl Planned {
+    /// The long numbers that it pushes, each as often as it does.
+    pub fn long_numbers(&self) -> impl Iterator<Item = &BigUint> {
+        let pushed = self.emitted.instructions.iter().filter_map(|instruction| match instruction {
+            Instruction::Push(id) => Some(number(&self.terms, *id)),
+            _ => None,
+        });
+        pushed.filter(|number| number.bits() > 64)
+    }
+}
+
 /// What is said of words as slots beside the program.
 #[derive(Debug, Clone)]
 pub struct Rules {
@@ -55,6 +70,8 @@ pub struct Rules {
     pub base_bytes: u32,
     /// Bytes of code that are worth as much as one gas.
     pub bytes_a_gas: u64,
+    /// Whether p and other numbers stay on the stack where the state of a sequence does: parts are shorter then.
+    pub holds_numbers: bool,
     /// Slots between those of values and constants, for what blocks have no room for on the stack.
     pub extra_slots: u32,
     /// What was found for blocks.
@@ -121,11 +138,19 @@ impl Rules {
         self.bytes_a_gas < Prices::GAS_ALONE
     }
 
-    /// Asks for shorter code where an account could not have so many bytes; whether there is a way.
-    pub fn shorten(&mut self, length: usize) -> bool {
+    /// Asks for shorter code where an account could not have so many bytes; whether there is a way. `holds_state`: whether the state of a sequence stays
+    /// on the stack.
+    pub fn shorten(&mut self, length: usize, holds_state: bool) -> bool {
+        if length <= CODE_BYTES_MAX {
+            return false;
+        }
+        if holds_state && !self.holds_numbers {
+            self.holds_numbers = true;
+            return true;
+        }
         let next = Self::BYTES_A_GAS.into_iter().find(|&next| next < self.bytes_a_gas);
         let is_hopeless = self.is_short() && length > NEAR_BYTES_MAX;
-        match next.filter(|_| length > CODE_BYTES_MAX && !is_hopeless) {
+        match next.filter(|_| !is_hopeless) {
             Some(next) => self.bytes_a_gas = next,
             None => return false,
         }
@@ -136,7 +161,7 @@ impl Rules {
 impl Default for Rules {
     /// The first ones to try.
     fn default() -> Self {
-        Self { base_bytes: 0, bytes_a_gas: Self::BYTES_A_GAS[0], extra_slots: 0, plans: Rc::default() }
+        Self { base_bytes: 0, bytes_a_gas: Self::BYTES_A_GAS[0], holds_numbers: false, extra_slots: 0, plans: Rc::default() }
     }
 }
 
@@ -144,7 +169,7 @@ impl Words {
     /// Slots from the word after the base of memory on; the last ones are `constants`, which memory does not hold.
     pub fn new(
         program: &Program,
-        Rules { base_bytes, bytes_a_gas, plans, .. }: Rules,
+        Rules { base_bytes, bytes_a_gas, holds_numbers, plans, .. }: Rules,
         places: Places,
         code: &mut Assembly,
     ) -> Self {
@@ -162,7 +187,7 @@ impl Words {
         let base = base_bytes + WORD_BYTES * words;
         let prices = Prices { bytes_a_gas, loads_modulus: words > 0, in_memory };
         let (modulus, constants, reverse) = (modulus.clone(), constants.to_vec(), Reverse::new(code));
-        Self { field, modulus, base, places, constants, reverse, prices, lacks_room: Cell::new(false), plans }
+        Self { field, modulus, base, places, constants, reverse, prices, lacks_room: Cell::new(false), holds_numbers, holds_state: Cell::new(false), plans }
     }
 
     fn address(&self, slot: Slot) -> u32 {
@@ -295,19 +320,6 @@ impl Words {
         held::kinds(parts, self.places.first_constant)
     }
 
-    /// Slots of long constants that operations read, those that are read most first.
-    pub fn long_constants<'a>(&self, ops: impl Iterator<Item = &'a SlotOp>) -> Vec<Slot> {
-        let mut reads: BTreeMap<Slot, usize> = BTreeMap::new();
-        for slot in ops.flat_map(|op| [op.x, op.y]) {
-            if self.constant(slot).is_some_and(|value| value.bits() > 64) {
-                *reads.entry(slot).or_default() += 1;
-            }
-        }
-        let mut slots: Vec<Slot> = reads.keys().copied().collect();
-        slots.sort_by_key(|slot| std::cmp::Reverse(reads[slot]));
-        slots
-    }
-
     /// A block that finds words on the stack and leaves some there; of the slots that it writes these are read after it. None if no way is found.
     pub fn plan(&self, ops: &[SlotOp], kept: &BTreeSet<Slot>, ends: Option<&Ends>) -> Option<Planned> {
         let terms = terms(ops, kept, &self.field, (self.places.first_constant, &self.constants), ends);
@@ -335,9 +347,15 @@ impl Words {
         self.prices.weight(emitted.gas, emitted.bytes)
     }
 
-    /// Whether gas is paid for short code.
-    pub const fn is_short(&self) -> bool {
-        self.prices.is_short()
+    /// Whether numbers are to stay on the stack where a state does; says that one does.
+    pub fn hold(&self) -> bool {
+        self.holds_state.set(true);
+        self.holds_numbers
+    }
+
+    /// Whether the state of a sequence stays on the stack.
+    pub fn holds_state(&self) -> bool {
+        self.holds_state.get()
     }
 
     /// Compares the bytes of a block with what its slots hold: `before` and `after` it, and the slots that it may write; and with what lies on the stack

@@ -30,14 +30,14 @@ impl Form {
 }
 
 /// A word on the stack where a block begins or ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Place {
     /// Where control goes next: it is moved, and nothing else.
     Next,
     /// p.
     Modulus,
-    /// A number that the slot of a constant stands for.
-    Constant(Slot),
+    /// A number.
+    Number(BigUint),
     /// The value of a slot.
     Value(Slot, Form),
 }

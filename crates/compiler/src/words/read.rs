@@ -165,7 +165,7 @@ pub enum Held {
     /// p.
     Modulus,
     /// This number.
-    Constant(BigUint),
+    Number(BigUint),
     /// This element, or its negative.
     Value(Element, Form),
 }
@@ -248,7 +248,7 @@ impl Held {
         match self {
             Held::Next => Word { is_next: true, ..Word::new(zero, BigUint::zero(), word_max()) },
             Held::Modulus => Word::new(zero, p.clone(), p.clone()),
-            Held::Constant(number) => {
+            Held::Number(number) => {
                 let element = elements.constant(number);
                 Word::new(element, number.clone(), number.clone())
             }

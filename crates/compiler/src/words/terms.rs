@@ -290,14 +290,11 @@ impl Making<'_> {
 
     /// What lies on the stack when the block begins.
     fn begin(&mut self, block: &Block) {
-        for (at, &place) in block.ends.into_iter().flat_map(|ends| &ends.entry).enumerate() {
+        for (at, place) in block.ends.into_iter().flat_map(|ends| &ends.entry).enumerate() {
             let (node, most) = match place {
                 Place::Next => (Node::Held(at), word_max()),
                 Place::Modulus => (Node::Modulus, self.p.clone()),
-                Place::Constant(slot) => {
-                    let value = block.constant(slot).expect("it is the slot of a constant").clone();
-                    (Node::Constant(value.clone()), value)
-                }
+                Place::Number(number) => (Node::Constant(number.clone()), number.clone()),
                 Place::Value(_, form) => (Node::Held(at), form.most(&self.p)),
             };
             let id = match node {
@@ -310,18 +307,15 @@ impl Making<'_> {
 
     /// The same when it ends, given what operations wrote to slots.
     fn end(&mut self, block: &Block, written: impl Fn(Slot) -> Option<(Sum, bool)>) {
-        for &place in block.ends.into_iter().flat_map(|ends| &ends.exit) {
+        for place in block.ends.into_iter().flat_map(|ends| &ends.exit) {
             let id = match place {
                 Place::Next => {
                     let at = block.ends.and_then(|ends| ends.entry.iter().position(|place| *place == Place::Next));
                     self.terms.entry[at.expect("what comes next lies on the stack")]
                 }
                 Place::Modulus => self.node(Node::Modulus),
-                Place::Constant(slot) => {
-                    let value = block.constant(slot).expect("it is the slot of a constant").clone();
-                    self.node(Node::Constant(value))
-                }
-                Place::Value(slot, form) => {
+                Place::Number(number) => self.node(Node::Constant(number.clone())),
+                &Place::Value(slot, form) => {
                     let (sum, is_negative) = written(slot).unwrap_or_else(|| self.given(block, slot));
                     let sum = if is_negative == form.is_negative { sum } else { self.negated(&sum) };
                     let most = form.most(&self.p);

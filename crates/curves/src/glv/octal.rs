@@ -18,6 +18,7 @@ use num_integer::Integer;
 use residue_formula::{Fe, Number};
 use residue_ir::{Machine, WordOp};
 use ruint::aliases::U256;
+use std::ops::Range;
 
 /// Where the parallelogram of a [`Split`] is moved to, so that digits are those that are needed.
 #[derive(Debug, Clone)]
@@ -48,7 +49,10 @@ impl Corner {
         let pairs = few.clone().flat_map(|c| few.clone().map(move |d| [c, d]));
         let corners = pairs.map(|[c, d]| [0, 1].map(|at| &split.v[at] * c + &split.w[at] * d));
         let all = corners.map(|corner| Self { split: split.clone(), corner, exception: None });
-        let usable = all.filter(|corner| corner.is_in_reach() && corner.begins_with_a_digit() && corner.is_short());
+        let is_usable = |corner: &Self| {
+            corner.is_in_reach() && corner.begins_with_a_digit() && corner.begins_with_few() && corner.is_short()
+        };
+        let usable = all.filter(is_usable);
         let with_exceptions = usable.filter_map(|corner| match corner.exceptions()[..] {
             [] => Some(corner),
             [exception] => Some(Self { exception: Some(exception), ..corner }),
@@ -94,6 +98,33 @@ impl Corner {
             .any(|([least, most], zero)| *most < &first * zero || *least >= &first * (zero + 1))
     }
 
+    /// The numbers m and n of the first digit: from the first of each on, so many.
+    fn first_numbers(&self) -> [Range<usize>; 2] {
+        let first = power_of_8(PLACES - 1);
+        self.bounds().map(|bounds| {
+            let [least, most] = bounds.map(|bound| usize::try_from(bound / &first).expect("digits are in reach"));
+            least..most + 1
+        })
+    }
+
+    /// Whether few numbers m begin one, so that m + 4·n says which digit it is.
+    fn begins_with_few(&self) -> bool {
+        self.first_numbers()[0].len() <= 1 << FIRST_BITS
+    }
+
+    /// How many numbers m + 4·n there may be, from 0 on.
+    fn firsts(&self) -> usize {
+        let [m, n] = self.first_numbers();
+        m.end - 1 + ((n.end - 1) << FIRST_BITS) + 1
+    }
+
+    /// The first digit by m + 4·n, if it can be one.
+    fn first(&self, number: usize) -> Option<usize> {
+        let [m, n] = self.first_numbers();
+        let pairs = n.flat_map(|n| m.clone().map(move |m| (m, n)));
+        pairs.into_iter().find(|(m, n)| m + (n << FIRST_BITS) == number).map(|(m, n)| m + (n << DOUBLINGS))
+    }
+
     /// Whether norms are below 16·r: that of (a − b) + b·(1 + ω) is (a − b)² + (a − b)·b + b². It is convex, and so largest at a corner.
     fn is_short(&self) -> bool {
         let limit = BigInt::from(self.split.order()) * 16;
@@ -121,7 +152,7 @@ impl Corner {
         let [offset_a, offset_b] = eisenstein_octal::offsets().map(big);
         let added = [offset_a + &self.corner[0], offset_b + &self.corner[1]];
         let [a_less_b, b] = self.split.rest(machine, scalar, &added);
-        eisenstein_octal::digits(machine, a_less_b, b)
+        eisenstein_octal::digits(machine, [a_less_b, b], FIRST_BITS)
     }
 }
 
@@ -135,7 +166,7 @@ pub(super) fn multiple<M: Machine, E: Endomorphism>(
     let corner = Corner::of(&curve.vectors()).expect("a curve's vectors are short");
     let digits = corner.digits(machine, scalar);
     let points = Points::new(machine, curve, point);
-    let sum = points.sum(machine, &digits);
+    let sum = points.sum(machine, &corner, &digits);
     points.finish(machine, curve, &corner, scalar, sum)
 }
 
@@ -151,6 +182,8 @@ struct Points<F> {
 
 /// The first of the parts that give what sums begin with.
 const FIRST: usize = DIGITS;
+/// The first digit is known by m + n·2ᵏ for this k: few can be there.
+const FIRST_BITS: u32 = 2;
 
 impl<F: Fe> Points<F> {
     fn new<M: Machine<Fe = F>, E: Endomorphism>(machine: &M, curve: &E, point: Affine<F>) -> Self {
@@ -171,14 +204,15 @@ impl<F: Fe> Points<F> {
     }
 
     /// k·P, by its digits.
-    fn sum<M: Machine<Fe = F>>(&self, machine: &M, digits: &Digits<M::Word>) -> Jacobian<F> {
+    fn sum<M: Machine<Fe = F>>(&self, machine: &M, corner: &Corner, digits: &Digits<M::Word>) -> Jacobian<F> {
         let first = digits.step(PLACES - 1, FIRST);
         let others = (0..PLACES - 1).rev().map(|at| digits.step(at, 0));
         let order: Vec<_> = [first].into_iter().chain(others).collect();
         let start = self.point.to_jacobian(self.one);
-        machine.sequence_of(&order, &[None; 2 * DIGITS], start, |_, part, sum| match part {
+        let then = vec![None; FIRST + corner.firsts()];
+        machine.sequence_of(&order, &then, start, |_, part, sum| match part {
             digit @ 0..DIGITS => self.multiples.double_and_add(sum, digit, |sum| self.double(sum)),
-            part => self.multiple(part - FIRST).unwrap_or(sum),
+            part => corner.first(part - FIRST).and_then(|digit| self.multiple(digit)).unwrap_or(sum),
         })
     }
 
@@ -214,6 +248,18 @@ mod tests {
     use super::*;
     use crate::bn254::Bn254;
     use crate::short::{GRUMPKIN, PALLAS, VESTA};
+
+    #[test]
+    fn first_digits_are_known_by_their_numbers() {
+        for vectors in [Bn254.vectors(), GRUMPKIN.vectors(), PALLAS.vectors(), VESTA.vectors()] {
+            let corner = Corner::of(&vectors).expect("there is one");
+            let [m, n] = corner.first_numbers();
+            let digits: Vec<usize> = (0..corner.firsts()).filter_map(|number| corner.first(number)).collect();
+            assert_eq!(digits.len(), m.len() * n.len());
+            assert!(digits.iter().all(|digit| m.contains(&(digit % 8)) && n.contains(&(digit / 8))), "{digits:?}");
+            assert!(!digits.contains(&eisenstein_octal::zero()));
+        }
+    }
 
     #[test]
     fn every_curve_has_its_corner() {
