@@ -16,7 +16,7 @@ use crate::group::{Affine, Jacobian};
 use num_bigint::BigInt;
 use num_integer::Integer;
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, WordOp};
+use residue_ir::{Machine, SequenceStep, WordOp};
 use ruint::aliases::U256;
 use std::ops::Range;
 
@@ -98,7 +98,7 @@ impl Corner {
             .any(|([least, most], zero)| *most < &first * zero || *least >= &first * (zero + 1))
     }
 
-    /// The numbers m and n of the first digit: from the first of each on, so many.
+    /// The numbers m and n of the first digit.
     fn first_numbers(&self) -> [Range<usize>; 2] {
         let first = power_of_8(PLACES - 1);
         self.bounds().map(|bounds| {
@@ -107,22 +107,25 @@ impl Corner {
         })
     }
 
-    /// Whether few numbers m begin one, so that m + 4·n says which digit it is.
+    /// Whether few numbers m begin one, so that those of m and n together say which digit it is.
     fn begins_with_few(&self) -> bool {
         self.first_numbers()[0].len() <= 1 << FIRST_BITS
     }
 
-    /// How many numbers m + 4·n there may be, from 0 on.
-    fn firsts(&self) -> usize {
+    /// What m and n of the first digit are less than they would be, so that few parts are for it: as ⌊n/2⌋ is added to m, it is even for n.
+    fn first_less(&self) -> [usize; 2] {
         let [m, n] = self.first_numbers();
-        m.end - 1 + ((n.end - 1) << FIRST_BITS) + 1
+        [m.start, n.start / 2 * 2]
     }
 
-    /// The first digit by m + 4·n, if it can be one.
-    fn first(&self, number: usize) -> Option<usize> {
-        let [m, n] = self.first_numbers();
-        let pairs = n.flat_map(|n| m.clone().map(move |m| (m, n)));
-        pairs.into_iter().find(|(m, n)| m + (n << FIRST_BITS) == number).map(|(m, n)| m + (n << DOUBLINGS))
+    /// The first digits by their numbers, as many as a sequence may have parts for.
+    fn firsts(&self) -> Vec<Option<usize>> {
+        let ([m, n], [less_m, less_n]) = (self.first_numbers(), self.first_less());
+        let number = |m: usize, n: usize| m - less_m + ((n - less_n) << FIRST_BITS);
+        let count = (number(m.end - 1, n.end - 1) + 1).next_multiple_of(SequenceStep::<()>::CHOICES_MIN);
+        let mut firsts = vec![None; count];
+        n.for_each(|n| m.clone().for_each(|m| firsts[number(m, n)] = Some(m + (n << DOUBLINGS))));
+        firsts
     }
 
     /// Whether norms are below 16·r: that of (a − b) + b·(1 + ω) is (a − b)² + (a − b)·b + b². It is convex, and so largest at a corner.
@@ -150,7 +153,10 @@ impl Corner {
 
     fn digits<M: Machine>(&self, machine: &M, scalar: M::Word) -> Digits<M::Word> {
         let [offset_a, offset_b] = eisenstein_octal::offsets().map(big);
-        let added = [offset_a + &self.corner[0], offset_b + &self.corner[1]];
+        let [less_m, less_n] = self.first_less();
+        let (less_a, less_b) = (BigInt::from(less_m) - less_n / 2, BigInt::from(less_n));
+        let first = power_of_8(PLACES - 1);
+        let added = [offset_a + &self.corner[0] - less_a * &first, offset_b + &self.corner[1] - less_b * &first];
         let [a_less_b, b] = self.split.rest(machine, scalar, &added);
         eisenstein_octal::digits(machine, [a_less_b, b], FIRST_BITS)
     }
@@ -182,7 +188,7 @@ struct Points<F> {
 
 /// The first of the parts that give what sums begin with.
 const FIRST: usize = DIGITS;
-/// The first digit is known by m + n·2ᵏ for this k: few can be there.
+/// The first digit is known by m + n·2ᵏ for this k, but for what both are less: few can be there.
 const FIRST_BITS: u32 = 2;
 
 impl<F: Fe> Points<F> {
@@ -209,10 +215,11 @@ impl<F: Fe> Points<F> {
         let others = (0..PLACES - 1).rev().map(|at| digits.step(at, 0));
         let order: Vec<_> = [first].into_iter().chain(others).collect();
         let start = self.point.to_jacobian(self.one);
-        let then = vec![None; FIRST + corner.firsts()];
+        let firsts = corner.firsts();
+        let then = vec![None; FIRST + firsts.len()];
         machine.sequence_of(&order, &then, start, |_, part, sum| match part {
             digit @ 0..DIGITS => self.multiples.double_and_add(sum, digit, |sum| self.double(sum)),
-            part => corner.first(part - FIRST).and_then(|digit| self.multiple(digit)).unwrap_or(sum),
+            part => firsts[part - FIRST].and_then(|digit| self.multiple(digit)).unwrap_or(sum),
         })
     }
 
@@ -254,7 +261,7 @@ mod tests {
         for vectors in [Bn254.vectors(), GRUMPKIN.vectors(), PALLAS.vectors(), VESTA.vectors()] {
             let corner = Corner::of(&vectors).expect("there is one");
             let [m, n] = corner.first_numbers();
-            let digits: Vec<usize> = (0..corner.firsts()).filter_map(|number| corner.first(number)).collect();
+            let digits: Vec<usize> = corner.firsts().into_iter().flatten().collect();
             assert_eq!(digits.len(), m.len() * n.len());
             assert!(digits.iter().all(|digit| m.contains(&(digit % 8)) && n.contains(&(digit / 8))), "{digits:?}");
             assert!(!digits.contains(&eisenstein_octal::zero()));
