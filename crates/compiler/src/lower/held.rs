@@ -164,8 +164,8 @@ const NUMBER_BYTES: usize = 32;
 const STATE_MAX: usize = 6;
 /// The most long numbers below them, beside p.
 const NUMBERS_MAX: usize = 2;
-/// Kinds of parts for which orders are tried.
-const KINDS_MAX: usize = 3;
+/// Kinds of parts for which forms and orders are found.
+const KINDS_MAX: usize = 8;
 /// Bytes of code that a number below the state has to spare.
 const SPARED_BYTES_MIN: usize = 300;
 
@@ -176,27 +176,39 @@ impl<'a> Lowering<'a> {
         let found = self.simple_parts(sequence, order)?;
         let parts: Vec<PartOps<'_>> = found.iter().map(Found::ops).collect();
         let kinds = words.kinds(&parts);
-        let forms = words.forms(&parts, &kinds)?;
-        let none = BTreeSet::new();
-        let plan = |part: &Found<'_>, state: &State<'_>| words.plan(&part.ops, &none, Some(&state.ends(part)));
         let mut heaviest = kinds.clone();
         heaviest.sort_by_key(|kind| std::cmp::Reverse(kind.weight * found[kind.part].ops.len() as u64)); // usize to u64 widens
         heaviest.truncate(KINDS_MAX);
-        let ordered = |below: &[Place]| {
+        let none = BTreeSet::new();
+        let plan = |part: &Found<'_>, state: &State<'_>| words.plan(&part.ops, &none, Some(&state.ends(part)));
+        let ordered = |forms: &[Form], below: &[Place]| {
             best_order(forms.len(), |order| {
-                let state = State { forms: &forms, order, below };
+                let state = State { forms, order, below };
                 let weight = |kind: &Kind| Some(kind.weight * words.weight(&plan(&found[kind.part], &state)?));
                 heaviest.iter().map(weight).sum()
             })
         };
+        let mut ranked = words.forms(&parts, &heaviest)?;
+        let (order, _) = ordered(&ranked[0], &[])?;
+        let weight = |forms: &Vec<Form>| {
+            let state = State { forms, order: &order, below: &[] };
+            let of = |kind: &Kind| Some(kind.weight * words.weight(&plan(&found[kind.part], &state)?));
+            heaviest.iter().map(of).sum::<Option<u64>>().unwrap_or(u64::MAX)
+        };
+        ranked.sort_by_cached_key(weight);
+        let forms = ranked.swap_remove(0);
+        let (mut order, _) = ordered(&forms, &[])?;
         let mut below = Vec::new();
-        let mut order = ordered(&below)?;
         if words.hold() {
             below.push(Place::Modulus);
             let state = State { forms: &forms, order: &order, below: &below };
             let planned: Option<Vec<Planned>> = found.iter().map(|part| plan(part, &state)).collect();
+            if std::env::var("SHAPES").is_ok() { let mut m = BTreeMap::new(); for p in planned.iter().flatten() { for n in p.long_numbers() { *m.entry(n.to_string()[..8].to_owned()).or_insert(0) += 1; } } eprintln!("NUM {m:?}"); }
             below = [numbers_below(&planned?), below].concat();
-            order = ordered(&below)?;
+            (order, _) = ordered(&forms, &below)?;
+        }
+        if std::env::var("SHAPES").is_ok() {
+            eprintln!("HELD kinds {} forms {} order {order:?} below {}", kinds.len(), forms.iter().map(|f| format!("{}{}", if f.is_negative {"-"} else {"+"}, f.multiples)).collect::<Vec<_>>().join(" "), below.len());
         }
         let state = State { forms: &forms, order: &order, below: &below };
         let held = self.held_as(words, (sequence, &found), &state)?;

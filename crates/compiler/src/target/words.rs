@@ -8,7 +8,7 @@ use crate::words::emit::{Emitted, Instruction, Operation, Prices, number};
 use crate::words::held::{self, Ends, Form, Kind, PartOps};
 use crate::words::read::{self, Elements};
 use crate::words::schedule::schedule;
-use crate::words::terms::{Field, Terms, terms};
+use crate::words::terms::{Field, Terms, terms_known};
 use num_bigint::BigUint;
 use residue_ir::program::{Program, WordDef};
 use residue_ir::{FieldOp, Modulus};
@@ -80,7 +80,7 @@ pub struct Rules {
 
 impl Rules {
     /// Values of [`Rules::bytes_a_gas`]: gas alone, then shorter code, for which gas is paid.
-    pub const BYTES_A_GAS: [u64; 3] = [Prices::GAS_ALONE, 4, 1];
+    pub const BYTES_A_GAS: [u64; 4] = [Prices::GAS_ALONE, 16, 4, 1];
     /// What the longest blocks need.
     pub const EXTRA_SLOTS: u32 = 64;
 }
@@ -89,7 +89,10 @@ impl Rules {
 const CODE_BYTES_MAX: usize = 24_576;
 
 /// Code from which still shorter code may come to what an account may have.
-const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 8;
+const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 4;
+
+/// The value of a gas in bytes of code from which on multiples of p are loaded from memory: that takes 3 gas more than a push, and 29 bytes less.
+const LOADED_BYTES_A_GAS: u64 = 9;
 
 /// The most multiples of p that memory holds.
 const MULTIPLES_MAX: u32 = 6;
@@ -141,6 +144,7 @@ impl Rules {
     /// Asks for shorter code where an account could not have so many bytes; whether there is a way. `holds_state`: whether the state of a sequence stays
     /// on the stack.
     pub fn shorten(&mut self, length: usize, holds_state: bool) -> bool {
+        if std::env::var("SHAPES").is_ok() { eprintln!("RUNG {} hold {} length {length}", self.bytes_a_gas, self.holds_numbers); }
         if length <= CODE_BYTES_MAX {
             return false;
         }
@@ -149,6 +153,7 @@ impl Rules {
             return true;
         }
         let next = Self::BYTES_A_GAS.into_iter().find(|&next| next < self.bytes_a_gas);
+        if std::env::var("SHAPES").is_ok() { eprintln!("rung {} hold {} length {length}", self.bytes_a_gas, self.holds_numbers); }
         let is_hopeless = self.is_short() && length > NEAR_BYTES_MAX;
         match next.filter(|_| !is_hopeless) {
             Some(next) => self.bytes_a_gas = next,
@@ -177,7 +182,7 @@ impl Words {
         let field = modulus.known().map_or(Field::Given, |modulus| Field::Known(modulus.clone()));
         // A program without elements has no memory of its own.
         let mut in_memory = match &field {
-            Field::Known(modulus) if bytes_a_gas < Prices::GAS_ALONE && has_elements(program) => multiples(modulus),
+            Field::Known(modulus) if bytes_a_gas <= LOADED_BYTES_A_GAS && has_elements(program) => multiples(modulus),
             _ => Vec::new(),
         };
         if !in_memory.is_empty() && bytes_a_gas <= 1 {
@@ -310,7 +315,7 @@ impl Words {
     }
 
     /// The forms in which parts of a sequence hold their state on the stack; none if p is not known.
-    pub fn forms(&self, parts: &[PartOps<'_>], kinds: &[Kind]) -> Option<Vec<Form>> {
+    pub fn forms(&self, parts: &[PartOps<'_>], kinds: &[Kind]) -> Option<Vec<Vec<Form>>> {
         let Field::Known(p) = &self.field else { return None };
         Some(held::forms(parts, kinds, p, (self.places.first_constant, &self.constants)))
     }
@@ -322,9 +327,11 @@ impl Words {
 
     /// A block that finds words on the stack and leaves some there; of the slots that it writes these are read after it. None if no way is found.
     pub fn plan(&self, ops: &[SlotOp], kept: &BTreeSet<Slot>, ends: Option<&Ends>) -> Option<Planned> {
-        let terms = terms(ops, kept, &self.field, (self.places.first_constant, &self.constants), ends);
-        let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(self.extra_slots()).collect();
         let plans = &mut self.plans.borrow_mut();
+        let constants = (self.places.first_constant, &self.constants[..]);
+        let signs = plans.signs_over(&self.field, constants);
+        let terms = terms_known(ops, kept, &self.field, constants, ends, signs);
+        let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(self.extra_slots()).collect();
         let emitted = match ends {
             Some(_) => plans.plan(&terms, &own, &self.prices),
             None => schedule(&terms, &own, &self.prices, plans),

@@ -12,7 +12,8 @@ mod ends;
 mod state;
 
 use super::emit::{Emitted, Instruction, Operation, Prices, Resident, number, residents};
-use super::terms::{Id, Node, Terms};
+use super::terms::{Field, Id, KnownSigns, Node, Terms};
+use num_bigint::BigUint;
 use residue_passes::Slot;
 use ends::Ends;
 use state::{Item, State, Step, best_of};
@@ -75,9 +76,15 @@ type Block = (Prices, Vec<Node>, Vec<(Slot, Id)>, [Vec<Id>; 2]);
 #[derive(Debug, Default)]
 pub struct Plans {
     known: HashMap<Block, Option<Vec<Step>>>,
+    signs: HashMap<(Field, Slot, Vec<BigUint>), KnownSigns>,
 }
 
 impl Plans {
+    /// What is known of signs over a field, with constants from this slot on.
+    pub fn signs_over(&mut self, field: &Field, (first, constants): (Slot, &[BigUint])) -> &mut KnownSigns {
+        self.signs.entry((field.clone(), first, constants.to_vec())).or_default()
+    }
+
     /// Instructions of the block; none if it asks for more words than the stack and `own` have room for.
     pub fn plan(&mut self, terms: &Terms, own: &BTreeSet<Slot>, prices: &Prices) -> Option<Emitted> {
         let (named, slots) = named(terms);

@@ -2,13 +2,13 @@
 //!
 //! A part finds the state on the stack, above the address of the next part, and leaves the new state there, below that address. So nothing of it goes through
 //! memory, and words need not be canonical: each value is held below a multiple of p that is the same for all parts, and as itself or its negative. Which
-//! of these takes the least gas is found one value at a time.
+//! of these takes little gas is found by count, one value at a time, and which takes the least by plans.
 
 use super::terms::{Field, terms};
 use num_bigint::BigUint;
 use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// How a value is held on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -85,13 +85,13 @@ pub struct PartOps<'a> {
 /// Multiples of p that are tried as bounds.
 const MULTIPLES_MAX: u32 = 4;
 
-/// The forms of a state for which parts take the least gas by count; `kinds` are those of the parts.
+/// Forms of a state for which parts take little gas by count, the least first; `kinds` are those of the parts.
 pub fn forms(
     parts: &[PartOps<'_>],
     kinds: &[Kind],
     p: &BigUint,
     (first_constant, constants): (Slot, &[BigUint]),
-) -> Vec<Form> {
+) -> Vec<Vec<Form>> {
     let count = parts.first().map_or(0, |part| part.before.len());
     let field = Field::Known(p.clone());
     let cost = |forms: &[Form]| -> u64 {
@@ -106,31 +106,30 @@ pub fn forms(
     // A value that is taken away is taken from its bound.
     let largest = (1..=MULTIPLES_MAX).rev().find(|&multiples| (p * (multiples + 1)).bits() <= 256).unwrap_or(1);
     let mut best = vec![Form { multiples: largest.min(2), is_negative: false }; count];
-    let mut least = cost(&best);
-    let mut take_if_better = |best: &mut Vec<Form>, tried: Vec<Form>| {
-        let gas = cost(&tried);
-        let is_better = gas < least;
-        if is_better {
-            (*best, least) = (tried, gas);
-        }
-        is_better
-    };
+    let mut tried: BTreeMap<Vec<Form>, u64> = BTreeMap::new();
     loop {
-        let mut is_changed = false;
-        for at in 0..count {
-            let mut turned = best.clone();
+        let before = best.clone();
+        let turned = (0..count).map(|at| {
+            let mut turned = before.clone();
             turned[at].is_negative ^= true;
-            is_changed |= take_if_better(&mut best, turned);
+            turned
+        });
+        let bounded = (1..=largest)
+            .map(|multiples| before.iter().map(|form| Form { multiples, ..*form }).collect::<Vec<Form>>());
+        for forms in turned.chain(bounded) {
+            tried.entry(forms).or_insert_with_key(|forms| cost(forms));
         }
-        for multiples in 1..=largest {
-            let bounded = best.iter().map(|form| Form { multiples, ..*form }).collect();
-            is_changed |= take_if_better(&mut best, bounded);
-        }
-        if !is_changed {
-            return best;
+        let mut ranked: Vec<_> = tried.iter().collect();
+        ranked.sort_by_key(|(_, gas)| **gas);
+        best.clone_from(ranked[0].0);
+        if best == before {
+            return ranked.into_iter().take(FORMS_MAX).map(|(forms, _)| forms.clone()).collect();
         }
     }
 }
+
+/// How many forms are compared by plans.
+const FORMS_MAX: usize = 6;
 
 /// What an operation is, with operands as steps back to what made them, as constants or as other slots in the order in which these come.
 type Shape = Vec<(FieldOp, [(u8, u32); 2])>;
@@ -176,7 +175,7 @@ const OTHERS: u32 = 1 << 8;
 const RESULTS: u32 = 1 << 20;
 
 /// The best order of `count` values, by what it costs: exchanges of two, the one that helps most, as long as one does.
-pub fn best_order(count: usize, mut cost: impl FnMut(&[usize]) -> Option<u64>) -> Option<Vec<usize>> {
+pub fn best_order(count: usize, mut cost: impl FnMut(&[usize]) -> Option<u64>) -> Option<(Vec<usize>, u64)> {
     let mut best: Vec<usize> = (0..count).collect();
     let mut least = cost(&best);
     let mut seen = HashSet::from([best.clone()]);
@@ -195,7 +194,7 @@ pub fn best_order(count: usize, mut cost: impl FnMut(&[usize]) -> Option<u64>) -
             }
         }
         if best == before {
-            return least.map(|_| best);
+            return least.map(|least| (best, least));
         }
     }
 }

@@ -66,7 +66,7 @@ impl Node {
 }
 
 /// What words the numbers of a block are below.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Field {
     /// This modulus, of at most 256 bits.
     Known(BigUint),
@@ -206,10 +206,55 @@ pub fn terms(
     constants: (Slot, &[BigUint]),
     ends: Option<&Ends>,
 ) -> Terms {
+    terms_known(ops, kept, field, constants, ends, &mut KnownSigns::default())
+}
+
+/// Which signs are best for blocks, which often come again with other slots.
+pub type KnownSigns = HashMap<Named, Vec<bool>>;
+
+/// A block with slots numbered in the order in which they come: its operations, the slots that are read after it, and what lies on the stack.
+pub type Named = (Vec<SlotOp>, Vec<Slot>, Option<Ends>);
+
+/// The same, with what is known of signs.
+pub fn terms_known(
+    ops: &[SlotOp],
+    kept: &BTreeSet<Slot>,
+    field: &Field,
+    constants: (Slot, &[BigUint]),
+    ends: Option<&Ends>,
+    known: &mut KnownSigns,
+) -> Terms {
     let block = Block::new(ops, kept, constants, ends);
+    let named = named(ops, kept, constants.0, ends);
+    if let Some(signs) = known.get(&named) {
+        return Making::of(&block, field, signs);
+    }
     let ways = std::iter::once(block.plain_signs()).chain(signs(&block));
-    let ways = ways.map(|signs| Making::of(&block, field, &signs));
-    ways.min_by_key(Terms::gas).expect("there is one without negatives")
+    let ways = ways.map(|signs| (Making::of(&block, field, &signs), signs));
+    let (terms, signs) = ways.min_by_key(|(terms, _)| terms.gas()).expect("there is one without negatives");
+    known.insert(named, signs);
+    terms
+}
+
+fn named(ops: &[SlotOp], kept: &BTreeSet<Slot>, first_constant: Slot, ends: Option<&Ends>) -> Named {
+    let mut names: HashMap<Slot, Slot> = HashMap::new();
+    let mut name = |slot: Slot| {
+        let next = Slot::try_from(names.len()).expect("there are no more than slots");
+        if slot < first_constant { *names.entry(slot).or_insert(next) } else { slot }
+    };
+    let mut of_places = |places: &[Place]| -> Vec<Place> {
+        let named = |place: &Place| match place {
+            &Place::Value(slot, form) => Place::Value(name(slot), form),
+            place => place.clone(),
+        };
+        places.iter().map(named).collect()
+    };
+    let ends = ends.map(|ends| Ends { entry: of_places(&ends.entry), exit: of_places(&ends.exit) });
+    let ops = ops.iter().map(|op| SlotOp { operation: op.operation, x: name(op.x), y: name(op.y), out: name(op.out) });
+    let ops = ops.collect();
+    let mut kept: Vec<Slot> = kept.iter().map(|&slot| name(slot)).collect();
+    kept.sort_unstable();
+    (ops, kept, ends)
 }
 
 /// The words where results are held as their negatives as `turns` says, for a test that all signs are right.

@@ -18,7 +18,7 @@ use num_integer::Integer;
 use residue_formula::{Fe, Number};
 use residue_ir::{Machine, SequenceStep, WordOp};
 use ruint::aliases::U256;
-use std::ops::Range;
+use std::collections::HashMap;
 
 /// Where the parallelogram of a [`Split`] is moved to, so that digits are those that are needed.
 #[derive(Debug, Clone)]
@@ -67,9 +67,11 @@ impl Corner {
         [[0, 0], [0, 1], [1, 0], [1, 1]].map(|[c, d]| [0, 1].map(|at| &corner[at] + &v[at] * c + &w[at] * d))
     }
 
-    /// Bounds of what [`eisenstein_octal::digits`] makes digits of: Σ mᵢ·8ⁱ and Σ nᵢ·8ⁱ. A sum Σ ⌊nᵢ/2⌋·8ⁱ is between half of Σ nᵢ·8ⁱ and that less Σ 8ⁱ/2.
-    fn bounds(&self) -> [[BigInt; 2]; 2] {
+    /// Bounds of what [`eisenstein_octal::digits`] makes digits of: Σ mᵢ·8ⁱ and Σ nᵢ·8ⁱ, where the first n is so much less. A sum Σ ⌊nᵢ/2⌋·8ⁱ is between
+    /// half of Σ nᵢ·8ⁱ and that less Σ 8ⁱ/2.
+    fn bounds(&self, less_n: &BigInt) -> [[BigInt; 2]; 2] {
         let [offset_a, offset_b] = eisenstein_octal::offsets().map(big);
+        let offset_b = offset_b - less_n * power_of_8(PLACES - 1);
         let of_corners = self.corners().map(|[a, b]| {
             let b: BigInt = b + &offset_b;
             [(a + &offset_a) * 2 + &b, b]
@@ -85,47 +87,54 @@ impl Corner {
 
     /// Whether digits at [`PLACES`] are enough.
     fn is_in_reach(&self) -> bool {
-        self.bounds().iter().all(|[least, most]| *least >= BigInt::ZERO && *most < power_of_8(PLACES))
+        self.bounds(&BigInt::ZERO).iter().all(|[least, most]| *least >= BigInt::ZERO && *most < power_of_8(PLACES))
     }
 
     /// Whether the first digit is never 0.
     fn begins_with_a_digit(&self) -> bool {
         let zero = [eisenstein_octal::zero() % 8, eisenstein_octal::zero() / 8];
         let first = power_of_8(PLACES - 1);
-        self.bounds()
+        self.bounds(&BigInt::ZERO)
             .iter()
             .zip(zero)
             .any(|([least, most], zero)| *most < &first * zero || *least >= &first * (zero + 1))
     }
 
-    /// The numbers m and n of the first digit.
-    fn first_numbers(&self) -> [Range<usize>; 2] {
+    /// What m and n of the first digit are made less by, so that few parts are for it, and the bounds of what they are then.
+    fn first_numbers(&self) -> [(BigInt, BigInt); 2] {
         let first = power_of_8(PLACES - 1);
-        self.bounds().map(|bounds| {
-            let [least, most] = bounds.map(|bound| usize::try_from(bound / &first).expect("digits are in reach"));
-            least..most + 1
-        })
+        let numbers = |[least, most]: &[BigInt; 2]| {
+            let (least, most) = (least.div_floor(&first), most.div_floor(&first));
+            let count: BigInt = most - &least + 1;
+            (least, count)
+        };
+        let n = numbers(&self.bounds(&BigInt::ZERO)[1]);
+        [numbers(&self.bounds(&n.0)[0]), n]
     }
 
     /// Whether few numbers m begin one, so that those of m and n together say which digit it is.
     fn begins_with_few(&self) -> bool {
-        self.first_numbers()[0].len() <= 1 << FIRST_BITS
+        self.first_numbers()[0].1 <= BigInt::from(1 << FIRST_BITS)
     }
 
-    /// What m and n of the first digit are less than they would be, so that few parts are for it: as ⌊n/2⌋ is added to m, it is even for n.
-    fn first_less(&self) -> [usize; 2] {
-        let [m, n] = self.first_numbers();
-        [m.start, n.start / 2 * 2]
-    }
-
-    /// The first digits by their numbers, as many as a sequence may have parts for.
+    /// The first digits by their numbers m + n·2ᵏ, both less as above, as many as a sequence may have parts for.
     fn firsts(&self) -> Vec<Option<usize>> {
-        let ([m, n], [less_m, less_n]) = (self.first_numbers(), self.first_less());
-        let number = |m: usize, n: usize| m - less_m + ((n - less_n) << FIRST_BITS);
-        let count = (number(m.end - 1, n.end - 1) + 1).next_multiple_of(SequenceStep::<()>::CHOICES_MIN);
-        let mut firsts = vec![None; count];
-        n.for_each(|n| m.clone().for_each(|m| firsts[number(m, n)] = Some(m + (n << DOUBLINGS))));
-        firsts
+        let [(less_m, count_m), (less_n, count_n)] = self.first_numbers();
+        let counts = [count_m, count_n].map(|count| i64::try_from(count).expect("they are few"));
+        let [less_m, less_n] = [less_m, less_n].map(|less| i64::try_from(less).expect("it is a number of a digit"));
+        let numbers = (0..counts[1]).flat_map(|n| (0..counts[0]).map(move |m| (m, n)));
+        let digits: HashMap<i64, usize> = numbers
+            .filter_map(|(m, n)| {
+                // With n less by k, ⌊n/2⌋ is another number, and so is m.
+                let whole = n + less_n;
+                let whole_m = m + less_m - n / 2 + whole / 2;
+                let digit = (0..8).contains(&whole_m).then_some(whole_m + 8 * whole)?;
+                Some((m + (n << FIRST_BITS), usize::try_from(digit).ok().filter(|&digit| digit < DIGITS)?))
+            })
+            .collect();
+        let most = digits.keys().max().map_or(0, |&most| usize::try_from(most).expect("numbers begin with 0"));
+        let count = (most + 1).next_multiple_of(SequenceStep::<()>::CHOICES_MIN);
+        (0..).take(count).map(|number| digits.get(&number).copied()).collect()
     }
 
     /// Whether norms are below 16·r: that of (a − b) + b·(1 + ω) is (a − b)² + (a − b)·b + b². It is convex, and so largest at a corner.
@@ -153,10 +162,8 @@ impl Corner {
 
     fn digits<M: Machine>(&self, machine: &M, scalar: M::Word) -> Digits<M::Word> {
         let [offset_a, offset_b] = eisenstein_octal::offsets().map(big);
-        let [less_m, less_n] = self.first_less();
-        let (less_a, less_b) = (BigInt::from(less_m) - less_n / 2, BigInt::from(less_n));
-        let first = power_of_8(PLACES - 1);
-        let added = [offset_a + &self.corner[0] - less_a * &first, offset_b + &self.corner[1] - less_b * &first];
+        let ([(less_m, _), (less_n, _)], first) = (self.first_numbers(), power_of_8(PLACES - 1));
+        let added = [offset_a + &self.corner[0] - less_m * &first, offset_b + &self.corner[1] - less_n * &first];
         let [a_less_b, b] = self.split.rest(machine, scalar, &added);
         eisenstein_octal::digits(machine, [a_less_b, b], FIRST_BITS)
     }
@@ -256,15 +263,16 @@ mod tests {
     use crate::bn254::Bn254;
     use crate::short::{GRUMPKIN, PALLAS, VESTA};
 
+    /// Every digit that the corners of a parallelogram begin with has its number, and no other one has the same.
     #[test]
     fn first_digits_are_known_by_their_numbers() {
         for vectors in [Bn254.vectors(), GRUMPKIN.vectors(), PALLAS.vectors(), VESTA.vectors()] {
             let corner = Corner::of(&vectors).expect("there is one");
-            let [m, n] = corner.first_numbers();
-            let digits: Vec<usize> = corner.firsts().into_iter().flatten().collect();
-            assert_eq!(digits.len(), m.len() * n.len());
-            assert!(digits.iter().all(|digit| m.contains(&(digit % 8)) && n.contains(&(digit / 8))), "{digits:?}");
+            let firsts = corner.firsts();
+            let digits: Vec<usize> = firsts.iter().flatten().copied().collect();
+            assert!(digits.iter().enumerate().all(|(at, digit)| !digits[..at].contains(digit)), "{digits:?}");
             assert!(!digits.contains(&eisenstein_octal::zero()));
+            assert_eq!(firsts.len(), 16, "{firsts:?}");
         }
     }
 
