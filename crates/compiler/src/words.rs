@@ -7,6 +7,7 @@
 //! [`prepare`] makes longer blocks of programs beforehand, [`inversion`] says where a precompile inverts.
 
 pub mod backward;
+pub mod block;
 pub mod emit;
 pub mod held;
 pub mod inversion;

@@ -4,10 +4,11 @@
 //! lies between both, the row is taken first. It leaves the state with that address on top, and jumps there. Where code is to be short, p and
 //! the long constants that are read most lie below the state, so that parts copy them.
 
-use super::{Lowering, LoweredBlock};
+use super::{LoweredBlock, Lowering};
 use crate::target::push;
 use crate::target::words::{Planned, Words};
-use crate::words::held::{Ends, Form, Kind, PartOps, Place, best_order};
+use crate::words::backward::Effort;
+use crate::words::held::{Choice, Ends, Form, Kind, PartOps, Place, best_order};
 use num_bigint::BigUint;
 use residue_ir::program::{Arm, Block, Operand, Order, Value};
 use residue_ir::{Effect, FieldOp, SequenceStep};
@@ -163,11 +164,60 @@ const NUMBER_BYTES: usize = 32;
 /// The most values of a state that stays on the stack.
 const STATE_MAX: usize = 6;
 /// The most long numbers below them, beside p.
-const NUMBERS_MAX: usize = 2;
+const NUMBERS_MAX: usize = 3;
 /// Kinds of parts for which forms and orders are found.
 const KINDS_MAX: usize = 8;
 /// Bytes of code that a number below the state has to spare.
 const SPARED_BYTES_MIN: usize = 300;
+
+/// What is best for the state of parts of these kinds; none if memory is.
+fn choice(words: &Words, found: &[Found<'_>], kinds: &[Kind]) -> Option<Choice> {
+    let none = BTreeSet::new();
+    let weight = |state: &State<'_>, kind: &Kind| {
+        let part = &found[kind.part];
+        let planned = words.plan(&part.ops, &none, Some(&state.ends(part)), Effort::Compare)?;
+        Some(kind.weight * words.weight(&planned))
+    };
+    let weight_of =
+        |state: &State<'_>, kinds: &[Kind]| kinds.iter().map(|kind| weight(state, kind)).sum::<Option<u64>>();
+    let mut heaviest = kinds.to_vec();
+    heaviest.sort_by_key(|kind| std::cmp::Reverse(kind.weight * found[kind.part].ops.len() as u64)); // usize to u64 widens
+    heaviest.truncate(KINDS_MAX);
+    let ordered = |forms: &[Form], below: &[Place]| {
+        best_order(forms.len(), |order| weight_of(&State { forms, order, below }, &heaviest))
+    };
+    let parts: Vec<PartOps<'_>> = found.iter().map(Found::ops).collect();
+    let mut ranked = words.forms(&parts, &heaviest)?;
+    let order = ordered(&ranked[0], &[])?;
+    ranked.sort_by_cached_key(|forms| {
+        let state = State { forms, order: &order, below: &[] };
+        weight_of(&state, &heaviest).unwrap_or(u64::MAX)
+    });
+    let forms = ranked.swap_remove(0);
+    let order = ordered(&forms, &[])?;
+    let state = State { forms: &forms, order: &order, below: &[] };
+    if words.is_first() {
+        let in_memory = |kind: &Kind| {
+            let part = &found[kind.part];
+            let kept = part.after.iter().copied().filter(|slot| part.ops.iter().any(|op| op.out == *slot)).collect();
+            Some(kind.weight * words.weight(&words.plan(&part.ops, &kept, None, Effort::Compare)?))
+        };
+        let in_memory = heaviest.iter().map(in_memory).sum::<Option<u64>>();
+        if in_memory.is_some_and(|in_memory| weight_of(&state, &heaviest).is_none_or(|stack| in_memory <= stack)) {
+            return None;
+        }
+    }
+    if !words.holds_numbers() {
+        return Some(Choice { forms, order, below: Vec::new() });
+    }
+    let below = [Place::Modulus];
+    let state = State { below: &below, ..state };
+    let planned = |part: &Found<'_>| words.plan(&part.ops, &none, Some(&state.ends(part)), Effort::Compare);
+    let planned: Option<Vec<Planned>> = found.iter().map(planned).collect();
+    let below = [&numbers_below(&planned?)[..], &below].concat();
+    let order = ordered(&forms, &below)?;
+    Some(Choice { forms, order, below })
+}
 
 impl<'a> Lowering<'a> {
     /// How a sequence keeps its state on the stack; none if it does not, or if that is no cheaper.
@@ -176,49 +226,9 @@ impl<'a> Lowering<'a> {
         let found = self.simple_parts(sequence, order)?;
         let parts: Vec<PartOps<'_>> = found.iter().map(Found::ops).collect();
         let kinds = words.kinds(&parts);
-        let mut heaviest = kinds.clone();
-        heaviest.sort_by_key(|kind| std::cmp::Reverse(kind.weight * found[kind.part].ops.len() as u64)); // usize to u64 widens
-        heaviest.truncate(KINDS_MAX);
-        let none = BTreeSet::new();
-        let plan = |part: &Found<'_>, state: &State<'_>| words.plan(&part.ops, &none, Some(&state.ends(part)));
-        let ordered = |forms: &[Form], below: &[Place]| {
-            best_order(forms.len(), |order| {
-                let state = State { forms, order, below };
-                let weight = |kind: &Kind| Some(kind.weight * words.weight(&plan(&found[kind.part], &state)?));
-                heaviest.iter().map(weight).sum()
-            })
-        };
-        let mut ranked = words.forms(&parts, &heaviest)?;
-        let (order, _) = ordered(&ranked[0], &[])?;
-        let weight = |forms: &Vec<Form>| {
-            let state = State { forms, order: &order, below: &[] };
-            let of = |kind: &Kind| Some(kind.weight * words.weight(&plan(&found[kind.part], &state)?));
-            heaviest.iter().map(of).sum::<Option<u64>>().unwrap_or(u64::MAX)
-        };
-        ranked.sort_by_cached_key(weight);
-        let forms = ranked.swap_remove(0);
-        let (mut order, _) = ordered(&forms, &[])?;
-        let mut below = Vec::new();
-        if words.hold() {
-            below.push(Place::Modulus);
-            let state = State { forms: &forms, order: &order, below: &below };
-            let planned: Option<Vec<Planned>> = found.iter().map(|part| plan(part, &state)).collect();
-            if std::env::var("SHAPES").is_ok() { let mut m = BTreeMap::new(); for p in planned.iter().flatten() { for n in p.long_numbers() { *m.entry(n.to_string()[..8].to_owned()).or_insert(0) += 1; } } eprintln!("NUM {m:?}"); }
-            below = [numbers_below(&planned?), below].concat();
-            (order, _) = ordered(&forms, &below)?;
-        }
-        if std::env::var("SHAPES").is_ok() {
-            eprintln!("HELD kinds {} forms {} order {order:?} below {}", kinds.len(), forms.iter().map(|f| format!("{}{}", if f.is_negative {"-"} else {"+"}, f.multiples)).collect::<Vec<_>>().join(" "), below.len());
-        }
+        let Choice { forms, order, below } = words.chosen(&parts, &kinds, || choice(words, &found, &kinds))?;
         let state = State { forms: &forms, order: &order, below: &below };
-        let held = self.held_as(words, (sequence, &found), &state)?;
-        let in_memory = |part: &Found<'_>| {
-            let kept = part.after.iter().copied().filter(|slot| part.ops.iter().any(|op| op.out == *slot)).collect();
-            Some(words.weight(&words.plan(&part.ops, &kept, None)?))
-        };
-        let in_memory = kinds.iter().map(|kind| Some(kind.weight * in_memory(&found[kind.part])?)).sum::<Option<u64>>();
-        let on_stack: u64 = kinds.iter().map(|kind| kind.weight * words.weight(&held.parts[kind.part].arithmetic)).sum();
-        in_memory.is_none_or(|in_memory| on_stack < in_memory).then_some(held)
+        self.held_as(words, (sequence, &found), &state)
     }
 
     /// The parts, if each is arithmetic on what all have, after a row at most.
@@ -263,10 +273,8 @@ impl<'a> Lowering<'a> {
     ) -> Option<HeldSequence> {
         let none = BTreeSet::new();
         let initial: Vec<Slot> = sequence.control.initial.iter().map(|&operand| self.slot(operand)).collect();
-        let start = Ends {
-            entry: vec![Place::Next],
-            exit: state.places(&initial).into_iter().chain([Place::Next]).collect(),
-        };
+        let start =
+            Ends { entry: vec![Place::Next], exit: state.places(&initial).into_iter().chain([Place::Next]).collect() };
         let slots = &found[0].before;
         let end = Ends { entry: state.places(slots), exit: Vec::new() };
         let store = |&slot: &Slot| SlotOp { operation: FieldOp::Add, out: slot, x: slot, y: words.zero() };
@@ -283,12 +291,12 @@ impl<'a> Lowering<'a> {
             parts.push(HeldPart {
                 above_row: u8::try_from(before.iter().filter(|word| **word != HeldWord::Next).count()).ok()?,
                 ends: HeldEnds { entry: before, exit: after },
-                arithmetic: words.plan(&part.ops, &none, Some(&ends))?,
+                arithmetic: words.plan(&part.ops, &none, Some(&ends), Effort::Whole)?,
             });
         }
         Some(HeldSequence {
-            start: words.plan(&[], &none, Some(&start))?,
-            end: words.plan(&stores, &slots.iter().copied().collect(), Some(&end))?,
+            start: words.plan(&[], &none, Some(&start), Effort::Whole)?,
+            end: words.plan(&stores, &slots.iter().copied().collect(), Some(&end), Effort::Whole)?,
             parts,
         })
     }

@@ -1,30 +1,44 @@
 //! The EVM without field instructions: slots are words of memory, canonical; blocks keep values on the stack ([`crate::words`]).
 
+mod held;
+mod rules;
+
+pub use rules::Rules;
+
 use super::reverse::Reverse;
 use super::{Places, RowSizes, Target, clear, copy_memory, mont_bytes, parse_one_by_one, push, require_padding};
-use crate::has_elements;
-use crate::words::backward::Plans;
+use crate::words::backward::{Effort, Plans};
 use crate::words::emit::{Emitted, Instruction, Operation, Prices, number};
-use crate::words::held::{self, Ends, Form, Kind, PartOps};
+use crate::words::held::Ends;
 use crate::words::read::{self, Elements};
 use crate::words::schedule::schedule;
 use crate::words::terms::{Field, Terms, terms_known};
 use num_bigint::BigUint;
-use residue_ir::program::{Program, WordDef};
+use residue_ir::program::Program;
 use residue_ir::{FieldOp, Modulus};
 use residue_isa::FieldInstruction;
 use residue_isa::assembly::{Assembly, KnownAddresses, LabelId};
 use residue_isa::opcode::evm;
 use residue_passes::moves::Copy;
 use residue_passes::{Slot, SlotOp};
-use ruint::aliases::U256;
+use rules::numbers_in_memory;
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
 
 /// Bytes of a word.
 const WORD_BYTES: u32 = 32;
+
+/// Bytes at the bottom of memory that subprograms of given moduli are set up by, and that Montgomery form passes through.
+pub const SCRATCH_BYTES: u32 = WORD_BYTES;
+
+/// The slots that there can be: far more than anybody would pay memory for.
+pub const SLOT_LIMIT: Slot = 1 << 14;
+
+fn narrow(count: usize) -> u32 {
+    u32::try_from(count).expect("they are few")
+}
 
 /// Lowering for the EVM without field instructions.
 pub struct Words {
@@ -63,113 +77,6 @@ impl Planned {
     }
 }
 
-/// What is said of words as slots beside the program.
-#[derive(Debug, Clone)]
-pub struct Rules {
-    /// Bytes of memory before them.
-    pub base_bytes: u32,
-    /// Bytes of code that are worth as much as one gas.
-    pub bytes_a_gas: u64,
-    /// Whether p and other numbers stay on the stack where the state of a sequence does: parts are shorter then.
-    pub holds_numbers: bool,
-    /// Slots between those of values and constants, for what blocks have no room for on the stack.
-    pub extra_slots: u32,
-    /// What was found for blocks.
-    pub plans: Rc<RefCell<Plans>>,
-}
-
-impl Rules {
-    /// Values of [`Rules::bytes_a_gas`]: gas alone, then shorter code, for which gas is paid.
-    pub const BYTES_A_GAS: [u64; 4] = [Prices::GAS_ALONE, 16, 4, 1];
-    /// What the longest blocks need.
-    pub const EXTRA_SLOTS: u32 = 64;
-}
-
-/// Bytes of code that an account of the main network may have (EIP-170).
-const CODE_BYTES_MAX: usize = 24_576;
-
-/// Code from which still shorter code may come to what an account may have.
-const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 4;
-
-/// The value of a gas in bytes of code from which on multiples of p are loaded from memory: that takes 3 gas more than a push, and 29 bytes less.
-const LOADED_BYTES_A_GAS: u64 = 9;
-
-/// The most multiples of p that memory holds.
-const MULTIPLES_MAX: u32 = 6;
-
-/// p, 2·p, … as far as they are words.
-fn multiples(modulus: &BigUint) -> Vec<BigUint> {
-    (1..=MULTIPLES_MAX).map(|k| modulus * k).take_while(|multiple| multiple.bits() <= 256).collect()
-}
-
-/// Bytes of code that memory has to spare for a constant of words.
-const SPARED_BYTES_MIN: usize = 200;
-/// Bytes of a load from a known address.
-const LOAD_BYTES: usize = 4;
-
-/// Constants of words that are so long and so often read that code is shorter if memory holds them.
-fn long_words(program: &Program) -> Vec<BigUint> {
-    let mut reads: BTreeMap<U256, usize> = BTreeMap::new();
-    for words in program.functions.iter().map(|function| &function.words) {
-        for inner in words.iter().flat_map(WordDef::inner) {
-            if let WordDef::Constant(value) = &words[inner.0 as usize] {
-                *reads.entry(*value).or_default() += 1;
-            }
-        }
-    }
-    let spared = |(value, reads): (U256, usize)| {
-        let bytes = 1 + value.byte_len();
-        (bytes.saturating_sub(LOAD_BYTES) * reads >= SPARED_BYTES_MIN + bytes)
-            .then(|| BigUint::from_bytes_be(&value.to_be_bytes::<32>()))
-    };
-    reads.into_iter().filter_map(spared).collect()
-}
-
-fn narrow(count: usize) -> u32 {
-    u32::try_from(count).expect("they are few")
-}
-
-/// Bytes at the bottom of memory that subprograms of given moduli are set up by, and that Montgomery form passes through.
-pub const SCRATCH_BYTES: u32 = WORD_BYTES;
-
-/// The slots that there can be: far more than anybody would pay memory for.
-pub const SLOT_LIMIT: Slot = 1 << 14;
-
-impl Rules {
-    /// Whether gas is paid for short code.
-    pub const fn is_short(&self) -> bool {
-        self.bytes_a_gas < Prices::GAS_ALONE
-    }
-
-    /// Asks for shorter code where an account could not have so many bytes; whether there is a way. `holds_state`: whether the state of a sequence stays
-    /// on the stack.
-    pub fn shorten(&mut self, length: usize, holds_state: bool) -> bool {
-        if std::env::var("SHAPES").is_ok() { eprintln!("RUNG {} hold {} length {length}", self.bytes_a_gas, self.holds_numbers); }
-        if length <= CODE_BYTES_MAX {
-            return false;
-        }
-        if holds_state && !self.holds_numbers {
-            self.holds_numbers = true;
-            return true;
-        }
-        let next = Self::BYTES_A_GAS.into_iter().find(|&next| next < self.bytes_a_gas);
-        if std::env::var("SHAPES").is_ok() { eprintln!("rung {} hold {} length {length}", self.bytes_a_gas, self.holds_numbers); }
-        let is_hopeless = self.is_short() && length > NEAR_BYTES_MAX;
-        match next.filter(|_| !is_hopeless) {
-            Some(next) => self.bytes_a_gas = next,
-            None => return false,
-        }
-        true
-    }
-}
-
-impl Default for Rules {
-    /// The first ones to try.
-    fn default() -> Self {
-        Self { base_bytes: 0, bytes_a_gas: Self::BYTES_A_GAS[0], holds_numbers: false, extra_slots: 0, plans: Rc::default() }
-    }
-}
-
 impl Words {
     /// Slots from the word after the base of memory on; the last ones are `constants`, which memory does not hold.
     pub fn new(
@@ -180,19 +87,24 @@ impl Words {
     ) -> Self {
         let Program { modulus, constants, .. } = program;
         let field = modulus.known().map_or(Field::Given, |modulus| Field::Known(modulus.clone()));
-        // A program without elements has no memory of its own.
-        let mut in_memory = match &field {
-            Field::Known(modulus) if bytes_a_gas <= LOADED_BYTES_A_GAS && has_elements(program) => multiples(modulus),
-            _ => Vec::new(),
-        };
-        if !in_memory.is_empty() && bytes_a_gas <= 1 {
-            in_memory.extend(long_words(program));
-        }
+        let in_memory = numbers_in_memory(program, bytes_a_gas);
         let words = if field == Field::Given { 1 } else { narrow(in_memory.len()) };
         let base = base_bytes + WORD_BYTES * words;
         let prices = Prices { bytes_a_gas, loads_modulus: words > 0, in_memory };
         let (modulus, constants, reverse) = (modulus.clone(), constants.to_vec(), Reverse::new(code));
-        Self { field, modulus, base, places, constants, reverse, prices, lacks_room: Cell::new(false), holds_numbers, holds_state: Cell::new(false), plans }
+        Self {
+            field,
+            modulus,
+            base,
+            places,
+            constants,
+            reverse,
+            prices,
+            lacks_room: Cell::new(false),
+            holds_numbers,
+            holds_state: Cell::new(false),
+            plans,
+        }
     }
 
     fn address(&self, slot: Slot) -> u32 {
@@ -314,27 +226,16 @@ impl Words {
         }
     }
 
-    /// The forms in which parts of a sequence hold their state on the stack; none if p is not known.
-    pub fn forms(&self, parts: &[PartOps<'_>], kinds: &[Kind]) -> Option<Vec<Vec<Form>>> {
-        let Field::Known(p) = &self.field else { return None };
-        Some(held::forms(parts, kinds, p, (self.places.first_constant, &self.constants)))
-    }
-
-    /// The kinds of parts of a sequence.
-    pub fn kinds(&self, parts: &[PartOps<'_>]) -> Vec<Kind> {
-        held::kinds(parts, self.places.first_constant)
-    }
-
     /// A block that finds words on the stack and leaves some there; of the slots that it writes these are read after it. None if no way is found.
-    pub fn plan(&self, ops: &[SlotOp], kept: &BTreeSet<Slot>, ends: Option<&Ends>) -> Option<Planned> {
+    pub fn plan(&self, ops: &[SlotOp], kept: &BTreeSet<Slot>, ends: Option<&Ends>, effort: Effort) -> Option<Planned> {
         let plans = &mut self.plans.borrow_mut();
         let constants = (self.places.first_constant, &self.constants[..]);
         let signs = plans.signs_over(&self.field, constants);
         let terms = terms_known(ops, kept, &self.field, constants, ends, signs);
         let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(self.extra_slots()).collect();
         let emitted = match ends {
-            Some(_) => plans.plan(&terms, &own, &self.prices),
-            None => schedule(&terms, &own, &self.prices, plans),
+            Some(_) => plans.plan(&terms, &own, &self.prices, effort),
+            None => schedule(&terms, &own, &self.prices, plans, effort),
         };
         emitted.map(|emitted| Planned { terms, emitted })
     }
@@ -352,17 +253,6 @@ impl Words {
     /// What is to be least in a block.
     pub const fn weight(&self, Planned { emitted, .. }: &Planned) -> u64 {
         self.prices.weight(emitted.gas, emitted.bytes)
-    }
-
-    /// Whether numbers are to stay on the stack where a state does; says that one does.
-    pub fn hold(&self) -> bool {
-        self.holds_state.set(true);
-        self.holds_numbers
-    }
-
-    /// Whether the state of a sequence stays on the stack.
-    pub fn holds_state(&self) -> bool {
-        self.holds_state.get()
     }
 
     /// Compares the bytes of a block with what its slots hold: `before` and `after` it, and the slots that it may write; and with what lies on the stack
@@ -463,7 +353,7 @@ impl Target for Words {
     }
 
     fn block(&self, code: &mut Assembly, ops: &[SlotOp], kept: &BTreeSet<Slot>) {
-        match self.plan(ops, kept, None) {
+        match self.plan(ops, kept, None, Effort::Whole) {
             Some(planned) => self.planned(code, &planned),
             None => {
                 self.lacks_room.set(true);

@@ -11,11 +11,13 @@
 mod ends;
 mod state;
 
+use super::block::Named;
 use super::emit::{Emitted, Instruction, Operation, Prices, Resident, number, residents};
+use super::held::Choice;
 use super::terms::{Field, Id, KnownSigns, Node, Terms};
+use ends::Ends;
 use num_bigint::BigUint;
 use residue_passes::Slot;
-use ends::Ends;
 use state::{Item, State, Step, best_of};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -33,8 +35,25 @@ const MORE_TURNS: Turns = Turns { swaps: 2, stores: 2, loads: 24 };
 const SLACK: (u64, u64) = (60, 0);
 /// Ways from one state to the next operations that are followed.
 const WAYS: u32 = 64;
-/// What is tried for one block: plans times operations.
-const EFFORT: usize = 16_000;
+/// How much is tried for one block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Effort {
+    /// As much as code is worth.
+    Whole,
+    /// So much that one block can be compared with another one.
+    Compare,
+}
+
+impl Effort {
+    /// Plans times operations.
+    const fn tries(self) -> usize {
+        match self {
+            Effort::Whole => 16_000,
+            Effort::Compare => 1600,
+        }
+    }
+}
+
 /// The fewest and the most plans that are kept.
 const WIDTHS: (usize, usize) = (6, 64);
 
@@ -70,13 +89,15 @@ struct Search<'a> {
 }
 
 /// A block's nodes and outputs and what lies on the stack where it begins and ends, with the prices for which it is planned.
-type Block = (Prices, Vec<Node>, Vec<(Slot, Id)>, [Vec<Id>; 2]);
+type Block = (Prices, Vec<Node>, Vec<(Slot, Id)>, [Vec<Id>; 2], Effort);
 
 /// What was found for blocks, which often come again with other slots.
 #[derive(Debug, Default)]
 pub struct Plans {
     known: HashMap<Block, Option<Vec<Step>>>,
     signs: HashMap<(Field, Slot, Vec<BigUint>), KnownSigns>,
+    /// How states are held, by the kinds of parts of a sequence, whether numbers lie below them, and what a gas is worth in bytes.
+    pub states: HashMap<(Vec<Named>, bool, u64), Option<Choice>>,
 }
 
 impl Plans {
@@ -86,12 +107,12 @@ impl Plans {
     }
 
     /// Instructions of the block; none if it asks for more words than the stack and `own` have room for.
-    pub fn plan(&mut self, terms: &Terms, own: &BTreeSet<Slot>, prices: &Prices) -> Option<Emitted> {
+    pub fn plan(&mut self, terms: &Terms, own: &BTreeSet<Slot>, prices: &Prices, effort: Effort) -> Option<Emitted> {
         let (named, slots) = named(terms);
         let search = Search::new(&named, prices)?;
         let ends = [named.entry.clone(), named.exit.clone()];
-        let known = self.known.entry((prices.clone(), named.nodes.clone(), named.outputs.clone(), ends));
-        let steps = known.or_insert_with(|| search.best()).as_ref()?;
+        let block = (prices.clone(), named.nodes.clone(), named.outputs.clone(), ends, effort);
+        let steps = self.known.entry(block).or_insert_with(|| search.best(effort)).as_ref()?;
         search.instructions(steps, &slots, own)
     }
 }
@@ -198,10 +219,10 @@ impl<'a> Search<'a> {
         self.weight(price) - self.weight((3, 1))
     }
 
-    fn best(&self) -> Option<Vec<Step>> {
+    fn best(&self, effort: Effort) -> Option<Vec<Step>> {
         let start = State::end(&self.residents, &self.ends.exit, self.terms.nodes.len(), self.terms.outputs.len());
         let operations = self.terms.nodes.iter().filter(|node| node.is_computed()).count();
-        let width = (EFFORT / operations.max(1)).clamp(WIDTHS.0, WIDTHS.1);
+        let width = (effort.tries() / operations.max(1)).clamp(WIDTHS.0, WIDTHS.1);
         let mut before: Vec<(usize, Vec<Step>)> = Vec::new();
         let mut level = vec![start];
         loop {
@@ -373,7 +394,8 @@ impl<'a> Search<'a> {
         if state.waiting.is_empty() && state.kept.is_empty() {
             if self.residents.is_empty() {
                 let steps = self.ends.begin(&state.stack);
-                state.waste += steps.iter().map(|step| self.weight(if *step == Step::Pop { (2, 1) } else { (3, 1) })).sum::<u64>();
+                state.waste +=
+                    steps.iter().map(|step| self.weight(if *step == Step::Pop { (2, 1) } else { (3, 1) })).sum::<u64>();
                 state.steps.extend(steps.into_iter().rev());
                 state.taken.extend(state.stack.drain(..).rev());
             }

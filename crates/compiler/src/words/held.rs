@@ -30,7 +30,7 @@ impl Form {
 }
 
 /// A word on the stack where a block begins or ends.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
     /// Where control goes next: it is moved, and nothing else.
     Next,
@@ -69,6 +69,17 @@ impl Ends {
     }
 }
 
+/// How a state is held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// How each value is.
+    pub forms: Vec<Form>,
+    /// The values by their numbers, the lowest first.
+    pub order: Vec<usize>,
+    /// What lies below them.
+    pub below: Vec<Place>,
+}
+
 /// A part as far as forms depend on it.
 #[derive(Debug)]
 pub struct PartOps<'a> {
@@ -97,7 +108,8 @@ pub fn forms(
     let cost = |forms: &[Form]| -> u64 {
         let of = |&Kind { part, weight }: &Kind| {
             let part = &parts[part];
-            let held = |slots: &[Slot]| slots.iter().zip(forms).map(|(&slot, &form)| Place::Value(slot, form)).collect();
+            let held =
+                |slots: &[Slot]| slots.iter().zip(forms).map(|(&slot, &form)| Place::Value(slot, form)).collect();
             let ends = Ends { entry: held(part.before), exit: held(part.after) };
             weight * terms(part.ops, &BTreeSet::new(), &field, (first_constant, constants), Some(&ends)).gas()
         };
@@ -114,8 +126,8 @@ pub fn forms(
             turned[at].is_negative ^= true;
             turned
         });
-        let bounded = (1..=largest)
-            .map(|multiples| before.iter().map(|form| Form { multiples, ..*form }).collect::<Vec<Form>>());
+        let bounded =
+            (1..=largest).map(|multiples| before.iter().map(|form| Form { multiples, ..*form }).collect::<Vec<Form>>());
         for forms in turned.chain(bounded) {
             tried.entry(forms).or_insert_with_key(|forms| cost(forms));
         }
@@ -129,7 +141,7 @@ pub fn forms(
 }
 
 /// How many forms are compared by plans.
-const FORMS_MAX: usize = 6;
+const FORMS_MAX: usize = 4;
 
 /// What an operation is, with operands as steps back to what made them, as constants or as other slots in the order in which these come.
 type Shape = Vec<(FieldOp, [(u8, u32); 2])>;
@@ -175,7 +187,7 @@ const OTHERS: u32 = 1 << 8;
 const RESULTS: u32 = 1 << 20;
 
 /// The best order of `count` values, by what it costs: exchanges of two, the one that helps most, as long as one does.
-pub fn best_order(count: usize, mut cost: impl FnMut(&[usize]) -> Option<u64>) -> Option<(Vec<usize>, u64)> {
+pub fn best_order(count: usize, mut cost: impl FnMut(&[usize]) -> Option<u64>) -> Option<Vec<usize>> {
     let mut best: Vec<usize> = (0..count).collect();
     let mut least = cost(&best);
     let mut seen = HashSet::from([best.clone()]);
@@ -188,13 +200,13 @@ pub fn best_order(count: usize, mut cost: impl FnMut(&[usize]) -> Option<u64>) -
             if !seen.insert(tried.clone()) {
                 continue;
             }
-            let gas = cost(&tried);
-            if gas.is_some() && (least.is_none() || gas < least) {
-                (best, least) = (tried, gas);
+            let weight = cost(&tried);
+            if weight.is_some() && (least.is_none() || weight < least) {
+                (best, least) = (tried, weight);
             }
         }
         if best == before {
-            return least.map(|least| (best, least));
+            return least.map(|_| best);
         }
     }
 }

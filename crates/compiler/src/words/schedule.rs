@@ -5,7 +5,7 @@
 //! nothing but the block: the same block becomes the same code. GASOL (Albert et al., TACAS 2022) searches for the optimum of blocks by
 //! Max-SMT, and SuperStack (Albert et al., PLDI 2024) for the stack of larger ones; blocks of field programs have hundreds of operations.
 
-use super::backward::Plans;
+use super::backward::{Effort, Plans};
 use super::emit::{Context, Emitted, Plan, Prices, emit};
 use super::terms::{Id, Node, Terms};
 use residue_passes::Slot;
@@ -19,8 +19,14 @@ const TRIALS: (usize, usize) = (100, 6000);
 const HEIGHT: usize = 11;
 
 /// The best instructions found; none if every plan has something out of reach.
-pub fn schedule(terms: &Terms, own: &BTreeSet<Slot>, prices: &Prices, plans: &mut Plans) -> Option<Emitted> {
-    plans.plan(terms, own, prices).or_else(|| forward(terms, own, prices))
+pub fn schedule(
+    terms: &Terms,
+    own: &BTreeSet<Slot>,
+    prices: &Prices,
+    plans: &mut Plans,
+    effort: Effort,
+) -> Option<Emitted> {
+    plans.plan(terms, own, prices, effort).or_else(|| forward(terms, own, prices))
 }
 
 /// The same from the beginning to the end, in an order that is found by changes.

@@ -6,7 +6,7 @@
 //! (Kirkpatrick, Gelatt, Vecchi, "Optimization by simulated annealing", 1983) on what such multiples cost, with fixed random numbers; [`super::terms`]
 //! takes the one whose words are cheapest, and [`super::read`] judges what comes of them.
 
-use super::terms::Block;
+use super::block::Block;
 use residue_ir::FieldOp;
 use std::rc::Rc;
 

@@ -5,8 +5,9 @@
 //! needs two words is reduced by one ADDMOD of them. Of short moduli products are words too, and are reduced as late. Results that no slot
 //! holds may be held as their negatives, where that saves subtractions ([`super::signs`]).
 
+use super::block::{Block, Named, named};
 use super::emit::Operation;
-use super::held::{Ends, Form, Place};
+use super::held::{Ends, Place};
 use super::signs::signs;
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
@@ -118,83 +119,8 @@ struct Making<'a> {
     known: HashMap<Node, Id>,
     /// The largest that each term may be.
     max: Vec<BigUint>,
-}
-
-/// Operations on slots, and what each reads and is read by.
-#[derive(Debug)]
-pub struct Block<'a> {
-    /// The operations.
-    pub ops: &'a [SlotOp],
-    /// For each operation and operand the operation whose result it is, if the block computes it.
-    pub sources: Vec<[Option<usize>; 2]>,
-    /// How often each result is read; by one that doubles or squares it, twice.
-    pub reads: Vec<usize>,
-    /// How many products read it.
-    factors: Vec<usize>,
-    /// Which operation writes a slot last.
-    writer: HashMap<Slot, usize>,
-    kept: &'a BTreeSet<Slot>,
-    first_constant: Slot,
-    constants: &'a [BigUint],
-    /// What lies on the stack where it begins and ends.
-    ends: Option<&'a Ends>,
-}
-
-impl<'a> Block<'a> {
-    fn new(
-        ops: &'a [SlotOp],
-        kept: &'a BTreeSet<Slot>,
-        (first_constant, constants): (Slot, &'a [BigUint]),
-        ends: Option<&'a Ends>,
-    ) -> Self {
-        let mut writer: HashMap<Slot, usize> = HashMap::new();
-        let mut sources: Vec<[Option<usize>; 2]> = Vec::new();
-        let mut reads = vec![0usize; ops.len()];
-        let mut factors = vec![0usize; ops.len()];
-        for (number, op) in ops.iter().enumerate() {
-            let source = [op.x, op.y].map(|slot| writer.get(&slot).copied());
-            let distinct: BTreeSet<usize> = source.iter().flatten().copied().collect();
-            distinct.iter().for_each(|&from| reads[from] += 1);
-            if op.operation == FieldOp::Mul {
-                distinct.iter().for_each(|&from| factors[from] += 1);
-            }
-            if let [Some(a), Some(b)] = source
-                && a == b
-            {
-                reads[a] += 1; // A sum that is doubled or squared is made once.
-            }
-            sources.push(source);
-            writer.insert(op.out, number);
-        }
-        Self { ops, sources, reads, factors, writer, kept, first_constant, constants, ends }
-    }
-
-    /// How the value of a slot lies on the stack where the block begins, if it does.
-    pub fn held(&self, slot: Slot) -> Option<(usize, Form)> {
-        self.ends?.before(slot)
-    }
-
-    /// How the result of an operation lies on the stack where the block ends, if it does.
-    pub fn left(&self, number: usize) -> Option<Form> {
-        let slot = self.ops[number].out;
-        self.ends?.after(slot).filter(|_| self.writer[&slot] == number)
-    }
-
-    /// For each operation whether its result is held as its negative, if nothing is to be found.
-    pub fn plain_signs(&self) -> Vec<bool> {
-        (0..self.ops.len()).map(|number| self.left(number).is_some_and(|form| form.is_negative)).collect()
-    }
-
-    /// The number that a slot holds all the time.
-    pub fn constant(&self, slot: Slot) -> Option<&BigUint> {
-        slot.checked_sub(self.first_constant).map(|place| &self.constants[place as usize]) // u32 to usize widens
-    }
-
-    /// Whether a slot holds the result of an operation after the block.
-    pub fn stays(&self, number: usize) -> bool {
-        let slot = self.ops[number].out;
-        self.kept.contains(&slot) && self.writer[&slot] == number
-    }
+    /// The multiples of p that lie on the stack when the block begins, as multiples.
+    held: Vec<BigUint>,
 }
 
 /// The words of `ops`, after which the slots `kept` are read; slots from the first of `constants` on are these. `ends` are what lies on the stack before and
@@ -211,9 +137,6 @@ pub fn terms(
 
 /// Which signs are best for blocks, which often come again with other slots.
 pub type KnownSigns = HashMap<Named, Vec<bool>>;
-
-/// A block with slots numbered in the order in which they come: its operations, the slots that are read after it, and what lies on the stack.
-pub type Named = (Vec<SlotOp>, Vec<Slot>, Option<Ends>);
 
 /// The same, with what is known of signs.
 pub fn terms_known(
@@ -234,27 +157,6 @@ pub fn terms_known(
     let (terms, signs) = ways.min_by_key(|(terms, _)| terms.gas()).expect("there is one without negatives");
     known.insert(named, signs);
     terms
-}
-
-fn named(ops: &[SlotOp], kept: &BTreeSet<Slot>, first_constant: Slot, ends: Option<&Ends>) -> Named {
-    let mut names: HashMap<Slot, Slot> = HashMap::new();
-    let mut name = |slot: Slot| {
-        let next = Slot::try_from(names.len()).expect("there are no more than slots");
-        if slot < first_constant { *names.entry(slot).or_insert(next) } else { slot }
-    };
-    let mut of_places = |places: &[Place]| -> Vec<Place> {
-        let named = |place: &Place| match place {
-            &Place::Value(slot, form) => Place::Value(name(slot), form),
-            place => place.clone(),
-        };
-        places.iter().map(named).collect()
-    };
-    let ends = ends.map(|ends| Ends { entry: of_places(&ends.entry), exit: of_places(&ends.exit) });
-    let ops = ops.iter().map(|op| SlotOp { operation: op.operation, x: name(op.x), y: name(op.y), out: name(op.out) });
-    let ops = ops.collect();
-    let mut kept: Vec<Slot> = kept.iter().map(|&slot| name(slot)).collect();
-    kept.sort_unstable();
-    (ops, kept, ends)
 }
 
 /// The words where results are held as their negatives as `turns` says, for a test that all signs are right.
@@ -293,6 +195,7 @@ impl Making<'_> {
             terms: Terms::default(),
             known: HashMap::new(),
             max: Vec::new(),
+            held: Vec::new(),
         };
         making.begin(block);
         let mut sums: Vec<Sum> = Vec::new();
@@ -338,10 +241,18 @@ impl Making<'_> {
         for (at, place) in block.ends.into_iter().flat_map(|ends| &ends.entry).enumerate() {
             let (node, most) = match place {
                 Place::Next => (Node::Held(at), word_max()),
-                Place::Modulus => (Node::Modulus, self.p.clone()),
+                Place::Modulus => {
+                    self.held.push(BigUint::one());
+                    (Node::Modulus, self.p.clone())
+                }
                 Place::Number(number) => (Node::Constant(number.clone()), number.clone()),
                 Place::Value(_, form) => (Node::Held(at), form.most(&self.p)),
             };
+            if let Node::Constant(number) = &node
+                && (number % &self.p).is_zero()
+            {
+                self.held.push(number / &self.p);
+            }
             let id = match node {
                 Node::Held(_) => self.bounded_node(node, most),
                 node => self.node(node),
@@ -437,10 +348,24 @@ impl Making<'_> {
         (taken + &self.p - 1u8) / &self.p
     }
 
+    /// The same, or the next one that lies on the stack, if there is room for that.
+    fn multiple_at_hand(&self, sum: &Sum) -> BigUint {
+        let least = self.multiple(sum);
+        let has_room = |held: &&BigUint| self.most_with(sum, held) <= self.limit;
+        let is_usable = sum.constant.is_zero() && !self.held.contains(&least);
+        let next = self.held.iter().filter(|&held| is_usable && *held > least).min().filter(has_room);
+        next.cloned().unwrap_or(least)
+    }
+
     /// The largest that a sum may be.
     fn most(&self, sum: &Sum) -> BigUint {
+        self.most_with(sum, &self.multiple(sum))
+    }
+
+    /// The same, if what is taken away is taken from so many times p.
+    fn most_with(&self, sum: &Sum, multiple: &BigUint) -> BigUint {
         let added: BigUint = sum.added.iter().map(|&id| &self.max[id]).sum();
-        added + &sum.constant + self.multiple(sum) * &self.p
+        added + &sum.constant + multiple * &self.p
     }
 
     fn fits(&self, sum: &Sum) -> bool {
@@ -560,7 +485,7 @@ impl Making<'_> {
                 }
             }
         } else {
-            let multiple = self.multiple(sum);
+            let multiple = self.multiple_at_hand(sum);
             let mut word = if multiple.is_one() && sum.constant.is_zero() {
                 self.node(Node::Modulus)
             } else {

@@ -1,0 +1,125 @@
+//! What is said of words as slots beside the program: how much gas short code is worth, and how code is made shorter step by step.
+
+use crate::has_elements;
+use crate::words::backward::Plans;
+use crate::words::emit::Prices;
+use num_bigint::BigUint;
+use residue_ir::program::{Program, WordDef};
+use ruint::aliases::U256;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What is said of words as slots beside the program.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    /// Bytes of memory before them.
+    pub base_bytes: u32,
+    /// Bytes of code that are worth as much as one gas.
+    pub bytes_a_gas: u64,
+    /// Whether p and other numbers stay on the stack where the state of a sequence does: parts are shorter then.
+    pub holds_numbers: bool,
+    /// Slots between those of values and constants, for what blocks have no room for on the stack.
+    pub extra_slots: u32,
+    /// What was found for blocks.
+    pub plans: Rc<RefCell<Plans>>,
+}
+
+impl Rules {
+    /// Values of [`Rules::bytes_a_gas`]: gas alone, then shorter code, for which gas is paid.
+    pub const BYTES_A_GAS: [u64; 4] = [Prices::GAS_ALONE, 16, 4, 1];
+    /// What the longest blocks need.
+    pub const EXTRA_SLOTS: u32 = 64;
+}
+
+/// Bytes of code that an account of the main network may have (EIP-170).
+const CODE_BYTES_MAX: usize = 24_576;
+
+/// Code from which still shorter code may come to what an account may have.
+const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 4;
+
+impl Rules {
+    /// Whether gas is paid for short code.
+    pub const fn is_short(&self) -> bool {
+        self.bytes_a_gas < Prices::GAS_ALONE
+    }
+
+    /// Asks for shorter code where an account could not have so many bytes; whether there is a way. `holds_state`: whether the state of a sequence stays
+    /// on the stack.
+    pub fn shorten(&mut self, length: usize, holds_state: bool) -> bool {
+        if length <= CODE_BYTES_MAX {
+            return false;
+        }
+        if holds_state && !self.holds_numbers {
+            self.holds_numbers = true;
+            return true;
+        }
+        let next = Self::BYTES_A_GAS.into_iter().find(|&next| next < self.bytes_a_gas);
+        let is_hopeless = self.is_short() && length > NEAR_BYTES_MAX;
+        match next.filter(|_| !is_hopeless) {
+            Some(next) => self.bytes_a_gas = next,
+            None => return false,
+        }
+        true
+    }
+}
+
+impl Default for Rules {
+    /// The first ones to try.
+    fn default() -> Self {
+        Self {
+            base_bytes: 0,
+            bytes_a_gas: Self::BYTES_A_GAS[0],
+            holds_numbers: false,
+            extra_slots: 0,
+            plans: Rc::default(),
+        }
+    }
+}
+
+/// The value of a gas in bytes of code from which on multiples of p are loaded from memory: that takes 3 gas more than a push, and 29 bytes less.
+const LOADED_BYTES_A_GAS: u64 = 9;
+
+/// The most multiples of p that memory holds.
+const MULTIPLES_MAX: u32 = 6;
+
+/// p, 2·p, … as far as they are words.
+fn multiples(modulus: &BigUint) -> Vec<BigUint> {
+    (1..=MULTIPLES_MAX).map(|k| modulus * k).take_while(|multiple| multiple.bits() <= 256).collect()
+}
+
+/// Bytes of code that memory has to spare for a constant of words.
+const SPARED_BYTES_MIN: usize = 200;
+/// Bytes of a load from a known address.
+const LOAD_BYTES: usize = 4;
+
+/// Constants of words that are so long and so often read that code is shorter if memory holds them.
+fn long_words(program: &Program) -> Vec<BigUint> {
+    let mut reads: BTreeMap<U256, usize> = BTreeMap::new();
+    for words in program.functions.iter().map(|function| &function.words) {
+        for inner in words.iter().flat_map(WordDef::inner) {
+            if let WordDef::Constant(value) = &words[inner.0 as usize] {
+                *reads.entry(*value).or_default() += 1;
+            }
+        }
+    }
+    let spared = |(value, reads): (U256, usize)| {
+        let bytes = 1 + value.byte_len();
+        (bytes.saturating_sub(LOAD_BYTES) * reads >= SPARED_BYTES_MIN + bytes)
+            .then(|| BigUint::from_bytes_be(&value.to_be_bytes::<32>()))
+    };
+    reads.into_iter().filter_map(spared).collect()
+}
+
+/// The numbers that memory holds, where a gas is worth so many bytes of code.
+pub(super) fn numbers_in_memory(program: &Program, bytes_a_gas: u64) -> Vec<BigUint> {
+    // A program without elements has no memory of its own.
+    let mut in_memory = match program.modulus.known() {
+        Some(modulus) if bytes_a_gas <= LOADED_BYTES_A_GAS && has_elements(program) => multiples(modulus),
+        _ => Vec::new(),
+    };
+    if !in_memory.is_empty() && bytes_a_gas <= 1 {
+        in_memory.extend(long_words(program));
+    }
+    in_memory
+}
