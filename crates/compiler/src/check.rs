@@ -8,7 +8,7 @@
 //! calls, loops) is judged by running whole programs.
 
 use crate::error::CompileError;
-use crate::lower::{HeldWord, LoweredBlock};
+use crate::lower::{HeldEnds, HeldWord, LoweredBlock};
 use crate::target::Target;
 use crate::target::words::Words;
 use crate::words::read::{Element, Elements, Held};
@@ -232,6 +232,7 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
             .map_err(fail)?;
             lowered.insert(part.first);
         }
+        fitting(evidence, number, function).map_err(fail)?;
         if let Some(missing) = reachable(function).difference(&lowered).next() {
             return Err(fail(format!("the block of v{} was not lowered", missing.0)));
         }
@@ -254,17 +255,16 @@ fn check_words(
     (block, part): (&Block, &LoweredBlock),
     placement: &Placement,
 ) -> Result<(), String> {
-    let [entry, exit] = part.held.as_ref().map_or([&[][..], &[]], |held| [&held.entry, &held.exit]);
-    let on_stack = |held: &[HeldWord], value: Value| {
-        held.iter().any(|word| matches!(word, HeldWord::Value(Operand::Value(other), _) if *other == value))
-    };
+    let none = HeldEnds::default();
+    let held = part.held.as_ref().unwrap_or(&none);
+    let on_stack = |state: &[Operand], value: Value| state.contains(&Operand::Value(value));
     let element = |value: Value| (placement.slot(value), source[value.0 as usize]);
     let after = &placement.live_out[&block.ops[0].0];
     let needed: Vec<Value> = after.ones().map(|value| Value(u32::try_from(value).expect("values are u32"))).collect();
     let defined: BTreeSet<Value> = block.ops.iter().map(|&(value, _)| value).collect();
     let through = needed.iter().copied().filter(|value| !defined.contains(value));
     let mut before: BTreeMap<Slot, Element> = BTreeMap::new();
-    for value in through.chain(block.inputs()).filter(|&value| !on_stack(entry, value)) {
+    for value in through.chain(block.inputs()).filter(|&value| !on_stack(&held.before, value)) {
         let (slot, element) = element(value);
         if before.insert(slot, element).is_some_and(|other| other != element) {
             return Err(format!("v{} shares its slot with another value before the block", value.0));
@@ -272,21 +272,67 @@ fn check_words(
     }
     let before: Vec<(Slot, Element)> = before.into_iter().collect();
     let own = defined.iter().map(|&value| placement.slot(value)).collect();
-    let in_memory = needed.iter().filter(|&&value| !on_stack(exit, value));
+    let in_memory = needed.iter().filter(|&&value| !on_stack(&held.after, value));
     let after: Vec<(Slot, Element)> = in_memory.map(|&value| element(value)).collect();
     let constants = &evidence.lowered.constants;
-    let ends = [entry, exit].map(|held| held.iter().map(|word| read_word(elements, source, constants, word)).collect());
+    let ends = [(&held.entry, &held.before), (&held.exit, &held.after)]
+        .map(|(words, state)| words.iter().map(|word| read_word(elements, (source, constants), word, state)).collect());
     words.judge(elements, &before, &own, &after, ends, item_bytes(evidence.code, part)?)
 }
 
-/// A word on the stack as the reader knows it.
-fn read_word(elements: &mut Elements, source: &[Element], constants: &[BigUint], word: &HeldWord) -> Held {
+/// Parts of a sequence must agree in how they hold the state: each leaves what each finds, in the same order, and in the same forms.
+fn fitting(evidence: &Evidence<'_>, number: usize, function: &Function) -> Result<(), String> {
+    let of_function = evidence.blocks.iter().filter(|part| part.function == number);
+    let held: HashMap<Value, &HeldEnds> =
+        of_function.filter_map(|part| Some((part.first, part.held.as_ref()?))).collect();
+    let mut wrong = None;
+    function.body.walk(&mut |statement| {
+        let Statement::Control(control) = statement else { return };
+        let mut between: Option<Vec<HeldWord>> = None;
+        for arm in &control.arms {
+            let first = arm.body.statements.iter().find_map(|statement| match statement {
+                Statement::Block(block) => block.ops.first().map(|&(first, _)| first),
+                _ => None,
+            });
+            let Some((first, ends)) = first.and_then(|first| Some((first, *held.get(&first)?))) else { continue };
+            let words = |words: &[HeldWord]| words.iter().filter(|word| **word != HeldWord::Next).cloned().collect();
+            let (mut entry, exit): (Vec<HeldWord>, Vec<HeldWord>) = (words(&ends.entry), words(&ends.exit));
+            if !arm.takes().is_empty() && !entry.is_empty() {
+                entry.rotate_left(1);
+            }
+            let params = arm.params.iter().map(|&value| Operand::Value(value));
+            let is_of_arm = ends.before.iter().copied().eq(params) && ends.after == arm.gives;
+            let between = between.get_or_insert_with(|| exit.clone());
+            if !is_of_arm || entry != exit || exit != *between || !has_each(&exit, arm.params.len()) {
+                wrong = Some(format!("the part of v{} holds the state otherwise", first.0));
+            }
+        }
+    });
+    wrong.map_or(Ok(()), Err)
+}
+
+/// Whether each value of a state of so many is among the words once.
+fn has_each(words: &[HeldWord], count: usize) -> bool {
+    let is_once =
+        |at| words.iter().filter(|word| matches!(word, HeldWord::Value(value, _) if *value == at)).count() == 1;
+    (0..count).all(is_once)
+}
+
+/// A word on the stack as the reader knows it; values are those of `state`.
+fn read_word(
+    elements: &mut Elements,
+    (source, constants): (&[Element], &[BigUint]),
+    word: &HeldWord,
+    state: &[Operand],
+) -> Held {
     match *word {
         HeldWord::Next => Held::Next,
         HeldWord::Modulus => Held::Modulus,
         HeldWord::Number(ref number) => Held::Number(number.clone()),
-        HeldWord::Value(Operand::Value(value), form) => Held::Value(source[value.0 as usize], form), // u32 to usize widens
-        HeldWord::Value(Operand::Constant(id), form) => Held::Value(elements.constant(&constants[id.0 as usize]), form),
+        HeldWord::Value(at, form) => match state[at] {
+            Operand::Value(value) => Held::Value(source[value.0 as usize], form), // u32 to usize widens
+            Operand::Constant(id) => Held::Value(elements.constant(&constants[id.0 as usize]), form),
+        },
     }
 }
 
@@ -706,10 +752,20 @@ function f1 "start" () -> () values 20 {
     }
 
     /// What a block's bytes make of memory, if they leave the stack as it was and read what is there.
-    fn run_words(code: &[u8], mut memory: BTreeMap<BigUint, BigUint>) -> Option<BTreeMap<BigUint, BigUint>> {
+    fn run_words(code: &[u8], memory: BTreeMap<BigUint, BigUint>) -> Option<BTreeMap<BigUint, BigUint>> {
+        let (memory, stack) = run_words_on(code, memory, Vec::new())?;
+        stack.is_empty().then_some(memory)
+    }
+
+    /// What they make of memory and of words on the stack, if they read what is there.
+    fn run_words_on(
+        code: &[u8],
+        mut memory: BTreeMap<BigUint, BigUint>,
+        mut stack: Vec<BigUint>,
+    ) -> Option<(BTreeMap<BigUint, BigUint>, Vec<BigUint>)> {
         use residue_isa::opcode::evm;
         let word = BigUint::from(1u8) << 256u32;
-        let (mut stack, mut at): (Vec<BigUint>, usize) = (Vec::new(), 0);
+        let mut at = 0;
         while let Some(&opcode) = code.get(at) {
             let bytes = usize::from(opcode.checked_sub(evm::PUSH0).filter(|&bytes| bytes <= 32).unwrap_or(0));
             match opcode {
@@ -745,7 +801,7 @@ function f1 "start" () -> () values 20 {
             }
             at += bytes + 1;
         }
-        stack.is_empty().then_some(memory)
+        Some((memory, stack))
     }
 
     /// The same where blocks are stack and memory code: whatever runs differently must be found.
@@ -778,6 +834,77 @@ function f1 "start" () -> () values 20 {
             }
         }
         assert!(found > 1000, "{found}");
+    }
+
+    /// A sequence of doublings and additions on y² = x³ + b, whose state stays on the stack.
+    fn sequence_of_words() -> Program {
+        let text = "program \"sequence\" modulus 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47\n\
+            function f0 \"start\" () -> () values 35 { word w0 = 0x0 word w1 = 0x20 word w2 = 0x40 word w3 = 0x60 \
+            parse w0 bytes 32 -> v0 parse w1 bytes 32 -> v1 parse w2 bytes 32 -> v2 parse w3 bytes 32 -> v3 \
+            sequence (0 1 0 0 1) (v0 v1 v2) { \
+            part (v4 v5 v6) { block { v7 = mul v4 v4 v8 = add v7 v7 v9 = add v8 v7 v10 = mul v5 v5 v11 = mul v4 v10 v12 = mul v9 v9 \
+            v13 = add v11 v11 v14 = sub v12 v13 v15 = sub v11 v14 v16 = mul v9 v15 v17 = mul v10 v10 v18 = sub v16 v17 v19 = mul v6 v5 } give (v14 v18 v19) } \
+            part (v20 v21 v22) { block { v23 = mul v22 v22 v24 = mul v3 v23 v25 = sub v24 v20 v26 = mul v25 v25 v27 = mul v25 v26 \
+            v28 = sub v21 v3 v29 = mul v28 v28 v30 = sub v29 v27 v31 = mul v22 v25 } give (v30 v28 v31) } \
+            } -> (v32 v33 v34) return_elements (v32 v33 v34) bytes 32 }\n";
+        text::parse(text).unwrap()
+    }
+
+    #[test]
+    fn every_turned_bit_of_a_part_whose_state_is_on_the_stack_is_found() {
+        let program = sequence_of_words();
+        let built = built(&program, Revision::Evm);
+        assert_eq!(check(&evidence(&built, &program)), Ok(()));
+        let unit = &built.units[0];
+        let mut found = 0;
+        for part in unit.blocks.iter().filter(|part| part.held.is_some()) {
+            let start = built.code.item_range(part.items.start).unwrap().start;
+            let range = start..built.code.item_range(part.items.end - 1).unwrap().end;
+            let word = |place: u32| (BigUint::from(5 + place).pow(97) >> 3u32) % program.modulus.most();
+            let memory: BTreeMap<BigUint, BigUint> = (0..64u32).map(|at| (BigUint::from(32 * at), word(at))).collect();
+            let stack: Vec<BigUint> =
+                (0..part.held.as_ref().unwrap().entry.len()).map(|at| word(100 + at as u32)).collect();
+            let run = |code: &[u8]| run_words_on(code, memory.clone(), stack.clone());
+            let right = run(&built.code.bytes[range.clone()]);
+            assert!(right.is_some());
+            let mut bytes = built.code.bytes.clone();
+            for (at, bit) in range.clone().flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+                bytes[at] ^= 1 << bit;
+                if run(&bytes[range.clone()]) != right {
+                    let code = Code { bytes: bytes.clone(), ..built.code.clone() };
+                    let verdict = check(&Evidence { code: &code, ..evidence(&built, &program) });
+                    assert!(matches!(verdict, Err(CompileError::Judged { .. })), "bit {bit} of byte {at}: {verdict:?}");
+                    found += 1;
+                }
+                bytes[at] ^= 1 << bit;
+            }
+        }
+        assert!(found > 1000, "{found}");
+    }
+
+    /// Parts of a sequence that do not agree in how they hold the state are found.
+    #[test]
+    fn ends_that_do_not_fit_are_found() {
+        let program = sequence_of_words();
+        let turned = |change: &dyn Fn(&mut HeldEnds)| {
+            let mut built = built(&program, Revision::Evm);
+            let part = built.units[0].blocks.iter_mut().find_map(|block| block.held.as_mut()).unwrap();
+            change(part);
+            check(&evidence(&built, &program))
+        };
+        assert_eq!(turned(&|_| ()), Ok(()));
+        let changes: [&dyn Fn(&mut HeldEnds); 3] =
+            [&|ends| ends.entry.swap(1, 2), &|ends| ends.exit.swap(0, 1), &|ends| {
+                let Some(HeldWord::Value(_, form)) =
+                    ends.entry.iter_mut().find(|word| matches!(word, HeldWord::Value(..)))
+                else {
+                    panic!("values lie on the stack");
+                };
+                form.is_negative ^= true;
+            }];
+        for change in changes {
+            assert!(matches!(turned(change), Err(CompileError::Judged { .. })));
+        }
     }
 
     #[test]

@@ -26,17 +26,21 @@ pub enum HeldWord {
     Modulus,
     /// A number.
     Number(BigUint),
-    /// A value in this form.
-    Value(Operand, Form),
+    /// The value of the state that has this number, in this form.
+    Value(usize, Form),
 }
 
 /// What lies on the stack where a block begins and ends, the lowest first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HeldEnds {
     /// Where it begins.
     pub entry: Vec<HeldWord>,
     /// Where it ends.
     pub exit: Vec<HeldWord>,
+    /// The values of the state where it begins.
+    pub before: Vec<Operand>,
+    /// The same where it ends.
+    pub after: Vec<Operand>,
 }
 
 /// A sequence whose state stays on the stack.
@@ -92,21 +96,46 @@ struct State<'a> {
 }
 
 impl State<'_> {
-    /// The words, where these slots stand for the values.
-    fn places(&self, slots: &[Slot]) -> Vec<Place> {
-        let values = self.order.iter().map(|&at| Place::Value(slots[at], self.forms[at]));
-        self.below.iter().cloned().chain(values).collect()
+    /// The words.
+    fn words(&self) -> Vec<HeldWord> {
+        let below = self.below.iter().map(|place| match place {
+            Place::Number(number) => HeldWord::Number(number.clone()),
+            Place::Modulus | Place::Next | Place::Value(..) => HeldWord::Modulus,
+        });
+        below.chain(self.order.iter().map(|&at| HeldWord::Value(at, self.forms[at]))).collect()
     }
 
     /// What a part finds and leaves, its row apart.
-    fn ends(&self, part: &Found<'_>) -> Ends {
-        let mut entry = self.places(&part.before);
+    fn held(&self, part: &Found<'_>) -> HeldEnds {
+        let mut entry = self.words();
         if part.takes_row {
             entry.rotate_right(1); // The row's address was brought to the top by an exchange.
         }
-        let next = if part.has_next { &[Place::Next][..] } else { &[] };
-        Ends { entry: [next, &entry].concat(), exit: [&self.places(&part.after), next].concat() }
+        let next = if part.has_next { &[HeldWord::Next][..] } else { &[] };
+        HeldEnds {
+            entry: [next, &entry].concat(),
+            exit: [&self.words(), next].concat(),
+            before: part.arm.params.iter().map(|&value| Operand::Value(value)).collect(),
+            after: part.arm.gives.clone(),
+        }
     }
+
+    /// The same in slots.
+    fn ends(&self, part: &Found<'_>) -> Ends {
+        let held = self.held(part);
+        Ends { entry: placed(&held.entry, &part.before), exit: placed(&held.exit, &part.after) }
+    }
+}
+
+/// The words where these slots stand for the values of the state.
+fn placed(words: &[HeldWord], slots: &[Slot]) -> Vec<Place> {
+    let place = |word: &HeldWord| match word {
+        HeldWord::Next => Place::Next,
+        HeldWord::Modulus => Place::Modulus,
+        HeldWord::Number(number) => Place::Number(number.clone()),
+        &HeldWord::Value(at, form) => Place::Value(slots[at], form),
+    };
+    words.iter().map(place).collect()
 }
 
 /// What a part's rows are: the row that it takes, and its arithmetic; none if they are anything else.
@@ -273,25 +302,19 @@ impl<'a> Lowering<'a> {
     ) -> Option<HeldSequence> {
         let none = BTreeSet::new();
         let initial: Vec<Slot> = sequence.control.initial.iter().map(|&operand| self.slot(operand)).collect();
-        let start =
-            Ends { entry: vec![Place::Next], exit: state.places(&initial).into_iter().chain([Place::Next]).collect() };
+        let mut with_next = placed(&state.words(), &initial);
+        with_next.push(Place::Next);
+        let start = Ends { entry: vec![Place::Next], exit: with_next };
         let slots = &found[0].before;
-        let end = Ends { entry: state.places(slots), exit: Vec::new() };
+        let end = Ends { entry: placed(&state.words(), slots), exit: Vec::new() };
         let store = |&slot: &Slot| SlotOp { operation: FieldOp::Add, out: slot, x: slot, y: words.zero() };
         let stores: Vec<SlotOp> = slots.iter().map(store).collect();
         let mut parts = Vec::new();
         for part in found {
-            let ends = state.ends(part);
-            let before = Self::shown(&ends.entry, |slot| {
-                let at = part.before.iter().position(|other| *other == slot);
-                Operand::Value(part.arm.params[at.expect("it is of the state")])
-            });
-            let mut given = state.order.iter().map(|&at| part.arm.gives[at]);
-            let after = Self::shown(&ends.exit, |_| given.next().expect("there is one for each value"));
             parts.push(HeldPart {
-                above_row: u8::try_from(before.iter().filter(|word| **word != HeldWord::Next).count()).ok()?,
-                ends: HeldEnds { entry: before, exit: after },
-                arithmetic: words.plan(&part.ops, &none, Some(&ends), Effort::Whole)?,
+                above_row: u8::try_from(state.below.len() + state.order.len()).ok()?,
+                ends: state.held(part),
+                arithmetic: words.plan(&part.ops, &none, Some(&state.ends(part)), Effort::Whole)?,
             });
         }
         Some(HeldSequence {
@@ -299,17 +322,6 @@ impl<'a> Lowering<'a> {
             end: words.plan(&stores, &slots.iter().copied().collect(), Some(&end), Effort::Whole)?,
             parts,
         })
-    }
-
-    /// The words for the checker; `of` says which values lie there, one after the other.
-    fn shown(places: &[Place], mut of: impl FnMut(Slot) -> Operand) -> Vec<HeldWord> {
-        let word = |place: &Place| match place {
-            Place::Next => HeldWord::Next,
-            Place::Modulus => HeldWord::Modulus,
-            Place::Number(number) => HeldWord::Number(number.clone()),
-            &Place::Value(slot, form) => HeldWord::Value(of(slot), form),
-        };
-        places.iter().map(word).collect()
     }
 
     /// Writes what was planned, if anything was.

@@ -3,7 +3,7 @@
 //! Dijkstra's search with a bound (A*, Hart, Nilsson and Raphael 1968) over what lies on the stack and which outputs are stored; instructions
 //! are those that plans have, and the words are the same. The bound counts what is not made yet.
 
-use super::backward::Plans;
+use super::backward::{Effort, Plans};
 use super::emit::Prices;
 use super::schedule::schedule;
 use super::terms::{Field, Node, Terms, terms};
@@ -162,7 +162,7 @@ fn plans_of_small_blocks_are_near_the_optimum() {
         let (ops, kept) = block(seed, count);
         let terms = terms(&ops, &kept, &Field::Known(p.clone()), (1000, &[]), None);
         let own = ops.iter().map(|op| op.out).collect();
-        let planned = schedule(&terms, &own, &prices, &mut Plans::default()).expect("small blocks").gas;
+        let planned = schedule(&terms, &own, &prices, &mut Plans::default(), Effort::Whole).expect("small blocks").gas;
         let optimum = optimum(&terms);
         assert!(planned >= optimum, "block {seed}: {planned} is below {optimum}, so the search is not exhaustive");
         blocks += 1;

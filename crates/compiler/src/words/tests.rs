@@ -1,8 +1,9 @@
 //! Random blocks over long and short moduli, carried out instruction by instruction, and compared with their operations: a judge that knows
 //! no bounds, but looks at whether numbers keep to them. Blocks without a plan go through memory, operation by operation.
 
-use super::backward::Plans;
+use super::backward::{Effort, Plans};
 use super::emit::{Emitted, Instruction, Operation, Prices, number};
+use super::held::{Ends, Form, Place};
 use super::schedule::schedule;
 use super::terms::word_max;
 use super::terms::{Field, Terms, terms, turned};
@@ -56,9 +57,14 @@ fn block(numbers: &mut Numbers, count: usize) -> Vec<SlotOp> {
     std::iter::repeat_with(|| numbers.below(u64::MAX)).take(count).map(|seed| op(&mut Numbers(seed | 1))).collect()
 }
 
-/// What a machine would do; every number is looked at.
-fn carry_out(terms: &Terms, instructions: &[Instruction], p: &BigUint, memory: &mut HashMap<Slot, BigUint>) {
-    let mut stack: Vec<BigUint> = Vec::new();
+/// What a machine would do; every number is looked at. Returns what is left on the stack.
+fn carry_out(
+    terms: &Terms,
+    instructions: &[Instruction],
+    p: &BigUint,
+    memory: &mut HashMap<Slot, BigUint>,
+    mut stack: Vec<BigUint>,
+) -> Vec<BigUint> {
     for instruction in instructions {
         let height = stack.len();
         match *instruction {
@@ -87,7 +93,7 @@ fn carry_out(terms: &Terms, instructions: &[Instruction], p: &BigUint, memory: &
             }
         }
     }
-    assert!(stack.is_empty());
+    stack
 }
 
 #[test]
@@ -108,10 +114,10 @@ fn random_blocks_are_their_operations() {
         let best = terms(&ops, &kept, &field, (first_constant, &constants), None);
         let turned = turned(&ops, &kept, &field, (first_constant, &constants), None, || numbers.below(2) > 0);
         for (terms, looks_back) in [(best, 2), (turned, 0)] {
-            let found = schedule(&terms, &own, &prices, &mut Plans::default());
+            let found = schedule(&terms, &own, &prices, &mut Plans::default(), Effort::Whole);
             // What is remembered of other blocks, and of this one, changes nothing.
             for _ in 0..looks_back {
-                let again = schedule(&terms, &own, &prices, &mut plans);
+                let again = schedule(&terms, &own, &prices, &mut plans, Effort::Whole);
                 let instructions =
                     |emitted: &Option<Emitted>| emitted.as_ref().map(|emitted| emitted.instructions.clone());
                 assert_eq!(instructions(&again), instructions(&found), "seed {seed}, p = {p}");
@@ -125,7 +131,8 @@ fn random_blocks_are_their_operations() {
                 let before: HashMap<Slot, BigUint> = (0..SLOTS).map(|slot| (slot, value(&mut numbers))).collect();
                 let mut memory = before.clone();
                 let expected = after(&ops, before, first_constant, &constants, &p);
-                carry_out(&terms, &emitted.instructions, &p, &mut memory);
+                let left = carry_out(&terms, &emitted.instructions, &p, &mut memory, Vec::new());
+                assert!(left.is_empty());
                 for slot in 0..SLOTS {
                     let is_free = own.contains(&slot) && !kept.contains(&slot);
                     assert!(is_free || memory[&slot] == expected[&slot], "seed {seed}, p = {p}, slot {slot}");
@@ -157,4 +164,92 @@ fn after(
         slots.insert(op.out, result % p);
     }
     slots
+}
+
+/// Ends of a block by chance: values of slots in any form and order, numbers below them or not, and where control goes next.
+fn ends(numbers: &mut Numbers, ops: &[SlotOp], p: &BigUint) -> Ends {
+    let largest = (1..=4u32).rev().find(|&multiples| p * multiples <= word_max()).unwrap_or(1);
+    let mut form = || Form {
+        multiples: 1 + u32::try_from(numbers.below(largest.into())).unwrap(),
+        is_negative: numbers.below(2) > 0,
+    };
+    let forms: Vec<Form> = (0..6).map(|_| form()).collect();
+    let mut below: Vec<Place> =
+        [Place::Number(p * 2u8), Place::Modulus].into_iter().filter(|_| numbers.below(2) > 0).collect();
+    below.retain(|place| !matches!(place, Place::Number(number) if *number > word_max()));
+    let mut state = |slots: Vec<Slot>, forms: &[Form]| -> Vec<Place> {
+        let mut slots: Vec<Slot> = slots.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
+        (1..slots.len()).for_each(|at| slots.swap(at, usize::try_from(numbers.below(at as u64 + 1)).unwrap()));
+        let values = slots.into_iter().zip(forms).map(|(slot, &form)| Place::Value(slot, form));
+        below.iter().cloned().chain(values).collect()
+    };
+    let last = |count: usize| ops.iter().rev().map(|op| op.out).take(count).collect::<Vec<_>>();
+    // Some are read, some are left as they were, some are dropped.
+    let before: Vec<Slot> = ops.iter().map(|op| op.x).filter(|&slot| slot < SLOTS).take(3).collect();
+    let entry = state(before.clone(), &forms);
+    let exit = state([last(2), before[..1].to_vec()].concat(), &forms[3..]);
+    Ends { entry: [vec![Place::Next], entry].concat(), exit: [exit, vec![Place::Next]].concat() }
+}
+
+/// A word for a value: the largest that its form allows, or the smallest.
+fn held(value: &BigUint, form: Form, p: &BigUint, is_largest: bool) -> BigUint {
+    let least = if form.is_negative { (p - value) % p } else { value.clone() };
+    let room = (form.most(p) - &least) / p;
+    if is_largest { least + room * p } else { least }
+}
+
+#[test]
+fn random_blocks_with_words_on_the_stack_are_their_operations() {
+    let mut blocks = 0;
+    for (seed, p) in (0..12u64).flat_map(|seed| moduli().into_iter().map(move |p| (seed, p))) {
+        let mut numbers = Numbers((seed + 77).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let ops = block(&mut numbers, 6 + 4 * seed as usize);
+        let constants = [BigUint::zero(), BigUint::from(3u8) % &p, &p - 1u8];
+        let kept = BTreeSet::new();
+        let first_constant = SLOTS + EXTRA;
+        let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(SLOTS..SLOTS + EXTRA).collect();
+        let prices =
+            Prices { bytes_a_gas: [Prices::GAS_ALONE, 16][seed as usize % 2], loads_modulus: false, in_memory: vec![] };
+        let field = Field::Known(p.clone());
+        let ends = ends(&mut numbers, &ops, &p);
+        let best = terms(&ops, &kept, &field, (first_constant, &constants), Some(&ends));
+        let turned = turned(&ops, &kept, &field, (first_constant, &constants), Some(&ends), || numbers.below(2) > 0);
+        for terms in [best, turned] {
+            let Some(emitted) = Plans::default().plan(&terms, &own, &prices, Effort::Whole) else { continue };
+            for largest in [true, false] {
+                let before: HashMap<Slot, BigUint> = (0..SLOTS)
+                    .map(|slot| (slot, if largest { &p - 1u8 } else { BigUint::from(numbers.below(u64::MAX)) % &p }))
+                    .collect();
+                let next = BigUint::from(0x1234u32);
+                let word = |place: &Place, slots: &HashMap<Slot, BigUint>| match place {
+                    Place::Next => next.clone(),
+                    Place::Modulus => p.clone(),
+                    Place::Number(number) => number.clone(),
+                    Place::Value(slot, form) => held(&slots[slot], *form, &p, largest),
+                };
+                let stack = ends.entry.iter().map(|place| word(place, &before)).collect();
+                // Slots whose values lie on the stack hold nothing.
+                let mut memory = before.clone();
+                memory.retain(|&slot, _| ends.before(slot).is_none());
+                let left = carry_out(&terms, &emitted.instructions, &p, &mut memory, stack);
+                let expected = after(&ops, before, first_constant, &constants, &p);
+                assert_eq!(left.len(), ends.exit.len(), "seed {seed}, p = {p}");
+                for (found, place) in left.iter().zip(&ends.exit) {
+                    let Place::Value(slot, form) = place else {
+                        assert_eq!(*found, word(place, &expected), "seed {seed}, p = {p}");
+                        continue;
+                    };
+                    assert!(*found <= form.most(&p), "seed {seed}, p = {p}, slot {slot}");
+                    assert_eq!(
+                        found % &p,
+                        held(&expected[slot], *form, &p, false),
+                        "seed {seed}, p = {p}, slot {slot}"
+                    );
+                }
+            }
+            blocks += 1;
+        }
+    }
+    println!("{blocks} of 144 blocks have a plan");
+    assert!(blocks > 120, "{blocks}");
 }

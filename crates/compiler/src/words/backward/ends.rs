@@ -63,3 +63,38 @@ impl Ends {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_is_brought_to_any_order_of_some_of_its_words() {
+        let entry: Vec<Item> = vec![10, 11, 12, 13, 14];
+        let ends = Ends::new(entry.clone(), Vec::new());
+        let mut wanted: Vec<Vec<Item>> = vec![Vec::new()];
+        let mut from = 0;
+        while from < wanted.len() {
+            let shorter = wanted[from].clone();
+            wanted.extend(
+                entry.iter().filter(|item| !shorter.contains(item)).map(|&item| [&shorter[..], &[item]].concat()),
+            );
+            from += 1;
+        }
+        assert_eq!(wanted.len(), 326);
+        for stack in wanted {
+            let mut words = entry.clone();
+            for step in ends.begin(&stack) {
+                let top = words.len() - 1;
+                match step {
+                    Step::Swap(below) => words.swap(top, top - below),
+                    Step::Pop => drop(words.pop()),
+                    _ => panic!("nothing else moves words"),
+                }
+            }
+            assert_eq!(words, stack);
+            assert!(ends.is_reached(&stack));
+        }
+        assert!(!ends.is_reached(&[10, 10]) && !ends.is_reached(&[9]));
+    }
+}
