@@ -428,3 +428,30 @@ fn words_that_are_copied() {
         check(&mut contracts, &input);
     }
 }
+
+/// The contract in words, under a revision whose code is that of any other.
+fn in_words() -> Vec<(Revision, Prepared)> {
+    let mut contracts = contracts();
+    contracts.retain(|(revision, _)| *revision == Revision::Evm384V7);
+    assert_eq!(contracts.len(), 1);
+    contracts
+}
+
+#[test]
+fn zz_gas() {
+    let mut contracts = in_words();
+    let mut random = ChaCha8Rng::seed_from_u64(77);
+    let mut modulus = vec![0; 256];
+    let mut base = vec![0; 256];
+    random.fill(&mut modulus[..]);
+    random.fill(&mut base[..]);
+    modulus[0] |= 0x80;
+    base[0] &= 0x7f;
+    modulus[255] |= 1;
+    for e in [vec![3], vec![15], vec![16],vec![17], vec![31], vec![63], vec![64], vec![1, 0, 1], vec![1, 0, 0], vec![0xff; 4], vec![0xff; 8], vec![0xff; 256]] {
+        let calldata = input(&base, &e, &modulus);
+        let native = precompile(Fork::Osaka, MODEXP, &calldata, u64::MAX).unwrap();
+        let ours = contracts[0].1.run_without_memory(&calldata, GAS);
+        eprintln!("{:02x?} gas {} ok {}", &e[..e.len().min(5)], ours.gas_used, ours.output == native.output);
+    }
+}

@@ -1,0 +1,166 @@
+//! Montgomery products of residues. Bajard, Didier and Kornerup 1998, “An RNS Montgomery Modular Multiplication Algorithm”; the quotient by M′ as
+//! Kawamura and others 2000, “Cox-Rower Architecture for Fast Parallel Montgomery Multiplication”, section 3.
+//!
+//! A number x is held as y of the second base: x over M′/m′ⱼ modulo m′ⱼ, below 2m′ⱼ, its negative for m′ⱼ above T. An extension makes of them S of
+//! the first base, x but for a constant factor. The quotient q = −x²/n modulo M is held there as σ, q over M/mᵢ modulo mᵢ. An extension
+//! makes of them q of the second base but for a factor, and up to ten times M too much: then (x² + q·n)/M, of which y is the next one.
+
+use super::bases::{self, BITS, FIRST, First, Row, SECOND, Second};
+use super::cell;
+use crate::modexp::expressions::Expressions;
+use crate::words::Words;
+use num_bigint::BigUint;
+use residue_ir::Machine;
+use ruint::aliases::U256;
+
+/// What x is multiplied by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Factor {
+    /// Itself.
+    Same,
+    /// The number whose y is at [`cell::OTHER`], and S at [`cell::OTHER_SUMS`].
+    Other,
+}
+
+/// T + ρ·k.
+pub(super) fn modulus<M: Machine>(machine: &M, k: i64) -> M::Word {
+    machine.word(bases::word(&bases::modulus(k)))
+}
+
+fn constant<M: Machine>(machine: &M, number: &BigUint) -> M::Word {
+    machine.word(bases::word(number))
+}
+
+/// y ← y of x²/M modulo n.
+pub(super) fn square<M: Machine>(machine: &M) {
+    machine.function("square of residues", (), |machine, ()| product(machine, Factor::Same));
+}
+
+/// The same of x times the other number.
+pub(super) fn multiply<M: Machine>(machine: &M) {
+    machine.function("product of residues", (), |machine, ()| product(machine, Factor::Other));
+}
+
+fn product<M: Machine>(machine: &M, factor: Factor) {
+    quotient(machine, factor);
+    divide(machine, factor);
+}
+
+/// Writes S of the other number.
+pub(super) fn extend_other<M: Machine>(machine: &M) {
+    machine.function("extension of residues", (), |machine, ()| {
+        let sums = Sums::of_second(machine, cell::OTHER);
+        let place = |number: usize| cell::OTHER_SUMS + 32 * number as u64; // usize to u64 widens
+        machine.put(place(0), sums.row(machine, &bases::row_of_first(0))[0]);
+        for (pair, k) in FIRST.into_iter().enumerate() {
+            let [even, odd] = sums.row(machine, &bases::row_of_first(k)).map(|sum| machine.bind(sum));
+            let w = Words(machine);
+            machine.put(place(1 + 2 * pair), w.add(even, odd));
+            machine.put(place(2 + 2 * pair), w.sub(even, odd));
+        }
+    });
+}
+
+/// What the rows of an extension add up: words on the stack.
+pub(super) struct Sums<W> {
+    /// Sums of the residues of pairs.
+    sums: Vec<W>,
+    /// Their differences.
+    differences: Vec<W>,
+    /// What is alone.
+    last: W,
+}
+
+impl<W: Copy> Sums<W> {
+    /// Of y at `from`; what is alone is ρ times what is above M′.
+    pub(super) fn of_second<M: Machine<Word = W>>(machine: &M, from: u64) -> Self {
+        let w = Words(machine);
+        let pair = |pair: usize| [0, 1].map(|second| machine.at(from + 64 * pair as u64 + 32 * second)); // usize to u64 widens
+        let numbers = || (0..SECOND.len()).map(pair);
+        let sums = numbers().map(|[a, b]| machine.bind(w.add(a, b))).collect();
+        let differences: Vec<W> = numbers().map(|[a, b]| machine.bind(w.sub(a, b))).collect();
+        // All moduli are T, as far as this goes: the sum is a multiple of T but for very little. It is within 32 times T.
+        let offset = machine.word((U256::ONE << (BITS as usize + 5)) + (U256::ONE << (BITS as usize - 1)));
+        let sum = differences.iter().copied().reduce(|sum, each| w.add(each, sum)).expect("there are pairs");
+        let above = w.sub(w.high(w.sub(offset, sum), BITS), w.number(32));
+        Self { sums, differences, last: machine.bind(w.mul(w.number(bases::STEP), above)) }
+    }
+
+    /// Of σ, which [`quotient`] has written as sums and differences.
+    fn of_first<M: Machine<Word = W>>(machine: &M) -> Self {
+        let at = |number: u64| machine.bind(machine.at(cell::QUOTIENT + 32 * number));
+        let pairs = FIRST.len() as u64; // usize to u64 widens
+        Self {
+            sums: (0..pairs).map(|pair| at(1 + 2 * pair)).collect(),
+            differences: (0..pairs).map(|pair| at(2 + 2 * pair)).collect(),
+            last: at(0),
+        }
+    }
+
+    /// What is the same in the rows of k and −k, and what is subtracted in the second.
+    pub(super) fn row<M: Machine<Word = W>>(&self, machine: &M, row: &Row) -> [W; 2] {
+        let w = Words(machine);
+        let term = |sum: Option<W>, (&coefficient, &word): (&u64, &W)| {
+            let term = if coefficient == 1 { word } else { w.mul(w.number(coefficient), word) };
+            Some(sum.map_or(term, |sum| w.add(term, sum)))
+        };
+        let even = row.of_sums.iter().zip(&self.sums).fold(None, term);
+        let even = term(even, (&row.of_last, &self.last));
+        let odd = row.of_differences.iter().zip(&self.differences).filter(|(each, _)| **each > 0).fold(None, term);
+        [even.unwrap_or(self.last), odd.unwrap_or(self.last)]
+    }
+}
+
+/// Writes σ: of each pair the sum and the difference.
+fn quotient<M: Machine>(machine: &M, factor: Factor) {
+    let w = Words(machine);
+    let sums = Sums::of_second(machine, cell::NUMBER);
+    let place = |base: u64, number: usize| base + 32 * number as u64; // usize to u64 widens
+    let other = |sum: M::Word, number: usize| match factor {
+        Factor::Same => sum,
+        Factor::Other => machine.at(place(cell::OTHER_SUMS, number)),
+    };
+    let of_modulus = |number: usize| machine.at(place(cell::OF_FIRST, number));
+
+    let sum = machine.bind(sums.row(machine, &bases::row_of_first(0))[0]);
+    let product = w.mul(w.mul(sum, other(sum, 0)), of_modulus(0));
+    machine.put(cell::QUOTIENT, w.and(product, machine.ones(BITS as usize))); // u64 to usize
+    for (pair, k) in FIRST.into_iter().enumerate() {
+        let [even, odd] = sums.row(machine, &bases::row_of_first(k)).map(|sum| machine.bind(sum));
+        let sigma = |sum: M::Word, number: usize, k: i64| {
+            let product = machine.mulmod(sum, other(sum, number), modulus(machine, k));
+            machine.bind(machine.mulmod(product, of_modulus(number), modulus(machine, k)))
+        };
+        let (above, below) = (1 + 2 * pair, 2 + 2 * pair);
+        let [one, two] = [sigma(w.add(even, odd), above, k), sigma(w.sub(even, odd), below, -k)];
+        machine.put(place(cell::QUOTIENT, above), w.add(one, two));
+        machine.put(place(cell::QUOTIENT, below), w.sub(one, two));
+    }
+}
+
+/// y ← y of (x·x′ + q·n)/M.
+fn divide<M: Machine>(machine: &M, factor: Factor) {
+    let w = Words(machine);
+    let sums = Sums::of_first(machine);
+    for (pair, k) in SECOND.into_iter().enumerate() {
+        let [even, odd] = sums.row(machine, &bases::row_of_second(k)).map(|sum| machine.bind(sum));
+        for (number, k, sum) in [(2 * pair, k, w.add(even, odd)), (2 * pair + 1, -k, w.sub(even, odd))] {
+            let at = |base: u64| machine.at(base + 32 * number as u64); // usize to u64 widens
+            let y = at(cell::NUMBER);
+            let other = if factor == Factor::Same { y } else { at(cell::OTHER) };
+            let m = || modulus(machine, k);
+            let of_squares = constant(machine, &Second::new(k).of_squares());
+            let square = machine.mulmod(machine.mulmod(y, other, m()), of_squares, m());
+            let multiple = machine.mulmod(sum, at(cell::OF_SECOND), m());
+            machine.put(cell::NUMBER + 32 * number as u64, w.add(square, multiple));
+        }
+    }
+}
+
+/// Writes y of 1 and S of 1 as those of the other number.
+pub(super) fn other_is_one<M: Machine>(machine: &M) {
+    let ys = bases::second().into_iter().map(|k| Second::new(k).one()).enumerate();
+    ys.for_each(|(number, one)| machine.put(cell::OTHER + 32 * number as u64, constant(machine, &one)));
+    let sums = bases::first().into_iter().map(|k| First::new(k).one()).enumerate();
+    sums.for_each(|(number, one)| machine.put(cell::OTHER_SUMS + 32 * number as u64, constant(machine, &one)));
+}
