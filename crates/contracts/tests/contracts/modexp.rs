@@ -448,7 +448,20 @@ fn zz_gas() {
     modulus[0] |= 0x80;
     base[0] &= 0x7f;
     modulus[255] |= 1;
-    for e in [vec![3], vec![15], vec![16],vec![17], vec![31], vec![63], vec![64], vec![1, 0, 1], vec![1, 0, 0], vec![0xff; 4], vec![0xff; 8], vec![0xff; 256]] {
+    for e in [
+        vec![3],
+        vec![15],
+        vec![16],
+        vec![17],
+        vec![31],
+        vec![63],
+        vec![64],
+        vec![1, 0, 1],
+        vec![1, 0, 0],
+        vec![0xff; 4],
+        vec![0xff; 8],
+        vec![0xff; 256],
+    ] {
         let calldata = input(&base, &e, &modulus);
         let native = precompile(Fork::Osaka, MODEXP, &calldata, u64::MAX).unwrap();
         let ours = contracts[0].1.run_without_memory(&calldata, GAS);

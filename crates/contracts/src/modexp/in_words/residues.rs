@@ -140,7 +140,7 @@ fn power<M: Machine>(machine: &M) {
             // The last product, of x·M and x, takes M off.
             number_is_other(machine);
             conversion::enter(machine);
-            machine.repeat(machine.small(16), (), |machine, _, ()| products::square(machine));
+            machine.repeat(machine.small(4), (), |machine, _, ()| (0..4).for_each(|_| products::square(machine)));
             products::multiply(machine);
         },
         |machine| {

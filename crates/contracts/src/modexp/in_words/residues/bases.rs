@@ -31,7 +31,7 @@ pub(super) struct Row {
     pub of_sums: Vec<u64>,
     /// Of their differences: what they come to is added in the row of k, and subtracted in that of −k.
     pub of_differences: Vec<u64>,
-    /// Of the residue modulo T in the first base; of what is above M′ in the second one.
+    /// Of the residue modulo T, of which the second base has none.
     pub of_last: u64,
 }
 
@@ -48,7 +48,12 @@ pub(super) fn first() -> Vec<i64> {
 
 /// Every k of the second base, in the order of cells.
 pub(super) fn second() -> Vec<i64> {
-    SECOND.into_iter().flat_map(|k| [k, -k]).collect()
+    second_of(SECOND.len()).collect()
+}
+
+/// Those of its first pairs.
+pub(super) fn second_of(pairs: usize) -> impl Iterator<Item = i64> {
+    SECOND.into_iter().take(pairs).flat_map(|k| [k, -k])
 }
 
 /// The product of the moduli of the first base.
@@ -76,12 +81,13 @@ pub(super) fn inverse(number: &BigInt, k: i64) -> BigInt {
     BigInt::from(inverse.expect("moduli have no factor in common"))
 }
 
-/// The least coefficients in proportion to the sums and differences of 1/(b − a) and 1/(b + a) for these b and a, and to `last`, 1 over a number; with
+/// The least coefficients in proportion to the sums and differences of 1/(b − a) and 1/(b + a) for these b and a, and to 1/`last`, if there is one; with
 /// what 1/(b − a) is multiplied by.
-fn row(pairs: impl Iterator<Item = (i64, i64)> + Clone, last: i64) -> (Row, u64) {
+fn row(pairs: impl Iterator<Item = (i64, i64)> + Clone, last: Option<i64>) -> (Row, u64) {
     let sums = pairs.clone().map(|(b, a)| (b, b * b - a * a));
     let differences = pairs.map(|(b, a)| (a, b * b - a * a));
-    let all = sums.clone().chain(differences.clone()).chain([(1, last)]);
+    let last = last.map(|last| (1, last));
+    let all = sums.clone().chain(differences.clone()).chain(last);
     let scale = all.fold(1, |scale: i64, (over, under)| {
         let least = under / divisor(over, under);
         scale / divisor(scale, least) * least
@@ -90,35 +96,35 @@ fn row(pairs: impl Iterator<Item = (i64, i64)> + Clone, last: i64) -> (Row, u64)
     let row = Row {
         of_sums: sums.map(coefficient).collect(),
         of_differences: differences.map(coefficient).collect(),
-        of_last: coefficient((1, last)),
+        of_last: last.map_or(0, coefficient),
     };
     (row, scale.unsigned_abs())
 }
 
-/// What an extension to the second base adds up for T + ρ·b and T − ρ·b, from σ: q is [`Second::of_quotient`] times that.
+/// What an extension to the second base adds up for T + ρ·b and T − ρ·b, from σ: q is as many times that as [`Second::of_quotient`] says.
 pub(super) fn row_of_second(b: i64) -> Row {
     scaled_row_of_second(b).0
 }
 
 fn scaled_row_of_second(b: i64) -> (Row, u64) {
-    let (row, scale) = row(FIRST.into_iter().map(move |a| (b, a)), b);
+    let (row, scale) = row(FIRST.into_iter().map(move |a| (b, a)), Some(b));
     // σ is below a modulus, and a sum or difference of two below two.
     let sum = 2 * row.of_sums.iter().sum::<u64>() + row.of_last;
     assert!((modulus(SECOND[SECOND.len() - 1]) * sum).bits() <= WORD_BITS, "a sum has a word");
     (row, scale)
 }
 
-/// What an extension to the first base adds up for T + ρ·a and T − ρ·a, from y: x is [`First::of_sum`] times that.
-pub(super) fn row_of_first(a: i64) -> Row {
-    scaled_row_of_first(a).0
+/// What an extension to the first base adds up for T + ρ·a and T − ρ·a, from y of the first `pairs` pairs of the second one: x is as many times
+/// that as [`First::of_sum`] says.
+pub(super) fn row_of_first(a: i64, pairs: usize) -> Row {
+    scaled_row_of_first(a, pairs).0
 }
 
-fn scaled_row_of_first(a: i64) -> (Row, u64) {
-    let (row, scale) = row(SECOND.into_iter().map(move |b| (b, a)), 1);
-    // y is below two moduli; with what is above M′, at most 20 times ρ and its coefficient, there is room for one more.
-    let sum = 5 * row.of_sums.iter().sum::<u64>();
+fn scaled_row_of_first(a: i64, pairs: usize) -> (Row, u64) {
+    let (row, scale) = row(SECOND[..pairs].iter().map(move |&b| (b, a)), None);
+    // y is below two moduli; what takes off multiples of M′ is as much at most.
+    let sum = 8 * row.of_sums.iter().sum::<u64>();
     assert!((modulus(SECOND[SECOND.len() - 1]) * sum).bits() <= WORD_BITS, "a sum has a word");
-    assert!(BigUint::from(row.of_last) * STEP * 20u8 < modulus(0) >> 100u8, "what is above M′ is little");
     (row, scale)
 }
 
@@ -139,10 +145,12 @@ pub(super) struct First {
 }
 
 impl First {
-    pub(super) fn new(k: i64) -> Self {
-        let differences: BigInt = second().into_iter().map(|b| BigInt::from(b - k)).product();
-        let (_, scale) = scaled_row_of_first(k.abs());
-        let of_sum = power_of_step(SECOND_COUNT - 1) * differences.abs() * inverse(&BigInt::from(scale), k);
+    /// Where extensions are from the first `pairs` pairs of the second base.
+    pub(super) fn new(k: i64, pairs: usize) -> Self {
+        // y has a sign, with which a positive coefficient is minus the product of the differences, over one of them.
+        let differences: BigInt = second_of(pairs).map(|b| BigInt::from(b - k)).product();
+        let (_, scale) = scaled_row_of_first(k.abs(), pairs);
+        let of_sum = -power_of_step(2 * pairs - 1) * differences * inverse(&BigInt::from(scale), k);
         Self { k, of_sum }
     }
 
@@ -174,7 +182,12 @@ pub(super) struct Second {
 
 impl Second {
     pub(super) fn new(k: i64) -> Self {
-        let others: BigInt = second().into_iter().filter(|&b| b != k).map(|b| BigInt::from(modulus(b))).product();
+        Self::of(k, SECOND.len())
+    }
+
+    /// In the base of the first `pairs` pairs.
+    pub(super) fn of(k: i64, pairs: usize) -> Self {
+        let others: BigInt = second_of(pairs).filter(|&b| b != k).map(|b| BigInt::from(modulus(b))).product();
         let of_first = inverse(&BigInt::from(product()), k);
         Self { k, others: if k > 0 { -others } else { others }, of_first }
     }
@@ -204,13 +217,15 @@ impl Second {
         residue(&-(BigInt::from(self.one()) * of_quotient), self.k)
     }
 
-    /// T⁻¹.
-    pub(super) fn inverse_of_t(&self) -> BigUint {
-        residue(&inverse(&(BigInt::one() << BITS), self.k), self.k)
+    /// What y is multiplied by to be that of x/T in the base of the first `pairs` pairs.
+    pub(super) fn over_t(&self, pairs: usize) -> BigUint {
+        residue(&(&self.others * BigInt::from(self.minus_one_over_t(pairs)) * -1), self.k)
     }
 
-    /// −T⁻¹, as y.
-    pub(super) fn minus_inverse_of_t(&self) -> BigUint {
-        residue(&-(BigInt::from(self.one()) * BigInt::from(self.inverse_of_t())), self.k)
+    /// y of −1/T in that base.
+    pub(super) fn minus_one_over_t(&self, pairs: usize) -> BigUint {
+        let others: BigInt = second_of(pairs).filter(|&b| b != self.k).map(|b| BigInt::from(modulus(b))).product();
+        let others = if self.k > 0 { -others } else { others };
+        residue(&-inverse(&(others << BITS), self.k), self.k)
     }
 }

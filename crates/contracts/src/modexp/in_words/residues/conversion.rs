@@ -1,7 +1,7 @@
 //! Numbers of bytes become residues, and residues digits.
 
-use super::bases::{self, BITS, First, Row, SECOND, Second};
-use super::products::{Sums, modulus};
+use super::bases::{self, BITS, First, SECOND, Second};
+use super::products::{correction, modulus};
 use super::{DIGIT_BYTES, DIGITS, LONGEST_BYTES, cell};
 use crate::modexp::expressions::Expressions;
 use crate::words::Words;
@@ -52,7 +52,7 @@ pub(super) fn factors<M: Machine>(machine: &M) {
     let w = Words(machine);
     machine.put(cell::FREE[0], machine.at(cell::MODULUS_END - 32));
     inverse_of_odd(machine);
-    let of_squares = |k: i64| machine.word(bases::word(&First::new(k).of_squares()));
+    let of_squares = |k: i64| machine.word(bases::word(&First::new(k, SECOND.len()).of_squares()));
     machine.put(cell::OF_FIRST, w.and(w.mul(of_squares(0), machine.at(cell::FREE[1])), machine.ones(BITS as usize))); // u64 to usize
     for (number, k) in (1..).zip(bases::first().into_iter().skip(1)) {
         let at = cell::OF_FIRST + 32 * number;
@@ -96,26 +96,33 @@ pub(super) fn read_base<M: Machine>(machine: &M) {
 pub(super) fn enter<M: Machine>(machine: &M) {
     machine.function("times M", (), |machine, ()| {
         reciprocal(machine);
-        let taken_off = |number: u64| machine.at(cell::TAKEN_OFF + 32 * number);
         let w = Words(machine);
-        for (number, k) in (0..).zip(bases::second()) {
+        let with_three = |(number, k): (u64, i64)| {
             let minus_three = machine.word(bases::word(&(bases::modulus(k) - 3u8)));
-            let more = machine.mulmod(taken_off(number), minus_three, modulus(machine, k));
-            let at = cell::NUMBER + 32 * number;
-            machine.put(at, w.add(more, machine.at(at)));
+            let three = machine.mulmod(machine.at(cell::TAKEN_OFF + 32 * number), minus_three, modulus(machine, k));
+            w.add(three, machine.at(cell::NUMBER + 32 * number))
+        };
+        let mut residues: Vec<M::Word> = (0..).zip(bases::second()).map(with_three).collect();
+        for first in bases::first() {
+            residues = enter_by(machine, &residues, first);
         }
-        bases::first().into_iter().for_each(|first| enter_by(machine, first));
+        let residues: Vec<M::Word> = residues.into_iter().map(|residue| machine.bind(residue)).collect();
+        // The last one lies on top.
+        (0..).zip(residues).collect::<Vec<(u64, M::Word)>>().into_iter().rev().for_each(|(number, residue)| {
+            machine.put(cell::NUMBER + 32 * number, residue);
+        });
     });
 }
 
-/// The same for one modulus.
-fn enter_by<M: Machine>(machine: &M, first: i64) {
+/// The y of the number times one modulus, less a multiple of n′; each is to be used once.
+fn enter_by<M: Machine>(machine: &M, residues: &[M::Word], first: i64) -> Vec<M::Word> {
     let w = Words(machine);
-    let factor = |k: i64| machine.word(bases::word(&bases::residue(&BigInt::from(bases::modulus(first)), k)));
-    let product = |(number, k): (u64, i64)| {
-        machine.bind(machine.mulmod(machine.at(cell::NUMBER + 32 * number), factor(k), modulus(machine, k)))
+    let by = BigInt::from(bases::modulus(first));
+    let product = |(&residue, k): (&M::Word, i64)| {
+        let factor = machine.word(bases::word(&bases::residue(&by, k)));
+        machine.bind(machine.mulmod(residue, factor, modulus(machine, k)))
     };
-    let products: Vec<M::Word> = (0..).zip(bases::second()).map(product).collect();
+    let products: Vec<M::Word> = residues.iter().zip(bases::second()).map(product).collect();
     // The number over M′ is what is below T of the sum of y·T/m′, with T/m′ = 1 − ρ·k/T: here with 24 more bits.
     let sum = |of: &dyn Fn(usize) -> M::Word| (0..SECOND.len()).map(of).reduce(|sum, each| w.add(each, sum));
     let differences = sum(&|pair| w.sub(products[2 * pair + 1], products[2 * pair])).expect("there are pairs");
@@ -125,18 +132,21 @@ fn enter_by<M: Machine>(machine: &M, first: i64) {
     });
     let correction = w.mul(w.number(bases::STEP), w.high(multiples.expect("there are pairs"), SPARE_BITS));
     let correction = w.high(correction, BITS - 2 * SPARE_BITS);
-    let number = machine.bind(w.add(correction, w.shl(differences, w.number(SPARE_BITS))));
-    let reciprocal = || machine.at(cell::RECIPROCAL);
-    let low = machine.bind(w.mul(number, reciprocal()));
-    let odd = machine.bind(machine.mulmod(number, reciprocal(), machine.word(U256::MAX)));
+    machine.put(cell::FREE[0], w.add(correction, w.shl(differences, w.number(SPARE_BITS))));
+    let pair = || (machine.at(cell::FREE[0]), machine.at(cell::RECIPROCAL));
+    let (a, b) = pair();
+    machine.put(cell::FREE[1], w.mul(a, b));
+    let (a, b) = pair();
+    machine.put(cell::FREE[2], machine.mulmod(a, b, machine.word(U256::MAX)));
+    let (low, odd) = (machine.at(cell::FREE[1]), machine.at(cell::FREE[2]));
     // The upper word of the product, less two: as much as the estimate may be above the quotient, and one more.
     let quotient = w.sub(w.sub(w.sub(odd, low), w.is_below(odd, low)), w.number(2));
-    machine.put(cell::FREE[0], quotient);
-    for (number, k) in (0..).zip(bases::second()) {
+    let quotient = machine.bind(quotient);
+    let less = |((number, k), product): ((u64, i64), M::Word)| {
         let taken_off = machine.at(cell::TAKEN_OFF + 32 * number);
-        let multiple = machine.mulmod(machine.at(cell::FREE[0]), taken_off, modulus(machine, k));
-        machine.put(cell::NUMBER + 32 * number, w.add(multiple, products[number as usize])); // u64 to usize
-    }
+        w.add(machine.mulmod(quotient, taken_off, modulus(machine, k)), product)
+    };
+    (0..).zip(bases::second()).zip(products).map(less).collect()
 }
 
 /// Makes [`cell::RECIPROCAL`] ⌊2⁴⁹⁵/D⌋ for an odd D a little above half of the first word of n.
@@ -152,37 +162,39 @@ fn reciprocal<M: Machine>(machine: &M) {
     machine.put(cell::RECIPROCAL, w.mul(w.sub(w.number(0), rest), machine.at(inverse)));
 }
 
-/// Writes the digits of a number that has less than ten.
+/// Writes the digits of a number that has less than ten. As many pairs of the second base are left as the digits that are left want.
 pub(super) fn write_digits<M: Machine>(machine: &M) {
-    let at = |turn: M::Word| {
-        let w = Words(machine);
-        w.add(w.number(cell::RESULT), w.mul(w.number(32), turn))
-    };
-    machine.repeat(machine.small(DIGITS - 1), (), |machine, turn, ()| {
-        lowest_digit(machine);
-        let w = Words(machine);
-        machine.set_scratch(at(turn), machine.at(cell::FREE[0]));
-        for (number, k) in (0..).zip(bases::second()) {
-            let constants = Second::new(k);
-            let [inverse, minus] = [constants.inverse_of_t(), constants.minus_inverse_of_t()];
+    let pairs_for = |digit: u64| ((DIGITS - digit) as usize).div_ceil(2); // u64 to usize
+    for digit in 0..DIGITS {
+        let (w, at) = (Words(machine), cell::RESULT + 32 * digit);
+        machine.put(at, lowest_digit(machine, pairs_for(digit)));
+        if digit + 1 == DIGITS {
+            return;
+        }
+        let pairs = pairs_for(digit + 1);
+        for (number, k) in (0..).zip(bases::second_of(pairs)) {
+            let before = Second::of(k, pairs_for(digit));
             let product = |word: M::Word, factor: &BigUint| {
                 machine.mulmod(word, machine.word(bases::word(factor)), modulus(machine, k))
             };
-            let at = cell::NUMBER + 32 * number;
-            machine.put(at, w.add(product(machine.at(at), &inverse), product(machine.at(cell::FREE[0]), &minus)));
+            let residue = cell::NUMBER + 32 * number;
+            let over_t = product(machine.at(residue), &before.over_t(pairs));
+            machine.put(residue, w.add(product(machine.at(at), &before.minus_one_over_t(pairs)), over_t));
         }
-    });
-    lowest_digit(machine);
-    machine.put(cell::RESULT + 32 * (DIGITS - 1), machine.at(cell::FREE[0]));
+    }
 }
 
-/// Makes the first free cell the number modulo T.
-fn lowest_digit<M: Machine>(machine: &M) {
-    machine.function("lowest digit", (), |machine, ()| {
-        let w = Words(machine);
-        let row: Row = bases::row_of_first(0);
-        let [sum, _] = Sums::of_second(machine, cell::NUMBER).row(machine, &row);
-        let of_sum = machine.word(bases::word(&First::new(0).of_sum()));
-        machine.put(cell::FREE[0], w.and(w.mul(of_sum, sum), machine.ones(BITS as usize))); // u64 to usize
-    });
+/// The number modulo T, of the residues of so many pairs.
+fn lowest_digit<M: Machine>(machine: &M, pairs: usize) -> M::Word {
+    let w = Words(machine);
+    let row = bases::row_of_first(0, pairs);
+    let pair = |pair: usize| [0, 1].map(|second| machine.at(cell::NUMBER + 64 * pair as u64 + 32 * second)); // usize to u64 widens
+    let add = |sum: M::Word, each: M::Word| w.add(each, sum);
+    let differences = (0..pairs).map(pair).map(|[a, b]| w.sub(a, b)).reduce(add).expect("a pair is left");
+    let more = correction(machine, differences, SECOND[pairs - 1]);
+    let coefficient = |pair: usize| w.number(row.of_sums[pair]);
+    let terms = (0..pairs).zip((0..pairs).map(pair)).map(|(number, [a, b])| w.mul(coefficient(number), w.add(a, b)));
+    let sum = terms.fold(w.mul(coefficient(pairs - 1), more), add);
+    let of_sum = machine.word(bases::word(&First::new(0, pairs).of_sum()));
+    w.and(machine.ones(BITS as usize), w.mul(of_sum, sum)) // u64 to usize
 }

@@ -51,9 +51,9 @@ pub(super) fn extend_other<M: Machine>(machine: &M) {
     machine.function("extension of residues", (), |machine, ()| {
         let sums = Sums::of_second(machine, cell::OTHER);
         let place = |number: usize| cell::OTHER_SUMS + 32 * number as u64; // usize to u64 widens
-        machine.put(place(0), sums.row(machine, &bases::row_of_first(0))[0]);
+        machine.put(place(0), sums.row(machine, &bases::row_of_first(0, SECOND.len()))[0]);
         for (pair, k) in FIRST.into_iter().enumerate() {
-            let [even, odd] = sums.row(machine, &bases::row_of_first(k)).map(|sum| machine.bind(sum));
+            let [even, odd] = sums.row(machine, &bases::row_of_first(k, SECOND.len())).map(|sum| machine.bind(sum));
             let w = Words(machine);
             machine.put(place(1 + 2 * pair), w.add(even, odd));
             machine.put(place(2 + 2 * pair), w.sub(even, odd));
@@ -61,29 +61,41 @@ pub(super) fn extend_other<M: Machine>(machine: &M) {
     });
 }
 
+/// α times the highest modulus of the base, if the sum of y over the moduli, with signs, is −α but for very little: with that much more of its residue the
+/// number is no multiple of M′ too large. `differences` is the sum of those of pairs, so all moduli are T; it is within 32 times T.
+pub(super) fn correction<M: Machine>(machine: &M, differences: M::Word, highest: i64) -> M::Word {
+    let w = Words(machine);
+    let offset = machine.word((U256::ONE << (BITS as usize + 5)) + (U256::ONE << (BITS as usize - 1))); // u64 to usize
+    let multiples = w.sub(w.high(w.sub(offset, differences), BITS), w.number(32));
+    w.mul(modulus(machine, highest), multiples)
+}
+
 /// What the rows of an extension add up: words on the stack.
-pub(super) struct Sums<W> {
+struct Sums<W> {
     /// Sums of the residues of pairs.
     sums: Vec<W>,
     /// Their differences.
     differences: Vec<W>,
     /// What is alone.
-    last: W,
+    last: Option<W>,
 }
 
 impl<W: Copy> Sums<W> {
-    /// Of y at `from`; what is alone is ρ times what is above M′.
-    pub(super) fn of_second<M: Machine<Word = W>>(machine: &M, from: u64) -> Self {
+    /// Of y at `from`.
+    fn of_second<M: Machine<Word = W>>(machine: &M, from: u64) -> Self {
         let w = Words(machine);
         let pair = |pair: usize| [0, 1].map(|second| machine.at(from + 64 * pair as u64 + 32 * second)); // usize to u64 widens
-        let numbers = || (0..SECOND.len()).map(pair);
-        let sums = numbers().map(|[a, b]| machine.bind(w.add(a, b))).collect();
-        let differences: Vec<W> = numbers().map(|[a, b]| machine.bind(w.sub(a, b))).collect();
-        // All moduli are T, as far as this goes: the sum is a multiple of T but for very little. It is within 32 times T.
-        let offset = machine.word((U256::ONE << (BITS as usize + 5)) + (U256::ONE << (BITS as usize - 1)));
-        let sum = differences.iter().copied().reduce(|sum, each| w.add(each, sum)).expect("there are pairs");
-        let above = w.sub(w.high(w.sub(offset, sum), BITS), w.number(32));
-        Self { sums, differences, last: machine.bind(w.mul(w.number(bases::STEP), above)) }
+        let highest = SECOND.len() - 1;
+        let pairs = || (0..highest).map(pair);
+        let [a, b] = pair(highest);
+        let mut sums: Vec<W> = pairs().map(|[a, b]| machine.bind(w.add(a, b))).collect();
+        let mut differences: Vec<W> = pairs().map(|[a, b]| machine.bind(w.sub(a, b))).collect();
+        let difference = machine.bind(w.sub(a, b));
+        let all = differences.iter().fold(difference, |sum, &each| w.add(each, sum));
+        let more = machine.bind(correction(machine, all, SECOND[highest]));
+        sums.push(machine.bind(w.add(more, w.add(a, b))));
+        differences.push(machine.bind(w.add(more, difference)));
+        Self { sums, differences, last: None }
     }
 
     /// Of σ, which [`quotient`] has written as sums and differences.
@@ -93,22 +105,26 @@ impl<W: Copy> Sums<W> {
         Self {
             sums: (0..pairs).map(|pair| at(1 + 2 * pair)).collect(),
             differences: (0..pairs).map(|pair| at(2 + 2 * pair)).collect(),
-            last: at(0),
+            last: Some(at(0)),
         }
     }
 
     /// What is the same in the rows of k and −k, and what is subtracted in the second.
-    pub(super) fn row<M: Machine<Word = W>>(&self, machine: &M, row: &Row) -> [W; 2] {
-        let w = Words(machine);
-        let term = |sum: Option<W>, (&coefficient, &word): (&u64, &W)| {
-            let term = if coefficient == 1 { word } else { w.mul(w.number(coefficient), word) };
-            Some(sum.map_or(term, |sum| w.add(term, sum)))
-        };
-        let even = row.of_sums.iter().zip(&self.sums).fold(None, term);
-        let even = term(even, (&row.of_last, &self.last));
-        let odd = row.of_differences.iter().zip(&self.differences).filter(|(each, _)| **each > 0).fold(None, term);
-        [even.unwrap_or(self.last), odd.unwrap_or(self.last)]
+    fn row<M: Machine<Word = W>>(&self, machine: &M, row: &Row) -> [W; 2] {
+        let sums = row.of_sums.iter().zip(&self.sums).chain([&row.of_last].into_iter().zip(&self.last));
+        let differences = row.of_differences.iter().zip(&self.differences);
+        [products(machine, sums), products(machine, differences)]
     }
+}
+
+/// The sum of products with these coefficients.
+fn products<'a, M: Machine>(machine: &M, terms: impl Iterator<Item = (&'a u64, &'a M::Word)>) -> M::Word
+where
+    M::Word: 'a,
+{
+    let w = Words(machine);
+    let term = |(&coefficient, &word)| if coefficient == 1 { word } else { w.mul(w.number(coefficient), word) };
+    terms.map(term).reduce(|sum, term| w.add(term, sum)).expect("rows are not empty")
 }
 
 /// Writes σ: of each pair the sum and the difference.
@@ -122,11 +138,11 @@ fn quotient<M: Machine>(machine: &M, factor: Factor) {
     };
     let of_modulus = |number: usize| machine.at(place(cell::OF_FIRST, number));
 
-    let sum = machine.bind(sums.row(machine, &bases::row_of_first(0))[0]);
+    let sum = machine.bind(sums.row(machine, &bases::row_of_first(0, SECOND.len()))[0]);
     let product = w.mul(w.mul(sum, other(sum, 0)), of_modulus(0));
     machine.put(cell::QUOTIENT, w.and(product, machine.ones(BITS as usize))); // u64 to usize
     for (pair, k) in FIRST.into_iter().enumerate() {
-        let [even, odd] = sums.row(machine, &bases::row_of_first(k)).map(|sum| machine.bind(sum));
+        let [even, odd] = sums.row(machine, &bases::row_of_first(k, SECOND.len())).map(|sum| machine.bind(sum));
         let sigma = |sum: M::Word, number: usize, k: i64| {
             let product = machine.mulmod(sum, other(sum, number), modulus(machine, k));
             machine.bind(machine.mulmod(product, of_modulus(number), modulus(machine, k)))
@@ -161,6 +177,6 @@ fn divide<M: Machine>(machine: &M, factor: Factor) {
 pub(super) fn other_is_one<M: Machine>(machine: &M) {
     let ys = bases::second().into_iter().map(|k| Second::new(k).one()).enumerate();
     ys.for_each(|(number, one)| machine.put(cell::OTHER + 32 * number as u64, constant(machine, &one)));
-    let sums = bases::first().into_iter().map(|k| First::new(k).one()).enumerate();
+    let sums = bases::first().into_iter().map(|k| First::new(k, SECOND.len()).one()).enumerate();
     sums.for_each(|(number, one)| machine.put(cell::OTHER_SUMS + 32 * number as u64, constant(machine, &one)));
 }
