@@ -33,7 +33,7 @@ fn times<M: Machine>(machine: &M, digits: &[M::Word], factor: &BigUint, k: i64) 
     terms.reduce(|sum, term| Words(machine).add(term, sum)).expect("there are digits")
 }
 
-/// Writes what n is modulo the moduli of the first base at [`cell::OF_FIRST`], its inverse modulo T, and what the second base needs of it at
+/// Writes what n is modulo the moduli of the first base but T at [`cell::OF_FIRST`], and what the second base needs of it at
 /// [`cell::OF_SECOND`].
 pub(super) fn read_modulus<M: Machine>(machine: &M) {
     let w = Words(machine);
@@ -47,17 +47,13 @@ pub(super) fn read_modulus<M: Machine>(machine: &M) {
     }
 }
 
-/// Makes what is at [`cell::OF_FIRST`] the factors of σ, and writes those by which n, shifted to the top, is taken off.
+/// Writes the first factor of σ, modulo T, and those by which n, shifted to the top, is taken off.
 pub(super) fn factors<M: Machine>(machine: &M) {
     let w = Words(machine);
     machine.put(cell::FREE[0], machine.at(cell::MODULUS_END - 32));
     inverse_of_odd(machine);
-    let of_squares = |k: i64| machine.word(bases::word(&First::new(k, SECOND.len()).of_squares()));
-    machine.put(cell::OF_FIRST, w.and(w.mul(of_squares(0), machine.at(cell::FREE[1])), machine.ones(BITS as usize))); // u64 to usize
-    for (number, k) in (1..).zip(bases::first().into_iter().skip(1)) {
-        let at = cell::OF_FIRST + 32 * number;
-        machine.put(at, machine.mulmod(machine.at(at), of_squares(k), modulus(machine, k)));
-    }
+    let of_squares = machine.word(bases::word(&First::new(0, SECOND.len()).of_squares()));
+    machine.put(cell::OF_FIRST, w.and(w.mul(of_squares, machine.at(cell::FREE[1])), machine.ones(BITS as usize))); // u64 to usize
     let missing = w.sub(w.number(LONGEST_BYTES), machine.at(cell::BYTES));
     let shift = machine.bind(w.shl(w.number(1), w.mul(w.number(8), missing)));
     for (number, k) in (0..).zip(bases::second()) {

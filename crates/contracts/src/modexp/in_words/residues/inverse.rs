@@ -5,8 +5,9 @@
 //! many, so that each stage has as many steps as seldom make more of them, and what it gives is a remainder with its factor, which are exact. The
 //! last one goes on till the remainder is 1. Inverses are judged by their products with what they are inverses of.
 
-use super::bases::{self, BITS, FIRST};
+use super::bases::{self, First, SECOND};
 use super::cell;
+use super::products::modulus;
 use crate::modexp::expressions::Expressions;
 use crate::words::Words;
 use residue_ir::Machine;
@@ -14,6 +15,8 @@ use ruint::aliases::U256;
 
 /// A part of the algorithm.
 struct Stage {
+    /// Whether there is no inverse before it.
+    is_first: bool,
     /// Divisions: an even number, so that the second factor is positive.
     steps: usize,
     /// Bits of a factor.
@@ -24,60 +27,70 @@ struct Stage {
 
 /// By experiment: of 60 000 random numbers 8 are left without an inverse.
 const STAGES: [Stage; 3] = [
-    Stage { steps: 28, factor_bits: 86, dropped_bits: 62 },
-    Stage { steps: 24, factor_bits: 86, dropped_bits: 40 },
-    Stage { steps: 28, factor_bits: 84, dropped_bits: 0 },
+    Stage { is_first: true, steps: 28, factor_bits: 86, dropped_bits: 62 },
+    Stage { is_first: false, steps: 24, factor_bits: 86, dropped_bits: 40 },
+    Stage { is_first: false, steps: 28, factor_bits: 84, dropped_bits: 0 },
 ];
 /// Bits of a factor in the last part.
 const LAST_BITS: u64 = 128;
-/// Half of what the remainder 1 is there.
+/// What the remainder 1 is there.
+const ONE: U256 = U256::from_limbs([0, 0, 1, 0]);
+/// Half of it.
 const HALF: U256 = U256::from_limbs([0, 1 << 63, 0, 0]);
 const _: () = assert!(LAST_BITS == 128);
 /// Divisions of the last part that are made without asking whether it is done.
-const LAST_STEPS: usize = 8;
+const LAST_STEPS: usize = 12;
 /// How often that is asked.
-const LAST_TURNS: usize = 12;
+const LAST_TURNS: usize = 9;
 
-/// Replaces what n is modulo the moduli of the first base, from the second on, at [`cell::OF_FIRST`] by the inverses; what is left at [`cell::WRONG`]
-/// is 0 if all of them are.
+/// Replaces what n is modulo the moduli of the first base, from the second on, at [`cell::OF_FIRST`] by the factors of σ: the inverses times constants.
+/// What is left at [`cell::WRONG`] is 0 if there are inverses.
 pub(super) fn inverses<M: Machine>(machine: &M) {
     machine.put(cell::WRONG, machine.small(0));
-    machine.repeat(machine.small(2 * FIRST.len() as u64), (), |machine, turn, ()| {
-        let w = Words(machine);
-        // k is 1, −1, 3, −3 and so on: the bit 0 of the turn is the sign.
-        let is_negative = || w.and(turn, w.number(1));
-        let sign = w.sub(w.number(1), w.mul(w.number(2), is_negative()));
-        let k = w.mul(sign, w.sub(w.add(turn, w.number(1)), is_negative()));
-        let t = machine.word(U256::ONE << BITS as usize); // u64 to usize
-        machine.put(cell::MODULUS, w.add(w.mul(w.number(bases::STEP), k), t));
-        let at = machine.bind(w.add(w.mul(w.number(32), turn), w.number(cell::OF_FIRST + 32)));
-        machine.put(cell::REMAINDER, machine.scratch_word(at));
-        machine.put(cell::INVERSE, w.number(1));
+    for (number, k) in (1..).zip(bases::first().into_iter().skip(1)) {
+        let at = cell::OF_FIRST + 32 * number;
+        machine.put(cell::MODULUS, modulus(machine, k));
+        machine.put(cell::REMAINDER, machine.at(at));
         machine.function("inverse modulo a residue's modulus", (), |machine, ()| {
             STAGES.iter().for_each(|stage| remainders(machine, stage));
             last_remainders(machine);
         });
         let w = Words(machine);
-        let product = machine.mulmod(machine.at(cell::INVERSE), machine.scratch_word(at), machine.at(cell::MODULUS));
+        let product = machine.mulmod(machine.at(cell::INVERSE), machine.at(at), modulus(machine, k));
         machine.put(cell::WRONG, w.or(machine.at(cell::WRONG), w.xor(product, w.number(1))));
-        machine.set_scratch(at, machine.at(cell::INVERSE));
-    });
+        let of_squares = machine.word(bases::word(&First::new(k, SECOND.len()).of_squares()));
+        machine.put(at, machine.mulmod(machine.at(cell::INVERSE), of_squares, modulus(machine, k)));
+    }
 }
 
-/// The remainder r becomes a shorter one, ∓g·r modulo the modulus, and the factor is multiplied by g. The remainders go on from r and what is left
-/// of the modulus, −q·r.
+/// The remainder r becomes a shorter one, −g·r modulo the modulus, and the inverse is multiplied by g, that of r being 1 at the start. The remainders go
+/// on from r and what is left of the modulus, −q·r.
 fn remainders<M: Machine>(machine: &M, stage: &Stage) {
     let w = Words(machine);
-    let [first, second, last, ..] = cell::FREE;
+    let [first, second, ..] = cell::FREE;
     let r = || machine.at(cell::REMAINDER);
-    machine.put(first, w.high(r(), stage.dropped_bits));
-    machine.put(second, w.high(w.modulo(machine.at(cell::MODULUS), r()), stage.dropped_bits));
+    let upper = |word: M::Word, bits: u64| if bits == 0 { word } else { w.high(word, bits) };
+    machine.put(first, upper(r(), stage.dropped_bits));
+    machine.put(second, upper(w.modulo(machine.at(cell::MODULUS), r()), stage.dropped_bits));
     let shifted = |at: u64| w.shl(machine.at(at), w.number(stage.factor_bits));
-    machine.put(last, steps(machine, [shifted(first), w.add(w.number(1), shifted(second))], stage.steps, None)[1]);
-    let factor = w.and(machine.at(last), machine.ones(stage.factor_bits as usize)); // u64 to usize
-    combine(machine, factor, w.high(machine.at(last), stage.factor_bits), [first, second]);
-    let product = machine.mulmod(machine.at(cell::FACTOR), r(), machine.at(cell::MODULUS));
-    machine.put(cell::REMAINDER, w.sub(machine.at(cell::MODULUS), product));
+    let [_, last] = steps(machine, [shifted(first), w.add(w.number(1), shifted(second))], stage.steps, None);
+    let factor = machine.bind(w.and(last, machine.ones(stage.factor_bits as usize))); // u64 to usize
+    let remainder = machine.bind(w.high(last, stage.factor_bits));
+    let g = machine.bind(whole_factor(machine, factor, remainder));
+    machine.put(
+        cell::INVERSE,
+        match stage.is_first {
+            true => g,
+            false => machine.mulmod(g, machine.at(cell::INVERSE), machine.at(cell::MODULUS)),
+        },
+    );
+    let shorter = if stage.dropped_bits == 0 {
+        remainder
+    } else {
+        let m = || machine.at(cell::MODULUS);
+        w.sub(m(), machine.mulmod(g, r(), m()))
+    };
+    machine.put(cell::REMAINDER, shorter);
 }
 
 /// So many divisions. With `less` a remainder is one of 1 to the divisor, and not of 0 to the divisor less one: both are held less `less`,
@@ -90,17 +103,16 @@ fn steps<M: Machine>(machine: &M, words: [M::Word; 2], count: usize, less: Optio
     })
 }
 
-/// Makes [`cell::FACTOR`] g and multiplies the inverse by it, if the remainder is `factor` times the second number less a multiple of the first.
-fn combine<M: Machine>(machine: &M, factor: M::Word, remainder: M::Word, [first, second]: [u64; 2]) {
+/// g, if the remainder is `factor` times the number at the second free cell less a multiple of that at the first, r.
+fn whole_factor<M: Machine>(machine: &M, factor: M::Word, remainder: M::Word) -> M::Word {
     let w = Words(machine);
+    let [first, second, ..] = cell::FREE;
     let multiple = w.div(w.sub(w.mul(factor, machine.at(second)), remainder), machine.at(first));
     let quotient = w.div(machine.at(cell::MODULUS), machine.at(cell::REMAINDER));
-    machine.put(cell::FACTOR, w.add(w.mul(factor, quotient), multiple));
-    let inverse = machine.mulmod(machine.at(cell::FACTOR), machine.at(cell::INVERSE), machine.at(cell::MODULUS));
-    machine.put(cell::INVERSE, inverse);
+    w.add(w.mul(factor, quotient), multiple)
 }
 
-/// Multiplies the factor by that with which the remainder becomes 1. The signs of four stages are +.
+/// Multiplies the inverse by that with which the remainder becomes 1. The signs of four parts are +.
 fn last_remainders<M: Machine>(machine: &M) {
     let w = Words(machine);
     let [first, second, last, ..] = cell::FREE;
@@ -109,11 +121,12 @@ fn last_remainders<M: Machine>(machine: &M) {
         w.sub(number, machine.word(HALF - U256::from(factor)))
     };
     machine.put(first, machine.at(cell::REMAINDER));
-    machine.put(second, w.modulo(machine.at(cell::MODULUS), machine.at(cell::REMAINDER)));
+    machine.put(second, w.modulo(machine.at(cell::MODULUS), machine.at(first)));
     turns(machine, [held(first, 0), held(second, 1)], LAST_TURNS);
-    let word = || w.add(machine.word(HALF), machine.at(last));
-    let factor = w.and(word(), machine.ones(LAST_BITS as usize)); // u64 to usize
-    combine(machine, factor, w.number(1), [first, second]);
+    let word = w.add(machine.word(HALF), machine.at(last));
+    let factor = machine.bind(w.and(word, machine.ones(LAST_BITS as usize))); // u64 to usize
+    let g = whole_factor(machine, factor, w.number(1));
+    machine.put(cell::INVERSE, machine.mulmod(g, machine.at(cell::INVERSE), machine.at(cell::MODULUS)));
 }
 
 /// Writes the last remainder, less half of what 1 is, after at most so many turns.
@@ -124,10 +137,13 @@ fn turns<M: Machine>(machine: &M, words: [M::Word; 2], count: usize) {
     if count == 0 {
         return write(machine);
     }
-    let remainder = w.high(w.add(machine.word(HALF), last), LAST_BITS);
-    let is_one = w.is_equal(remainder, w.number(1));
-    machine.branch(is_one, write, |machine| {
-        let words = steps(machine, [before, last], LAST_STEPS, Some(HALF));
-        turns(machine, words, count - 1);
-    });
+    let is_one = w.is_below(last, machine.word(ONE));
+    machine.branch(
+        machine.not(is_one),
+        |machine| {
+            let words = steps(machine, [before, last], LAST_STEPS, Some(HALF));
+            turns(machine, words, count - 1);
+        },
+        write,
+    );
 }
