@@ -437,6 +437,134 @@ fn in_words() -> Vec<(Revision, Prepared)> {
     contracts
 }
 
+/// k of the moduli 2²³² + ρ·k of residues by which Montgomery products divide.
+const RESIDUES: [i64; 8] = [1, -1, 3, -3, 5, -5, 7, -7];
+
+/// 2²³² + ρ·k.
+fn modulus_of_residues(k: i64) -> BigUint {
+    let step = BigUint::from(255_255u64 * 57_969);
+    let t = BigUint::from(1u8) << 232;
+    if k < 0 { t - step * k.unsigned_abs() } else { t + step * k.unsigned_abs() }
+}
+
+/// Bases about the modulus, and those whose residues are extreme.
+fn base_of_residues(random: &mut ChaCha8Rng, modulus: &BigUint) -> Vec<u8> {
+    match random.random_range(0..10) {
+        0 => vec![],
+        1 => BigUint::from(random.random_range(0..3u8)).to_bytes_be(),
+        2 => (modulus - 1u8).to_bytes_be(),
+        3 => (modulus + random.random_range(0..2u8)).to_bytes_be(),
+        // Numbers of up to 260 bytes have residues.
+        4 => vec![0xff; random.random_range(258..263)],
+        5 => [vec![0; random.random_range(0..40)], number(random, 230)].concat(),
+        6 => number(random, 300),
+        // 0 modulo a modulus, or −1.
+        7 => (modulus_of_residues(*RESIDUES.choose(random).unwrap()) * 0x1234_5678u32).to_bytes_be(),
+        8 => (RESIDUES.map(modulus_of_residues).iter().product::<BigUint>() - 1u8).to_bytes_be(),
+        _ => number(random, 256),
+    }
+}
+
+/// Exponents about those at which something else is done.
+fn exponent_of_residues(random: &mut ChaCha8Rng) -> Vec<u8> {
+    let digits = match random.random_range(0..10) {
+        0 => BigUint::from(random.random_range(0..4u8)),
+        1 => BigUint::from(random.random_range(14..19u8)),
+        2 => BigUint::from(u32::MAX) + random.random_range(0..3u8),
+        3 => BigUint::from(random.random::<u32>()),
+        4 => BigUint::from_bytes_be(&number(random, 40)),
+        5 => BigUint::from(1u8) << random.random_range(0..100u32),
+        6 => BigUint::from(65_536u32 + random.random_range(0..3u32)),
+        _ => BigUint::from(65_537u32),
+    };
+    let zeros = if random.random_ratio(1, 4) { random.random_range(0..40) } else { 0 };
+    [vec![0; zeros], digits.to_bytes_be()].concat()
+}
+
+fn check_residues(contracts: &mut [(Revision, Prepared)], random: &mut ChaCha8Rng, modulus: &BigUint) {
+    let base = base_of_residues(random, modulus);
+    let zeros = if random.random_ratio(1, 8) { random.random_range(0..700) } else { 0 };
+    let modulus = [vec![0; zeros], modulus.to_bytes_be()].concat();
+    let mut input = input(&base, &exponent_of_residues(random), &modulus);
+    match random.random_range(0..24) {
+        0 => input.truncate(random.random_range(96..=input.len())),
+        1 => input.extend([0xff; 80]),
+        _ => {}
+    }
+    check(contracts, &input);
+}
+
+/// Moduli of the lengths that are done by residues and of those about them.
+#[test]
+fn residues_of_words() {
+    let cases = std::env::var("RESIDUE_CASES").map_or(1, |cases| cases.parse::<usize>().unwrap().div_ceil(200));
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(21), in_words());
+    for bytes in (0..cases).flat_map(|_| 229..=262u32) {
+        let power = BigUint::from(1u8) << (8 * bytes);
+        let moduli = [
+            &power - 1u8,
+            &power - (1 + 2 * (random.random::<u32>() >> 2)),
+            (&power >> 8u8) + 1u8,
+            &power >> random.random_range(1..8u8) | BigUint::from(1u8),
+            BigUint::from_bytes_be(&number(&mut random, bytes as usize)) | (&power >> 1u8) | BigUint::from(1u8),
+            // Even.
+            (BigUint::from_bytes_be(&number(&mut random, bytes as usize)) | (&power >> 1u8)) >> 1u8 << 1u8,
+        ];
+        moduli.iter().for_each(|modulus| check_residues(&mut contracts, &mut random, modulus));
+    }
+}
+
+/// Moduli for which there are no inverses, or short ones: multiples of a modulus of residues and their neighbours, and powers of small primes.
+#[test]
+fn residues_without_inverses() {
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(22), in_words());
+    let most: BigUint = BigUint::from(1u8) << 2080;
+    for k in RESIDUES.into_iter().chain([0, 9, -9, 17, -17]) {
+        let modulus = modulus_of_residues(k);
+        let factor =
+            BigUint::from_bytes_be(&number(&mut random, 1848 / 8)) | BigUint::from(1u8) << 1800 | BigUint::from(1u8);
+        for more in [0u32, 1, 2, 3, 65_538] {
+            check_residues(&mut contracts, &mut random, &(&modulus * &factor + more));
+        }
+        check_residues(&mut contracts, &mut random, &(modulus.pow(8) * 3u8));
+    }
+    let first: BigUint = RESIDUES.map(modulus_of_residues).iter().product();
+    for more in [1u32, 2, 3] {
+        // −1, 1 and others modulo every modulus.
+        check_residues(&mut contracts, &mut random, &(&first * 2u8 + more));
+        check_residues(&mut contracts, &mut random, &(&first * 2u8 - more));
+    }
+    for prime in [3u32, 5, 7, 11, 13, 17, 19, 23] {
+        let mut power = BigUint::from(prime);
+        while &power * prime < most {
+            power *= prime;
+        }
+        check_residues(&mut contracts, &mut random, &power);
+        for other in [1u32, 2] {
+            check_residues(&mut contracts, &mut random, &(&power / prime + other));
+        }
+    }
+}
+
+/// Residues are what pays: nearly all moduli have the inverses.
+#[test]
+fn a_power_by_residues_costs_less_than_100_000() {
+    let (mut random, contracts) = (ChaCha8Rng::seed_from_u64(23), &mut in_words());
+    let dear = (0..200).filter(|_| {
+        let [mut modulus, base] = [(); 2].map(|()| {
+            let mut bytes = vec![0; 256];
+            random.fill(&mut bytes[..]);
+            bytes
+        });
+        modulus[0] |= 0x80;
+        modulus[255] |= 1;
+        let input = input(&base, &[1, 0, 1], &modulus);
+        check(contracts, &input);
+        contracts[0].1.run_without_memory(&input, GAS).gas_used > 100_000
+    });
+    assert!(dear.count() <= 2);
+}
+
 #[test]
 fn zz_gas() {
     let mut contracts = in_words();

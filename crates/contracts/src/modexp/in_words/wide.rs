@@ -103,9 +103,7 @@ fn of_width<M: Machine>(machine: &M, widths: &[Width]) {
     machine.branch(
         w.is_below(machine.at(cell::BYTES), w.number(LIMB_BYTES * width.limbs)),
         |machine| {
-            if width.limbs == residues::LIMBS {
-                residues::text(machine);
-            }
+            residues::text(machine, width.limbs);
             power(machine, width);
         },
         |machine| of_width(machine, wider),

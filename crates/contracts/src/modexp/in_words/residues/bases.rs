@@ -11,19 +11,35 @@ use ruint::aliases::U256;
 
 /// Bits of T.
 pub(super) const BITS: u64 = 232;
+/// No k is larger.
+const K_MAX: i64 = 17;
 /// Bits of a word.
 const WORD_BITS: u64 = 256;
 /// The step ρ between moduli. It is a multiple of all odd primes up to 17, the only ones that could divide two moduli; and none of the moduli of the first
 /// base but T has a prime factor below 200 000: the last factor is the least with that.
 pub(super) const STEP: u64 = 3 * 5 * 7 * 11 * 13 * 17 * 57_969;
-/// k of the first base, by which Montgomery products divide: 0, and these with both signs.
-pub(super) const FIRST: [i64; 4] = [1, 3, 5, 7];
-/// k of the second base, with both signs.
-pub(super) const SECOND: [i64; 5] = [9, 11, 13, 15, 17];
-/// Moduli of the first base: k = 0, then each k and −k.
-pub(super) const FIRST_COUNT: usize = 1 + 2 * FIRST.len();
-/// Moduli of the second base: each k and −k.
-pub(super) const SECOND_COUNT: usize = 2 * SECOND.len();
+/// Two bases. Each k stands for itself and −k; the first base has T too.
+#[derive(Clone, Copy)]
+pub(super) struct Bases {
+    /// k of the first one, by which Montgomery products divide: odd, from 1 on.
+    pub first: &'static [i64],
+    /// k of the second one: the next odd numbers, one more of them.
+    pub second: &'static [i64],
+    /// Names of functions.
+    pub names: Names,
+}
+
+/// Names of functions.
+#[derive(Clone, Copy)]
+pub(super) struct Names {
+    pub read: &'static str,
+    pub factors: &'static str,
+    pub enter: &'static str,
+    pub square: &'static str,
+    pub multiply: &'static str,
+    pub extend: &'static str,
+    pub by_digits: &'static str,
+}
 
 /// Coefficients of the two rows of k and −k.
 pub(super) struct Row {
@@ -39,26 +55,6 @@ pub(super) struct Row {
 pub(super) fn modulus(k: i64) -> BigUint {
     let modulus = (BigInt::one() << BITS) + BigInt::from(k) * BigInt::from(STEP);
     modulus.to_biguint().expect("T is far above ρ·k")
-}
-
-/// Every k of the first base, in the order of cells.
-pub(super) fn first() -> Vec<i64> {
-    [0].into_iter().chain(FIRST.into_iter().flat_map(|k| [k, -k])).collect()
-}
-
-/// Every k of the second base, in the order of cells.
-pub(super) fn second() -> Vec<i64> {
-    second_of(SECOND.len()).collect()
-}
-
-/// Those of its first pairs.
-pub(super) fn second_of(pairs: usize) -> impl Iterator<Item = i64> {
-    SECOND.into_iter().take(pairs).flat_map(|k| [k, -k])
-}
-
-/// The product of the moduli of the first base.
-pub(super) fn product() -> BigUint {
-    first().into_iter().map(modulus).product()
 }
 
 /// `number` as a word.
@@ -101,31 +97,85 @@ fn row(pairs: impl Iterator<Item = (i64, i64)> + Clone, last: Option<i64>) -> (R
     (row, scale.unsigned_abs())
 }
 
-/// What an extension to the second base adds up for T + ρ·b and T − ρ·b, from σ: q is as many times that as [`Second::of_quotient`] says.
-pub(super) fn row_of_second(b: i64) -> Row {
-    scaled_row_of_second(b).0
-}
+impl Bases {
+    /// Every k of the first base, in the order of cells.
+    pub(super) fn all_first(self) -> Vec<i64> {
+        [0].into_iter().chain(self.first.iter().flat_map(|&k| [k, -k])).collect()
+    }
 
-fn scaled_row_of_second(b: i64) -> (Row, u64) {
-    let (row, scale) = row(FIRST.into_iter().map(move |a| (b, a)), Some(b));
-    // σ is below a modulus, and a sum or difference of two below two.
-    let sum = 2 * row.of_sums.iter().sum::<u64>() + row.of_last;
-    assert!((modulus(SECOND[SECOND.len() - 1]) * sum).bits() <= WORD_BITS, "a sum has a word");
-    (row, scale)
-}
+    /// Every k of the second base, in the order of cells.
+    pub(super) fn all_second(self) -> Vec<i64> {
+        self.of_pairs(self.second.len()).collect()
+    }
 
-/// What an extension to the first base adds up for T + ρ·a and T − ρ·a, from y of the first `pairs` pairs of the second one: x is as many times
-/// that as [`First::of_sum`] says.
-pub(super) fn row_of_first(a: i64, pairs: usize) -> Row {
-    scaled_row_of_first(a, pairs).0
-}
+    /// Those of its first pairs.
+    pub(super) fn of_pairs(self, pairs: usize) -> impl Iterator<Item = i64> {
+        self.second[..pairs].iter().flat_map(|&k| [k, -k])
+    }
 
-fn scaled_row_of_first(a: i64, pairs: usize) -> (Row, u64) {
-    let (row, scale) = row(SECOND[..pairs].iter().map(move |&b| (b, a)), None);
-    // y is below two moduli; what takes off multiples of M′ is as much at most.
-    let sum = 8 * row.of_sums.iter().sum::<u64>();
-    assert!((modulus(SECOND[SECOND.len() - 1]) * sum).bits() <= WORD_BITS, "a sum has a word");
-    (row, scale)
+    /// Digits to the base T of a number: as many as the first base has moduli.
+    pub(super) fn digits(self) -> usize {
+        1 + 2 * self.first.len()
+    }
+
+    /// What an extension to the second base adds up for T + ρ·b and T − ρ·b, from σ: q is as many times that as [`Second::of_quotient`] says.
+    pub(super) fn row_of_second(self, b: i64) -> Row {
+        self.scaled_row_of_second(b).0
+    }
+
+    fn scaled_row_of_second(self, b: i64) -> (Row, u64) {
+        let (row, scale) = row(self.first.iter().map(move |&a| (b, a)), Some(b));
+        // σ is below a modulus, and a sum or difference of two below two.
+        let sum = 2 * row.of_sums.iter().sum::<u64>() + row.of_last;
+        assert!((modulus(K_MAX) * sum).bits() <= WORD_BITS, "a sum has a word");
+        (row, scale)
+    }
+
+    /// What an extension to the first base adds up for T + ρ·a and T − ρ·a, from y of the first `pairs` pairs of the second one: x is as many times
+    /// that as [`First::of_sum`] says.
+    pub(super) fn row_of_first(self, a: i64, pairs: usize) -> Row {
+        self.scaled_row_of_first(a, pairs).0
+    }
+
+    fn scaled_row_of_first(self, a: i64, pairs: usize) -> (Row, u64) {
+        let (row, scale) = row(self.second[..pairs].iter().map(move |&b| (b, a)), None);
+        // y is below two moduli; what takes off multiples of M′ is as much at most.
+        let sum = 8 * row.of_sums.iter().sum::<u64>();
+        assert!((modulus(K_MAX) * sum).bits() <= WORD_BITS, "a sum has a word");
+        (row, scale)
+    }
+
+    /// Constants of T + ρ·k in the first base.
+    pub(super) fn of_first(self, k: i64) -> First {
+        self.of_first_from(k, self.second.len())
+    }
+
+    /// The same where extensions are from the first `pairs` pairs of the second base.
+    pub(super) fn of_first_from(self, k: i64, pairs: usize) -> First {
+        // y has a sign, with which a positive coefficient is minus the product of the differences, over one of them.
+        let differences: BigInt = self.of_pairs(pairs).map(|b| BigInt::from(b - k)).product();
+        let (_, scale) = self.scaled_row_of_first(k.abs(), pairs);
+        let of_sum = -power_of_step(2 * pairs - 1) * differences * inverse(&BigInt::from(scale), k);
+        First { bases: self, k, of_sum }
+    }
+
+    /// Constants of T + ρ·k in the second base.
+    pub(super) fn of_second(self, k: i64) -> Second {
+        self.of_second_in(k, self.second.len())
+    }
+
+    /// The same in the base of its first `pairs` pairs.
+    pub(super) fn of_second_in(self, k: i64, pairs: usize) -> Second {
+        let product: BigUint = self.all_first().into_iter().map(modulus).product();
+        let of_first = inverse(&BigInt::from(product), k);
+        Second { bases: self, k, others: self.others(k, pairs), of_first }
+    }
+
+    /// M′ over a modulus, with the sign that y has: positive coefficients are all that extensions have then.
+    fn others(self, k: i64, pairs: usize) -> BigInt {
+        let others: BigInt = self.of_pairs(pairs).filter(|&b| b != k).map(|b| BigInt::from(modulus(b))).product();
+        if k > 0 { -others } else { others }
+    }
 }
 
 /// The greatest common divisor.
@@ -139,24 +189,17 @@ fn power_of_step(exponent: usize) -> BigInt {
 
 /// Constants of T + ρ·a in the first base, a = k.
 pub(super) struct First {
+    bases: Bases,
     k: i64,
     /// x over the sum of its row, modulo this modulus.
     of_sum: BigInt,
 }
 
 impl First {
-    /// Where extensions are from the first `pairs` pairs of the second base.
-    pub(super) fn new(k: i64, pairs: usize) -> Self {
-        // y has a sign, with which a positive coefficient is minus the product of the differences, over one of them.
-        let differences: BigInt = second_of(pairs).map(|b| BigInt::from(b - k)).product();
-        let (_, scale) = scaled_row_of_first(k.abs(), pairs);
-        let of_sum = -power_of_step(2 * pairs - 1) * differences * inverse(&BigInt::from(scale), k);
-        Self { k, of_sum }
-    }
-
     /// The factor of σ = S²·n⁻¹·this, for the sum S that x is made of: −n⁻¹ is a factor of the quotient, and 1/Mᵢ one of σ.
     pub(super) fn of_squares(&self) -> BigUint {
-        let others: BigInt = first().into_iter().filter(|&a| a != self.k).map(|a| BigInt::from(modulus(a))).product();
+        let all = self.bases.all_first().into_iter();
+        let others: BigInt = all.filter(|&a| a != self.k).map(|a| BigInt::from(modulus(a))).product();
         residue(&-(&self.of_sum * &self.of_sum * inverse(&others, self.k)), self.k)
     }
 
@@ -173,25 +216,15 @@ impl First {
 
 /// Constants of T + ρ·b in the second base, b = k.
 pub(super) struct Second {
+    bases: Bases,
     k: i64,
-    /// M′ over this modulus, with the sign that y has: positive coefficients are all that extensions have then.
+    /// M′ over this modulus, with a sign.
     others: BigInt,
     /// M⁻¹.
     of_first: BigInt,
 }
 
 impl Second {
-    pub(super) fn new(k: i64) -> Self {
-        Self::of(k, SECOND.len())
-    }
-
-    /// In the base of the first `pairs` pairs.
-    pub(super) fn of(k: i64, pairs: usize) -> Self {
-        let others: BigInt = second_of(pairs).filter(|&b| b != k).map(|b| BigInt::from(modulus(b))).product();
-        let of_first = inverse(&BigInt::from(product()), k);
-        Self { k, others: if k > 0 { -others } else { others }, of_first }
-    }
-
     /// y of x = 1.
     pub(super) fn one(&self) -> BigUint {
         residue(&inverse(&self.others, self.k), self.k)
@@ -204,10 +237,11 @@ impl Second {
 
     /// The factor, beside n, of the sum of this row in the y of a Montgomery product.
     pub(super) fn of_quotient(&self) -> BigUint {
-        let differences: BigInt = first().into_iter().map(|a| BigInt::from(a - self.k)).product();
-        let (_, scale) = scaled_row_of_second(self.k.abs());
-        let of_sum =
-            power_of_step(FIRST_COUNT - 1) * differences * -self.k.signum() * inverse(&BigInt::from(scale), self.k);
+        let all = self.bases.all_first();
+        let differences: BigInt = all.iter().map(|a| BigInt::from(a - self.k)).product();
+        let (_, scale) = self.bases.scaled_row_of_second(self.k.abs());
+        let of_sum = power_of_step(all.len() - 1) * differences * -self.k.signum();
+        let of_sum = of_sum * inverse(&BigInt::from(scale), self.k);
         residue(&(of_sum * &self.of_first * BigInt::from(self.one())), self.k)
     }
 
@@ -224,8 +258,6 @@ impl Second {
 
     /// y of −1/T in that base.
     pub(super) fn minus_one_over_t(&self, pairs: usize) -> BigUint {
-        let others: BigInt = second_of(pairs).filter(|&b| b != self.k).map(|b| BigInt::from(modulus(b))).product();
-        let others = if self.k > 0 { -others } else { others };
-        residue(&-inverse(&(others << BITS), self.k), self.k)
+        residue(&-inverse(&(self.bases.others(self.k, pairs) << BITS), self.k), self.k)
     }
 }

@@ -1,8 +1,8 @@
 //! Numbers of bytes become residues, and residues digits.
 
-use super::bases::{self, BITS, First, SECOND, Second};
+use super::bases::{self, BITS, Bases};
 use super::products::{correction, modulus};
-use super::{DIGIT_BYTES, DIGITS, LONGEST_BYTES, cell};
+use super::{DIGIT_BYTES, cell, longest_bytes};
 use crate::modexp::expressions::Expressions;
 use crate::words::Words;
 use num_bigint::{BigInt, BigUint};
@@ -14,9 +14,11 @@ use ruint::aliases::U256;
 const SPARE_BITS: u64 = 256 - BITS;
 
 /// The digits, to the base T, of the number whose bytes end at `end`, the lowest first: words on the stack.
-fn digits<M: Machine>(machine: &M, end: u64) -> Vec<M::Word> {
+fn digits<M: Machine>(machine: &M, bases: Bases, end: u64) -> Vec<M::Word> {
     let w = Words(machine);
-    (1..=DIGITS).map(|digit| machine.bind(w.high(machine.at(end - DIGIT_BYTES * digit), SPARE_BITS))).collect()
+    (1..=bases.digits() as u64)
+        .map(|digit| machine.bind(w.high(machine.at(end - DIGIT_BYTES * digit), SPARE_BITS)))
+        .collect()
 }
 
 /// `factor` times the number modulo T + ρ·k, but for a few times that.
@@ -35,30 +37,30 @@ fn times<M: Machine>(machine: &M, digits: &[M::Word], factor: &BigUint, k: i64) 
 
 /// Writes what n is modulo the moduli of the first base but T at [`cell::OF_FIRST`], and what the second base needs of it at
 /// [`cell::OF_SECOND`].
-pub(super) fn read_modulus<M: Machine>(machine: &M) {
+pub(super) fn read_modulus<M: Machine>(machine: &M, bases: Bases) {
     let w = Words(machine);
-    let digits = digits(machine, cell::MODULUS_END);
-    for (number, k) in (1..).zip(bases::first().into_iter().skip(1)) {
+    let digits = digits(machine, bases, cell::MODULUS_END);
+    for (number, k) in (1..).zip(bases.all_first().into_iter().skip(1)) {
         let sum = times(machine, &digits, &BigUint::one(), k);
         machine.put(cell::OF_FIRST + 32 * number, w.modulo(sum, modulus(machine, k)));
     }
-    for (number, k) in (0..).zip(bases::second()) {
-        machine.put(cell::OF_SECOND + 32 * number, times(machine, &digits, &Second::new(k).of_quotient(), k));
+    for (number, k) in (0..).zip(bases.all_second()) {
+        machine.put(cell::OF_SECOND + 32 * number, times(machine, &digits, &bases.of_second(k).of_quotient(), k));
     }
 }
 
 /// Writes the first factor of σ, modulo T, and those by which n, shifted to the top, is taken off.
-pub(super) fn factors<M: Machine>(machine: &M) {
+pub(super) fn factors<M: Machine>(machine: &M, bases: Bases) {
     let w = Words(machine);
     machine.put(cell::FREE[0], machine.at(cell::MODULUS_END - 32));
     inverse_of_odd(machine);
-    let of_squares = machine.word(bases::word(&First::new(0, SECOND.len()).of_squares()));
+    let of_squares = machine.word(bases::word(&bases.of_first(0).of_squares()));
     machine.put(cell::OF_FIRST, w.and(w.mul(of_squares, machine.at(cell::FREE[1])), machine.ones(BITS as usize))); // u64 to usize
-    let missing = w.sub(w.number(LONGEST_BYTES), machine.at(cell::BYTES));
+    let missing = w.sub(w.number(longest_bytes(bases)), machine.at(cell::BYTES));
     let shift = machine.bind(w.shl(w.number(1), w.mul(w.number(8), missing)));
-    for (number, k) in (0..).zip(bases::second()) {
+    for (number, k) in (0..).zip(bases.all_second()) {
         let shifted = machine.mulmod(shift, machine.at(cell::OF_SECOND + 32 * number), modulus(machine, k));
-        let factor = machine.word(bases::word(&Second::new(k).minus_one_of_quotient()));
+        let factor = machine.word(bases::word(&bases.of_second(k).minus_one_of_quotient()));
         machine.put(cell::TAKEN_OFF + 32 * number, machine.mulmod(shifted, factor, modulus(machine, k)));
     }
 }
@@ -78,19 +80,19 @@ fn inverse_of_odd<M: Machine>(machine: &M) {
 }
 
 /// Writes y of the base.
-pub(super) fn read_base<M: Machine>(machine: &M) {
+pub(super) fn read_base<M: Machine>(machine: &M, bases: Bases) {
     let w = Words(machine);
-    let digits = digits(machine, cell::BASE_END);
-    for (number, k) in (0..).zip(bases::second()) {
-        let sum = times(machine, &digits, &Second::new(k).one(), k);
+    let digits = digits(machine, bases, cell::BASE_END);
+    for (number, k) in (0..).zip(bases.all_second()) {
+        let sum = times(machine, &digits, &bases.of_second(k).one(), k);
         machine.put(cell::NUMBER + 32 * number, w.modulo(sum, modulus(machine, k)));
     }
 }
 
 /// y ← y of x·M modulo n shifted to the top, n′, but for less than six times that. One modulus of M after the other is a factor, and a multiple of n′ is
 /// taken off; the number is n′ at least after that, so that estimates are never below zero.
-pub(super) fn enter<M: Machine>(machine: &M) {
-    machine.function("times M", (), |machine, ()| {
+pub(super) fn enter<M: Machine>(machine: &M, bases: Bases) {
+    machine.function(bases.names.enter, (), |machine, ()| {
         reciprocal(machine);
         let w = Words(machine);
         let with_three = |(number, k): (u64, i64)| {
@@ -98,9 +100,9 @@ pub(super) fn enter<M: Machine>(machine: &M) {
             let three = machine.mulmod(machine.at(cell::TAKEN_OFF + 32 * number), minus_three, modulus(machine, k));
             w.add(three, machine.at(cell::NUMBER + 32 * number))
         };
-        let mut residues: Vec<M::Word> = (0..).zip(bases::second()).map(with_three).collect();
-        for first in bases::first() {
-            residues = enter_by(machine, &residues, first);
+        let mut residues: Vec<M::Word> = (0..).zip(bases.all_second()).map(with_three).collect();
+        for first in bases.all_first() {
+            residues = enter_by(machine, bases, &residues, first);
         }
         let residues: Vec<M::Word> = residues.into_iter().map(|residue| machine.bind(residue)).collect();
         // The last one lies on top.
@@ -111,20 +113,20 @@ pub(super) fn enter<M: Machine>(machine: &M) {
 }
 
 /// The y of the number times one modulus, less a multiple of n′; each is to be used once.
-fn enter_by<M: Machine>(machine: &M, residues: &[M::Word], first: i64) -> Vec<M::Word> {
+fn enter_by<M: Machine>(machine: &M, bases: Bases, residues: &[M::Word], first: i64) -> Vec<M::Word> {
     let w = Words(machine);
     let by = BigInt::from(bases::modulus(first));
     let product = |(&residue, k): (&M::Word, i64)| {
         let factor = machine.word(bases::word(&bases::residue(&by, k)));
         machine.bind(machine.mulmod(residue, factor, modulus(machine, k)))
     };
-    let products: Vec<M::Word> = residues.iter().zip(bases::second()).map(product).collect();
+    let products: Vec<M::Word> = residues.iter().zip(bases.all_second()).map(product).collect();
     // The number over M′ is what is below T of the sum of y·T/m′, with T/m′ = 1 − ρ·k/T: here with 24 more bits.
-    let sum = |of: &dyn Fn(usize) -> M::Word| (0..SECOND.len()).map(of).reduce(|sum, each| w.add(each, sum));
+    let sum = |of: &dyn Fn(usize) -> M::Word| (0..bases.second.len()).map(of).reduce(|sum, each| w.add(each, sum));
     let differences = sum(&|pair| w.sub(products[2 * pair + 1], products[2 * pair])).expect("there are pairs");
     let multiples = sum(&|pair| {
         let both = w.add(products[2 * pair], products[2 * pair + 1]);
-        w.mul(w.number(SECOND[pair].unsigned_abs()), both)
+        w.mul(w.number(bases.second[pair].unsigned_abs()), both)
     });
     let correction = w.mul(w.number(bases::STEP), w.high(multiples.expect("there are pairs"), SPARE_BITS));
     let correction = w.high(correction, BITS - 2 * SPARE_BITS);
@@ -142,7 +144,7 @@ fn enter_by<M: Machine>(machine: &M, residues: &[M::Word], first: i64) -> Vec<M:
         let taken_off = machine.at(cell::TAKEN_OFF + 32 * number);
         w.add(machine.mulmod(quotient, taken_off, modulus(machine, k)), product)
     };
-    (0..).zip(bases::second()).zip(products).map(less).collect()
+    (0..).zip(bases.all_second()).zip(products).map(less).collect()
 }
 
 /// Makes [`cell::RECIPROCAL`] ⌊2⁴⁹⁵/D⌋ for an odd D a little above half of the first word of n.
@@ -159,17 +161,17 @@ fn reciprocal<M: Machine>(machine: &M) {
 }
 
 /// Writes the digits of a number that has less than ten. As many pairs of the second base are left as the digits that are left want.
-pub(super) fn write_digits<M: Machine>(machine: &M) {
-    let pairs_for = |digit: u64| ((DIGITS - digit) as usize).div_ceil(2); // u64 to usize
-    for digit in 0..DIGITS {
-        let (w, at) = (Words(machine), cell::RESULT + 32 * digit);
-        machine.put(at, lowest_digit(machine, pairs_for(digit)));
-        if digit + 1 == DIGITS {
+pub(super) fn write_digits<M: Machine>(machine: &M, bases: Bases) {
+    let pairs_for = |digit: usize| (bases.digits() - digit).div_ceil(2);
+    for digit in 0..bases.digits() {
+        let (w, at) = (Words(machine), cell::RESULT + 32 * digit as u64); // usize to u64 widens
+        machine.put(at, lowest_digit(machine, bases, pairs_for(digit)));
+        if digit + 1 == bases.digits() {
             return;
         }
         let pairs = pairs_for(digit + 1);
-        for (number, k) in (0..).zip(bases::second_of(pairs)) {
-            let before = Second::of(k, pairs_for(digit));
+        for (number, k) in (0..).zip(bases.of_pairs(pairs)) {
+            let before = bases.of_second_in(k, pairs_for(digit));
             let product = |word: M::Word, factor: &BigUint| {
                 machine.mulmod(word, machine.word(bases::word(factor)), modulus(machine, k))
             };
@@ -181,16 +183,16 @@ pub(super) fn write_digits<M: Machine>(machine: &M) {
 }
 
 /// The number modulo T, of the residues of so many pairs.
-fn lowest_digit<M: Machine>(machine: &M, pairs: usize) -> M::Word {
+fn lowest_digit<M: Machine>(machine: &M, bases: Bases, pairs: usize) -> M::Word {
     let w = Words(machine);
-    let row = bases::row_of_first(0, pairs);
+    let row = bases.row_of_first(0, pairs);
     let pair = |pair: usize| [0, 1].map(|second| machine.at(cell::NUMBER + 64 * pair as u64 + 32 * second)); // usize to u64 widens
     let add = |sum: M::Word, each: M::Word| w.add(each, sum);
     let differences = (0..pairs).map(pair).map(|[a, b]| w.sub(a, b)).reduce(add).expect("a pair is left");
-    let more = correction(machine, differences, SECOND[pairs - 1]);
+    let more = correction(machine, differences, bases.second[pairs - 1]);
     let coefficient = |pair: usize| w.number(row.of_sums[pair]);
     let terms = (0..pairs).zip((0..pairs).map(pair)).map(|(number, [a, b])| w.mul(coefficient(number), w.add(a, b)));
     let sum = terms.fold(w.mul(coefficient(pairs - 1), more), add);
-    let of_sum = machine.word(bases::word(&First::new(0, pairs).of_sum()));
+    let of_sum = machine.word(bases::word(&bases.of_first_from(0, pairs).of_sum()));
     w.and(machine.ones(BITS as usize), w.mul(of_sum, sum)) // u64 to usize
 }

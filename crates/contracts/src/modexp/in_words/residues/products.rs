@@ -5,7 +5,7 @@
 //! the first base, x but for a constant factor. The quotient q = −x²/n modulo M is held there as σ, q over M/mᵢ modulo mᵢ. An extension
 //! makes of them q of the second base but for a factor, and up to ten times M too much: then (x² + q·n)/M, of which y is the next one.
 
-use super::bases::{self, BITS, FIRST, First, Row, SECOND, Second};
+use super::bases::{self, BITS, Bases, Row};
 use super::cell;
 use crate::modexp::expressions::Expressions;
 use crate::words::Words;
@@ -32,28 +32,29 @@ fn constant<M: Machine>(machine: &M, number: &BigUint) -> M::Word {
 }
 
 /// y ← y of x²/M modulo n.
-pub(super) fn square<M: Machine>(machine: &M) {
-    machine.function("square of residues", (), |machine, ()| product(machine, Factor::Same));
+pub(super) fn square<M: Machine>(machine: &M, bases: Bases) {
+    machine.function(bases.names.square, (), |machine, ()| product(machine, bases, Factor::Same));
 }
 
 /// The same of x times the other number.
-pub(super) fn multiply<M: Machine>(machine: &M) {
-    machine.function("product of residues", (), |machine, ()| product(machine, Factor::Other));
+pub(super) fn multiply<M: Machine>(machine: &M, bases: Bases) {
+    machine.function(bases.names.multiply, (), |machine, ()| product(machine, bases, Factor::Other));
 }
 
-fn product<M: Machine>(machine: &M, factor: Factor) {
-    quotient(machine, factor);
-    divide(machine, factor);
+fn product<M: Machine>(machine: &M, bases: Bases, factor: Factor) {
+    quotient(machine, bases, factor);
+    divide(machine, bases, factor);
 }
 
 /// Writes S of the other number.
-pub(super) fn extend_other<M: Machine>(machine: &M) {
-    machine.function("extension of residues", (), |machine, ()| {
-        let sums = Sums::of_second(machine, cell::OTHER);
+pub(super) fn extend_other<M: Machine>(machine: &M, bases: Bases) {
+    machine.function(bases.names.extend, (), |machine, ()| {
+        let sums = Sums::of_second(machine, bases, cell::OTHER);
         let place = |number: usize| cell::OTHER_SUMS + 32 * number as u64; // usize to u64 widens
-        machine.put(place(0), sums.row(machine, &bases::row_of_first(0, SECOND.len()))[0]);
-        for (pair, k) in FIRST.into_iter().enumerate() {
-            let [even, odd] = sums.row(machine, &bases::row_of_first(k, SECOND.len())).map(|sum| machine.bind(sum));
+        machine.put(place(0), sums.row(machine, &bases.row_of_first(0, bases.second.len()))[0]);
+        for (pair, k) in bases.first.iter().copied().enumerate() {
+            let [even, odd] =
+                sums.row(machine, &bases.row_of_first(k, bases.second.len())).map(|sum| machine.bind(sum));
             let w = Words(machine);
             machine.put(place(1 + 2 * pair), w.add(even, odd));
             machine.put(place(2 + 2 * pair), w.sub(even, odd));
@@ -82,26 +83,26 @@ struct Sums<W> {
 
 impl<W: Copy> Sums<W> {
     /// Of y at `from`.
-    fn of_second<M: Machine<Word = W>>(machine: &M, from: u64) -> Self {
+    fn of_second<M: Machine<Word = W>>(machine: &M, bases: Bases, from: u64) -> Self {
         let w = Words(machine);
         let pair = |pair: usize| [0, 1].map(|second| machine.at(from + 64 * pair as u64 + 32 * second)); // usize to u64 widens
-        let highest = SECOND.len() - 1;
+        let highest = bases.second.len() - 1;
         let pairs = || (0..highest).map(pair);
         let [a, b] = pair(highest);
         let mut sums: Vec<W> = pairs().map(|[a, b]| machine.bind(w.add(a, b))).collect();
         let mut differences: Vec<W> = pairs().map(|[a, b]| machine.bind(w.sub(a, b))).collect();
         let difference = machine.bind(w.sub(a, b));
         let all = differences.iter().fold(difference, |sum, &each| w.add(each, sum));
-        let more = machine.bind(correction(machine, all, SECOND[highest]));
+        let more = machine.bind(correction(machine, all, bases.second[highest]));
         sums.push(machine.bind(w.add(more, w.add(a, b))));
         differences.push(machine.bind(w.add(more, difference)));
         Self { sums, differences, last: None }
     }
 
     /// Of σ, which [`quotient`] has written as sums and differences.
-    fn of_first<M: Machine<Word = W>>(machine: &M) -> Self {
+    fn of_first<M: Machine<Word = W>>(machine: &M, bases: Bases) -> Self {
         let at = |number: u64| machine.bind(machine.at(cell::QUOTIENT + 32 * number));
-        let pairs = FIRST.len() as u64; // usize to u64 widens
+        let pairs = bases.first.len() as u64; // usize to u64 widens
         Self {
             sums: (0..pairs).map(|pair| at(1 + 2 * pair)).collect(),
             differences: (0..pairs).map(|pair| at(2 + 2 * pair)).collect(),
@@ -128,9 +129,9 @@ where
 }
 
 /// Writes σ: of each pair the sum and the difference.
-fn quotient<M: Machine>(machine: &M, factor: Factor) {
+fn quotient<M: Machine>(machine: &M, bases: Bases, factor: Factor) {
     let w = Words(machine);
-    let sums = Sums::of_second(machine, cell::NUMBER);
+    let sums = Sums::of_second(machine, bases, cell::NUMBER);
     let place = |base: u64, number: usize| base + 32 * number as u64; // usize to u64 widens
     let other = |sum: M::Word, number: usize| match factor {
         Factor::Same => sum,
@@ -138,11 +139,11 @@ fn quotient<M: Machine>(machine: &M, factor: Factor) {
     };
     let of_modulus = |number: usize| machine.at(place(cell::OF_FIRST, number));
 
-    let sum = machine.bind(sums.row(machine, &bases::row_of_first(0, SECOND.len()))[0]);
+    let sum = machine.bind(sums.row(machine, &bases.row_of_first(0, bases.second.len()))[0]);
     let product = w.mul(w.mul(sum, other(sum, 0)), of_modulus(0));
     machine.put(cell::QUOTIENT, w.and(product, machine.ones(BITS as usize))); // u64 to usize
-    for (pair, k) in FIRST.into_iter().enumerate() {
-        let [even, odd] = sums.row(machine, &bases::row_of_first(k, SECOND.len())).map(|sum| machine.bind(sum));
+    for (pair, k) in bases.first.iter().copied().enumerate() {
+        let [even, odd] = sums.row(machine, &bases.row_of_first(k, bases.second.len())).map(|sum| machine.bind(sum));
         let sigma = |sum: M::Word, number: usize, k: i64| {
             let product = machine.mulmod(sum, other(sum, number), modulus(machine, k));
             machine.bind(machine.mulmod(product, of_modulus(number), modulus(machine, k)))
@@ -155,17 +156,17 @@ fn quotient<M: Machine>(machine: &M, factor: Factor) {
 }
 
 /// y ← y of (x·x′ + q·n)/M.
-fn divide<M: Machine>(machine: &M, factor: Factor) {
+fn divide<M: Machine>(machine: &M, bases: Bases, factor: Factor) {
     let w = Words(machine);
-    let sums = Sums::of_first(machine);
-    for (pair, k) in SECOND.into_iter().enumerate() {
-        let [even, odd] = sums.row(machine, &bases::row_of_second(k)).map(|sum| machine.bind(sum));
+    let sums = Sums::of_first(machine, bases);
+    for (pair, k) in bases.second.iter().copied().enumerate() {
+        let [even, odd] = sums.row(machine, &bases.row_of_second(k)).map(|sum| machine.bind(sum));
         for (number, k, sum) in [(2 * pair, k, w.add(even, odd)), (2 * pair + 1, -k, w.sub(even, odd))] {
             let at = |base: u64| machine.at(base + 32 * number as u64); // usize to u64 widens
             let y = at(cell::NUMBER);
             let other = if factor == Factor::Same { y } else { at(cell::OTHER) };
             let m = || modulus(machine, k);
-            let of_squares = constant(machine, &Second::new(k).of_squares());
+            let of_squares = constant(machine, &bases.of_second(k).of_squares());
             let square = machine.mulmod(machine.mulmod(y, other, m()), of_squares, m());
             let multiple = machine.mulmod(sum, at(cell::OF_SECOND), m());
             machine.put(cell::NUMBER + 32 * number as u64, w.add(square, multiple));
@@ -174,9 +175,9 @@ fn divide<M: Machine>(machine: &M, factor: Factor) {
 }
 
 /// Writes y of 1 and S of 1 as those of the other number.
-pub(super) fn other_is_one<M: Machine>(machine: &M) {
-    let ys = bases::second().into_iter().map(|k| Second::new(k).one()).enumerate();
+pub(super) fn other_is_one<M: Machine>(machine: &M, bases: Bases) {
+    let ys = bases.all_second().into_iter().map(|k| bases.of_second(k).one()).enumerate();
     ys.for_each(|(number, one)| machine.put(cell::OTHER + 32 * number as u64, constant(machine, &one)));
-    let sums = bases::first().into_iter().map(|k| First::new(k, SECOND.len()).one()).enumerate();
+    let sums = bases.all_first().into_iter().map(|k| bases.of_first(k).one()).enumerate();
     sums.for_each(|(number, one)| machine.put(cell::OTHER_SUMS + 32 * number as u64, constant(machine, &one)));
 }
