@@ -173,7 +173,11 @@ fn power<M: Machine>(machine: &M, bases: Bases) {
         Words(machine).is_equal(e, machine.small(F4)),
         |machine| {
             // The last product, of x·M and x, takes M off.
-            number_is_other(machine, bases);
+            for (number, k) in (0..).zip(bases.all_second()) {
+                let y = conversion::without_last(machine, bases, machine.at(cell::NUMBER + 32 * number), k);
+                machine.put(cell::OTHER + 32 * number, y);
+            }
+            products::extend_other(machine, bases);
             conversion::enter(machine, bases);
             machine
                 .repeat(machine.small(4), (), |machine, _, ()| (0..4).for_each(|_| products::square(machine, bases)));
@@ -200,7 +204,7 @@ fn number_is_other<M: Machine>(machine: &M, bases: Bases) {
 
 /// How many y a number has.
 fn ys(bases: Bases) -> u64 {
-    2 * bases.second.len() as u64 // usize to u64 widens
+    bases.second_count() as u64 // usize to u64 widens
 }
 
 /// Words of an entry that bases of this length have.

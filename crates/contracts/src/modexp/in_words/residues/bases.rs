@@ -23,7 +23,8 @@ pub(super) const STEP: u64 = 3 * 5 * 7 * 11 * 13 * 17 * 57_969;
 pub(super) struct Bases {
     /// k of the first one, by which Montgomery products divide: odd, from 1 on.
     pub first: &'static [i64],
-    /// k of the second one: the next odd numbers, one more of them.
+    /// k of the second one: the next odd numbers, one more of them. Of the last one it has −k, and k too where numbers become
+    /// Montgomery's.
     pub second: &'static [i64],
     /// Names of functions.
     pub names: Names,
@@ -103,14 +104,19 @@ impl Bases {
         [0].into_iter().chain(self.first.iter().flat_map(|&k| [k, -k])).collect()
     }
 
-    /// Every k of the second base, in the order of cells.
-    pub(super) fn all_second(self) -> Vec<i64> {
-        self.of_pairs(self.second.len()).collect()
+    /// How many moduli the second base has.
+    pub(super) fn second_count(self) -> usize {
+        2 * self.second.len() - 1
     }
 
-    /// Those of its first pairs.
-    pub(super) fn of_pairs(self, pairs: usize) -> impl Iterator<Item = i64> {
-        self.second[..pairs].iter().flat_map(|&k| [k, -k])
+    /// Every k of it, in the order of cells.
+    pub(super) fn all_second(self) -> Vec<i64> {
+        self.second_of(self.second_count())
+    }
+
+    /// The first `count`, which may be one more than it has.
+    pub(super) fn second_of(self, count: usize) -> Vec<i64> {
+        self.second.iter().flat_map(|&k| [-k, k]).take(count).collect()
     }
 
     /// Digits to the base T of a number: as many as the first base has moduli.
@@ -131,14 +137,14 @@ impl Bases {
         (row, scale)
     }
 
-    /// What an extension to the first base adds up for T + ρ·a and T − ρ·a, from y of the first `pairs` pairs of the second one: x is as many times
-    /// that as [`First::of_sum`] says.
-    pub(super) fn row_of_first(self, a: i64, pairs: usize) -> Row {
-        self.scaled_row_of_first(a, pairs).0
+    /// What an extension to the first base adds up for T + ρ·a and T − ρ·a, from y of the first `count` moduli of the second one, of which the
+    /// last may be without its pair: x is as many times that as [`First::of_sum`] says.
+    pub(super) fn row_of_first(self, a: i64, count: usize) -> Row {
+        self.scaled_row_of_first(a, count).0
     }
 
-    fn scaled_row_of_first(self, a: i64, pairs: usize) -> (Row, u64) {
-        let (row, scale) = row(self.second[..pairs].iter().map(move |&b| (b, a)), None);
+    fn scaled_row_of_first(self, a: i64, count: usize) -> (Row, u64) {
+        let (row, scale) = row(self.second[..count.div_ceil(2)].iter().map(move |&b| (b, a)), None);
         // y is below two moduli; what takes off multiples of M′ is as much at most.
         let sum = 8 * row.of_sums.iter().sum::<u64>();
         assert!((modulus(K_MAX) * sum).bits() <= WORD_BITS, "a sum has a word");
@@ -147,33 +153,34 @@ impl Bases {
 
     /// Constants of T + ρ·k in the first base.
     pub(super) fn of_first(self, k: i64) -> First {
-        self.of_first_from(k, self.second.len())
+        self.of_first_from(k, self.second_count())
     }
 
-    /// The same where extensions are from the first `pairs` pairs of the second base.
-    pub(super) fn of_first_from(self, k: i64, pairs: usize) -> First {
+    /// The same where extensions are from the first `count` moduli of the second base.
+    pub(super) fn of_first_from(self, k: i64, count: usize) -> First {
         // y has a sign, with which a positive coefficient is minus the product of the differences, over one of them.
-        let differences: BigInt = self.of_pairs(pairs).map(|b| BigInt::from(b - k)).product();
-        let (_, scale) = self.scaled_row_of_first(k.abs(), pairs);
-        let of_sum = -power_of_step(2 * pairs - 1) * differences * inverse(&BigInt::from(scale), k);
+        let differences: BigInt = self.second_of(count).into_iter().map(|b| BigInt::from(b - k)).product();
+        let (_, scale) = self.scaled_row_of_first(k.abs(), count);
+        let of_sum = -power_of_step(count - 1) * differences * inverse(&BigInt::from(scale), k);
         First { bases: self, k, of_sum }
     }
 
     /// Constants of T + ρ·k in the second base.
     pub(super) fn of_second(self, k: i64) -> Second {
-        self.of_second_in(k, self.second.len())
+        self.of_second_in(k, self.second_count())
     }
 
-    /// The same in the base of its first `pairs` pairs.
-    pub(super) fn of_second_in(self, k: i64, pairs: usize) -> Second {
+    /// The same in the base of its first `count` moduli.
+    pub(super) fn of_second_in(self, k: i64, count: usize) -> Second {
         let product: BigUint = self.all_first().into_iter().map(modulus).product();
         let of_first = inverse(&BigInt::from(product), k);
-        Second { bases: self, k, others: self.others(k, pairs), of_first }
+        Second { bases: self, k, others: self.others(k, count), of_first }
     }
 
     /// M′ over a modulus, with the sign that y has: positive coefficients are all that extensions have then.
-    fn others(self, k: i64, pairs: usize) -> BigInt {
-        let others: BigInt = self.of_pairs(pairs).filter(|&b| b != k).map(|b| BigInt::from(modulus(b))).product();
+    fn others(self, k: i64, count: usize) -> BigInt {
+        let others = self.second_of(count).into_iter().filter(|&b| b != k);
+        let others: BigInt = others.map(|b| BigInt::from(modulus(b))).product();
         if k > 0 { -others } else { others }
     }
 }
@@ -245,19 +252,13 @@ impl Second {
         residue(&(of_sum * &self.of_first * BigInt::from(self.one())), self.k)
     }
 
-    /// −y of x = 1, over [`Self::of_quotient`].
-    pub(super) fn minus_one_of_quotient(&self) -> BigUint {
-        let of_quotient = inverse(&BigInt::from(self.of_quotient()), self.k);
-        residue(&-(BigInt::from(self.one()) * of_quotient), self.k)
-    }
-
-    /// What y is multiplied by to be that of x/T in the base of the first `pairs` pairs.
-    pub(super) fn over_t(&self, pairs: usize) -> BigUint {
-        residue(&(&self.others * BigInt::from(self.minus_one_over_t(pairs)) * -1), self.k)
+    /// What y is multiplied by to be that of x/T in the base of the first `count` moduli.
+    pub(super) fn over_t(&self, count: usize) -> BigUint {
+        residue(&(&self.others * BigInt::from(self.minus_one_over_t(count)) * -1), self.k)
     }
 
     /// y of −1/T in that base.
-    pub(super) fn minus_one_over_t(&self, pairs: usize) -> BigUint {
-        residue(&-inverse(&(self.bases.others(self.k, pairs) << BITS), self.k), self.k)
+    pub(super) fn minus_one_over_t(&self, count: usize) -> BigUint {
+        residue(&-inverse(&(self.bases.others(self.k, count) << BITS), self.k), self.k)
     }
 }

@@ -47,6 +47,14 @@ pub(super) fn read_modulus<M: Machine>(machine: &M, bases: Bases) {
     for (number, k) in (0..).zip(bases.all_second()) {
         machine.put(cell::OF_SECOND + 32 * number, times(machine, &digits, &bases.of_second(k).of_quotient(), k));
     }
+    let (last, one) = one_of_last(bases);
+    machine.put(cell::OF_SECOND + 32 * bases.second_count() as u64, times(machine, &digits, &one, last)); // usize to u64 widens
+}
+
+/// The modulus that the second base has only where numbers become Montgomery's, and y of 1 there.
+fn one_of_last(bases: Bases) -> (i64, BigUint) {
+    let last = bases.second[bases.second.len() - 1];
+    (last, bases.of_second_in(last, bases.second_count() + 1).one())
 }
 
 /// Writes the first factor of σ, modulo T, and those by which n, shifted to the top, is taken off.
@@ -58,11 +66,17 @@ pub(super) fn factors<M: Machine>(machine: &M, bases: Bases) {
     machine.put(cell::OF_FIRST, w.and(w.mul(of_squares, machine.at(cell::FREE[1])), machine.ones(BITS as usize))); // u64 to usize
     let missing = w.sub(w.number(longest_bytes(bases)), machine.at(cell::BYTES));
     let shift = machine.bind(w.shl(w.number(1), w.mul(w.number(8), missing)));
+    let shifted =
+        |number: u64, k: i64| machine.mulmod(shift, machine.at(cell::OF_SECOND + 32 * number), modulus(machine, k));
+    let count = bases.second_count();
     for (number, k) in (0..).zip(bases.all_second()) {
-        let shifted = machine.mulmod(shift, machine.at(cell::OF_SECOND + 32 * number), modulus(machine, k));
-        let factor = machine.word(bases::word(&bases.of_second(k).minus_one_of_quotient()));
-        machine.put(cell::TAKEN_OFF + 32 * number, machine.mulmod(shifted, factor, modulus(machine, k)));
+        let of_quotient = bases::inverse(&BigInt::from(bases.of_second(k).of_quotient()), k);
+        let factor = bases::residue(&-(BigInt::from(bases.of_second_in(k, count + 1).one()) * of_quotient), k);
+        let taken_off = machine.mulmod(shifted(number, k), machine.word(bases::word(&factor)), modulus(machine, k));
+        machine.put(cell::TAKEN_OFF + 32 * number, taken_off);
     }
+    let (last, number) = (one_of_last(bases).0, count as u64); // usize to u64 widens
+    machine.put(cell::TAKEN_OFF + 32 * number, w.sub(modulus(machine, last), shifted(number, last)));
 }
 
 /// Makes the word at the second free cell the inverse of the odd one at the first, modulo 2²⁵⁶.
@@ -79,14 +93,21 @@ fn inverse_of_odd<M: Machine>(machine: &M) {
     });
 }
 
-/// Writes y of the base.
+/// Writes y of the base, in the second base with the modulus that it has not else.
 pub(super) fn read_base<M: Machine>(machine: &M, bases: Bases) {
     let w = Words(machine);
     let digits = digits(machine, bases, cell::BASE_END);
-    for (number, k) in (0..).zip(bases.all_second()) {
-        let sum = times(machine, &digits, &bases.of_second(k).one(), k);
+    let count = bases.second_count() + 1;
+    for (number, k) in (0..).zip(bases.second_of(count)) {
+        let sum = times(machine, &digits, &bases.of_second_in(k, count).one(), k);
         machine.put(cell::NUMBER + 32 * number, w.modulo(sum, modulus(machine, k)));
     }
+}
+
+/// What y of the base is in the second base as it is else.
+pub(super) fn without_last<M: Machine>(machine: &M, bases: Bases, y: M::Word, k: i64) -> M::Word {
+    let factor = bases::residue(&BigInt::from(bases::modulus(one_of_last(bases).0)), k);
+    machine.mulmod(y, machine.word(bases::word(&factor)), modulus(machine, k))
 }
 
 /// y ← y of x·M modulo n shifted to the top, n′, but for less than six times that. One modulus of M after the other is a factor, and a multiple of n′ is
@@ -100,30 +121,33 @@ pub(super) fn enter<M: Machine>(machine: &M, bases: Bases) {
             let three = machine.mulmod(machine.at(cell::TAKEN_OFF + 32 * number), minus_three, modulus(machine, k));
             w.add(three, machine.at(cell::NUMBER + 32 * number))
         };
-        let mut residues: Vec<M::Word> = (0..).zip(bases.all_second()).map(with_three).collect();
+        let all = bases.second_of(bases.second_count() + 1);
+        let mut residues: Vec<M::Word> = (0..).zip(all).map(with_three).collect();
         for first in bases.all_first() {
             residues = enter_by(machine, bases, &residues, first);
         }
-        let residues: Vec<M::Word> = residues.into_iter().map(|residue| machine.bind(residue)).collect();
+        let residues = residues.iter().zip(bases.all_second());
+        let residues: Vec<M::Word> = residues.map(|(&y, k)| machine.bind(without_last(machine, bases, y, k))).collect();
         // The last one lies on top.
-        (0..).zip(residues).collect::<Vec<(u64, M::Word)>>().into_iter().rev().for_each(|(number, residue)| {
+        for (number, residue) in (0..).zip(residues).collect::<Vec<(u64, M::Word)>>().into_iter().rev() {
             machine.put(cell::NUMBER + 32 * number, residue);
-        });
+        }
     });
 }
 
 /// The y of the number times one modulus, less a multiple of n′; each is to be used once.
 fn enter_by<M: Machine>(machine: &M, bases: Bases, residues: &[M::Word], first: i64) -> Vec<M::Word> {
     let w = Words(machine);
+    let all = || bases.second_of(bases.second_count() + 1);
     let by = BigInt::from(bases::modulus(first));
     let product = |(&residue, k): (&M::Word, i64)| {
         let factor = machine.word(bases::word(&bases::residue(&by, k)));
         machine.bind(machine.mulmod(residue, factor, modulus(machine, k)))
     };
-    let products: Vec<M::Word> = residues.iter().zip(bases.all_second()).map(product).collect();
+    let products: Vec<M::Word> = residues.iter().zip(all()).map(product).collect();
     // The number over M′ is what is below T of the sum of y·T/m′, with T/m′ = 1 − ρ·k/T: here with 24 more bits.
     let sum = |of: &dyn Fn(usize) -> M::Word| (0..bases.second.len()).map(of).reduce(|sum, each| w.add(each, sum));
-    let differences = sum(&|pair| w.sub(products[2 * pair + 1], products[2 * pair])).expect("there are pairs");
+    let differences = sum(&|pair| w.sub(products[2 * pair], products[2 * pair + 1])).expect("there are pairs");
     let multiples = sum(&|pair| {
         let both = w.add(products[2 * pair], products[2 * pair + 1]);
         w.mul(w.number(bases.second[pair].unsigned_abs()), both)
@@ -144,7 +168,7 @@ fn enter_by<M: Machine>(machine: &M, bases: Bases, residues: &[M::Word], first: 
         let taken_off = machine.at(cell::TAKEN_OFF + 32 * number);
         w.add(machine.mulmod(quotient, taken_off, modulus(machine, k)), product)
     };
-    (0..).zip(bases.all_second()).zip(products).map(less).collect()
+    (0..).zip(all()).zip(products).map(less).collect()
 }
 
 /// Makes [`cell::RECIPROCAL`] ⌊2⁴⁹⁵/D⌋ for an odd D a little above half of the first word of n.
@@ -160,39 +184,40 @@ fn reciprocal<M: Machine>(machine: &M) {
     machine.put(cell::RECIPROCAL, w.mul(w.sub(w.number(0), rest), machine.at(inverse)));
 }
 
-/// Writes the digits of a number that has less than ten. As many pairs of the second base are left as the digits that are left want.
+/// Writes the digits of a number that is less than M/100. As many moduli of the second base are left as digits.
 pub(super) fn write_digits<M: Machine>(machine: &M, bases: Bases) {
-    let pairs_for = |digit: usize| (bases.digits() - digit).div_ceil(2);
     for digit in 0..bases.digits() {
         let (w, at) = (Words(machine), cell::RESULT + 32 * digit as u64); // usize to u64 widens
-        machine.put(at, lowest_digit(machine, bases, pairs_for(digit)));
-        if digit + 1 == bases.digits() {
-            return;
-        }
-        let pairs = pairs_for(digit + 1);
-        for (number, k) in (0..).zip(bases.of_pairs(pairs)) {
-            let before = bases.of_second_in(k, pairs_for(digit));
+        let count = bases.digits() - digit;
+        machine.put(at, lowest_digit(machine, bases, count));
+        for (number, k) in (0..).zip(bases.second_of(count - 1)) {
+            let before = bases.of_second_in(k, count);
             let product = |word: M::Word, factor: &BigUint| {
                 machine.mulmod(word, machine.word(bases::word(factor)), modulus(machine, k))
             };
             let residue = cell::NUMBER + 32 * number;
-            let over_t = product(machine.at(residue), &before.over_t(pairs));
-            machine.put(residue, w.add(product(machine.at(at), &before.minus_one_over_t(pairs)), over_t));
+            let over_t = product(machine.at(residue), &before.over_t(count - 1));
+            machine.put(residue, w.add(product(machine.at(at), &before.minus_one_over_t(count - 1)), over_t));
         }
     }
 }
 
-/// The number modulo T, of the residues of so many pairs.
-fn lowest_digit<M: Machine>(machine: &M, bases: Bases, pairs: usize) -> M::Word {
+/// The number modulo T, of the residues of so many moduli.
+fn lowest_digit<M: Machine>(machine: &M, bases: Bases, count: usize) -> M::Word {
     let w = Words(machine);
-    let row = bases.row_of_first(0, pairs);
-    let pair = |pair: usize| [0, 1].map(|second| machine.at(cell::NUMBER + 64 * pair as u64 + 32 * second)); // usize to u64 widens
+    let pairs = count.div_ceil(2);
+    let row = bases.row_of_first(0, count);
+    let at = |number: usize| machine.at(cell::NUMBER + 32 * number as u64); // usize to u64 widens
+    let with_pair = |pair: usize, operation: &dyn Fn(M::Word, M::Word) -> M::Word| match 2 * pair + 1 < count {
+        true => operation(at(2 * pair), at(2 * pair + 1)),
+        false => at(2 * pair),
+    };
     let add = |sum: M::Word, each: M::Word| w.add(each, sum);
-    let differences = (0..pairs).map(pair).map(|[a, b]| w.sub(a, b)).reduce(add).expect("a pair is left");
-    let more = correction(machine, differences, bases.second[pairs - 1]);
+    let differences = (0..pairs).map(|pair| with_pair(pair, &|a, b| w.sub(a, b)));
+    let more = correction(machine, differences.reduce(add).expect("a modulus is left"), bases.second[pairs - 1]);
     let coefficient = |pair: usize| w.number(row.of_sums[pair]);
-    let terms = (0..pairs).zip((0..pairs).map(pair)).map(|(number, [a, b])| w.mul(coefficient(number), w.add(a, b)));
+    let terms = (0..pairs).map(|pair| w.mul(coefficient(pair), with_pair(pair, &|a, b| w.add(a, b))));
     let sum = terms.fold(w.mul(coefficient(pairs - 1), more), add);
-    let of_sum = machine.word(bases::word(&bases.of_first_from(0, pairs).of_sum()));
+    let of_sum = machine.word(bases::word(&bases.of_first_from(0, count).of_sum()));
     w.and(machine.ones(BITS as usize), w.mul(of_sum, sum)) // u64 to usize
 }

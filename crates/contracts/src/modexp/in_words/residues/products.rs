@@ -51,24 +51,27 @@ pub(super) fn extend_other<M: Machine>(machine: &M, bases: Bases) {
     machine.function(bases.names.extend, (), |machine, ()| {
         let sums = Sums::of_second(machine, bases, cell::OTHER);
         let place = |number: usize| cell::OTHER_SUMS + 32 * number as u64; // usize to u64 widens
-        machine.put(place(0), sums.row(machine, &bases.row_of_first(0, bases.second.len()))[0]);
+        machine.put(place(0), sums.row(machine, &bases.row_of_first(0, bases.second_count()))[0]);
         for (pair, k) in bases.first.iter().copied().enumerate() {
             let [even, odd] =
-                sums.row(machine, &bases.row_of_first(k, bases.second.len())).map(|sum| machine.bind(sum));
+                sums.row(machine, &bases.row_of_first(k, bases.second_count())).map(|sum| machine.bind(sum));
             let w = Words(machine);
-            machine.put(place(1 + 2 * pair), w.add(even, odd));
-            machine.put(place(2 + 2 * pair), w.sub(even, odd));
+            machine.put(place(1 + 2 * pair), w.sub(even, odd));
+            machine.put(place(2 + 2 * pair), w.add(even, odd));
         }
     });
 }
 
-/// α times the highest modulus of the base, if the sum of y over the moduli, with signs, is −α but for very little: with that much more of its residue the
-/// number is no multiple of M′ too large. `differences` is the sum of those of pairs, so all moduli are T; it is within 32 times T.
+/// −α times the modulus T − ρ·`highest`, if the sum of y over the moduli, with signs, is α and a fraction below a tenth: that much more of its y, and α is 0.
+///
+/// The sums of a row are not below zero after it: what that y becomes is its modulus times the fraction, the y above T over their moduli, and less those
+/// below T over theirs; and those have larger coefficients. `differences` is the sum of y with signs: all moduli are T, as far as this goes. It is
+/// within 32 times T.
 pub(super) fn correction<M: Machine>(machine: &M, differences: M::Word, highest: i64) -> M::Word {
     let w = Words(machine);
     let offset = machine.word((U256::ONE << (BITS as usize + 5)) + (U256::ONE << (BITS as usize - 1))); // u64 to usize
-    let multiples = w.sub(w.high(w.sub(offset, differences), BITS), w.number(32));
-    w.mul(modulus(machine, highest), multiples)
+    let multiples = w.sub(w.number(32), w.high(w.add(offset, differences), BITS));
+    w.mul(modulus(machine, -highest), multiples)
 }
 
 /// What the rows of an extension add up: words on the stack.
@@ -82,20 +85,19 @@ struct Sums<W> {
 }
 
 impl<W: Copy> Sums<W> {
-    /// Of y at `from`.
+    /// Of y at `from`. The last one has no pair: it is sum and difference.
     fn of_second<M: Machine<Word = W>>(machine: &M, bases: Bases, from: u64) -> Self {
         let w = Words(machine);
-        let pair = |pair: usize| [0, 1].map(|second| machine.at(from + 64 * pair as u64 + 32 * second)); // usize to u64 widens
-        let highest = bases.second.len() - 1;
-        let pairs = || (0..highest).map(pair);
-        let [a, b] = pair(highest);
-        let mut sums: Vec<W> = pairs().map(|[a, b]| machine.bind(w.add(a, b))).collect();
-        let mut differences: Vec<W> = pairs().map(|[a, b]| machine.bind(w.sub(a, b))).collect();
-        let difference = machine.bind(w.sub(a, b));
-        let all = differences.iter().fold(difference, |sum, &each| w.add(each, sum));
-        let more = machine.bind(correction(machine, all, bases.second[highest]));
-        sums.push(machine.bind(w.add(more, w.add(a, b))));
-        differences.push(machine.bind(w.add(more, difference)));
+        let at = |number: usize| machine.at(from + 32 * number as u64); // usize to u64 widens
+        let last = bases.second.len() - 1;
+        let mut sums: Vec<W> = (0..last).map(|pair| machine.bind(w.add(at(2 * pair), at(2 * pair + 1)))).collect();
+        let mut differences: Vec<W> =
+            (0..last).map(|pair| machine.bind(w.sub(at(2 * pair), at(2 * pair + 1)))).collect();
+        let alone = machine.bind(at(2 * last));
+        let all = differences.iter().fold(alone, |sum, &each| w.add(each, sum));
+        let alone = machine.bind(w.add(correction(machine, all, bases.second[last]), alone));
+        sums.push(alone);
+        differences.push(alone);
         Self { sums, differences, last: None }
     }
 
@@ -139,17 +141,17 @@ fn quotient<M: Machine>(machine: &M, bases: Bases, factor: Factor) {
     };
     let of_modulus = |number: usize| machine.at(place(cell::OF_FIRST, number));
 
-    let sum = machine.bind(sums.row(machine, &bases.row_of_first(0, bases.second.len()))[0]);
+    let sum = machine.bind(sums.row(machine, &bases.row_of_first(0, bases.second_count()))[0]);
     let product = w.mul(w.mul(sum, other(sum, 0)), of_modulus(0));
     machine.put(cell::QUOTIENT, w.and(product, machine.ones(BITS as usize))); // u64 to usize
     for (pair, k) in bases.first.iter().copied().enumerate() {
-        let [even, odd] = sums.row(machine, &bases.row_of_first(k, bases.second.len())).map(|sum| machine.bind(sum));
+        let [even, odd] = sums.row(machine, &bases.row_of_first(k, bases.second_count())).map(|sum| machine.bind(sum));
         let sigma = |sum: M::Word, number: usize, k: i64| {
             let product = machine.mulmod(sum, other(sum, number), modulus(machine, k));
             machine.bind(machine.mulmod(product, of_modulus(number), modulus(machine, k)))
         };
         let (above, below) = (1 + 2 * pair, 2 + 2 * pair);
-        let [one, two] = [sigma(w.add(even, odd), above, k), sigma(w.sub(even, odd), below, -k)];
+        let [one, two] = [sigma(w.sub(even, odd), above, k), sigma(w.add(even, odd), below, -k)];
         machine.put(place(cell::QUOTIENT, above), w.add(one, two));
         machine.put(place(cell::QUOTIENT, below), w.sub(one, two));
     }
@@ -161,7 +163,8 @@ fn divide<M: Machine>(machine: &M, bases: Bases, factor: Factor) {
     let sums = Sums::of_first(machine, bases);
     for (pair, k) in bases.second.iter().copied().enumerate() {
         let [even, odd] = sums.row(machine, &bases.row_of_second(k)).map(|sum| machine.bind(sum));
-        for (number, k, sum) in [(2 * pair, k, w.add(even, odd)), (2 * pair + 1, -k, w.sub(even, odd))] {
+        let rows = [(2 * pair, -k, w.sub(even, odd)), (2 * pair + 1, k, w.add(even, odd))];
+        for (number, k, sum) in rows.into_iter().filter(|&(number, ..)| number < bases.second_count()) {
             let at = |base: u64| machine.at(base + 32 * number as u64); // usize to u64 widens
             let y = at(cell::NUMBER);
             let other = if factor == Factor::Same { y } else { at(cell::OTHER) };
