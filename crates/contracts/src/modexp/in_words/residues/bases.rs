@@ -33,12 +33,19 @@ pub(super) struct Bases {
 /// Names of functions.
 #[derive(Clone, Copy)]
 pub(super) struct Names {
+    /// What reads the modulus.
     pub read: &'static str,
+    /// What makes the factors that n gives, and reads the base.
     pub factors: &'static str,
+    /// What makes x Montgomery's x·M.
     pub enter: &'static str,
+    /// A square over M.
     pub square: &'static str,
+    /// A product over M.
     pub multiply: &'static str,
+    /// An extension alone.
     pub extend: &'static str,
+    /// A power with a long exponent.
     pub by_digits: &'static str,
 }
 
@@ -46,7 +53,7 @@ pub(super) struct Names {
 pub(super) struct Row {
     /// Of the sums of residues of a pair.
     pub of_sums: Vec<u64>,
-    /// Of their differences: what they come to is added in the row of k, and subtracted in that of −k.
+    /// Of their differences: what they come to is added in one of the rows, and subtracted in the other.
     pub of_differences: Vec<u64>,
     /// Of the residue modulo T, of which the second base has none.
     pub of_last: u64,

@@ -112,7 +112,8 @@ impl<W: Copy> Sums<W> {
         }
     }
 
-    /// What is the same in the rows of k and −k, and what is subtracted in the second.
+    /// What is the same in the rows of k and −k, and what is added in one and subtracted in the other: the second base begins with −k, so from there it is
+    /// subtracted in the row of k.
     fn row<M: Machine<Word = W>>(&self, machine: &M, row: &Row) -> [W; 2] {
         let sums = row.of_sums.iter().zip(&self.sums).chain([&row.of_last].into_iter().zip(&self.last));
         let differences = row.of_differences.iter().zip(&self.differences);
