@@ -2,6 +2,7 @@
 //! the same program for every interface, and for an EVM without one.
 
 mod limbs;
+mod residues;
 mod wide;
 
 use super::calldata::{Calldata, where_words_stand};

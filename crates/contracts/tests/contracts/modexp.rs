@@ -428,3 +428,152 @@ fn words_that_are_copied() {
         check(&mut contracts, &input);
     }
 }
+
+/// The contract in words, under a revision whose code is that of any other.
+fn in_words() -> Vec<(Revision, Prepared)> {
+    let mut contracts = contracts();
+    contracts.retain(|(revision, _)| *revision == Revision::Evm384V7);
+    assert_eq!(contracts.len(), 1);
+    contracts
+}
+
+/// k of the moduli 2²³² + ρ·k of residues by which Montgomery products divide.
+const RESIDUES: [i64; 8] = [1, -1, 3, -3, 5, -5, 7, -7];
+
+/// 2²³² + ρ·k.
+fn modulus_of_residues(k: i64) -> BigUint {
+    let step = BigUint::from(255_255u64 * 57_969);
+    let t = BigUint::from(1u8) << 232;
+    if k < 0 { t - step * k.unsigned_abs() } else { t + step * k.unsigned_abs() }
+}
+
+/// Bases about the modulus, and those whose residues are extreme.
+fn base_of_residues(random: &mut ChaCha8Rng, modulus: &BigUint) -> Vec<u8> {
+    let edge = if modulus.bits() < 1200 { 144 } else { 260 };
+    match random.random_range(0..12) {
+        0 => vec![],
+        1 => BigUint::from(random.random_range(0..3u8)).to_bytes_be(),
+        2 => (modulus - 1u8).to_bytes_be(),
+        3 => (modulus + random.random_range(0..2u8)).to_bytes_be(),
+        // The longest numbers that have residues, and longer ones.
+        4 => vec![0xff; random.random_range(edge - 1..edge + 3)],
+        5 => [vec![0; random.random_range(0..40)], number(random, 230)].concat(),
+        6 => number(random, 300),
+        // 0 modulo a modulus, or −1.
+        7 => (modulus_of_residues(*RESIDUES.choose(random).unwrap()) * 0x1234_5678u32).to_bytes_be(),
+        8 => (RESIDUES[..edge / 36].iter().map(|&k| modulus_of_residues(k)).product::<BigUint>() - 1u8).to_bytes_be(),
+        // All residues but one are 0 in the base that Montgomery products do not divide by, and that one is short.
+        9 | 10 => {
+            let second = if edge == 144 { &[-5, 5, -7, 7, -9][..] } else { &[-9, 9, -11, 11, -13, 13, -15, 15, -17] };
+            let but = random.random_range(0..second.len());
+            let others = second.iter().enumerate().filter(|&(number, _)| number != but);
+            let product: BigUint = others.map(|(_, &k)| modulus_of_residues(k)).product();
+            let length = random.random_range(0..=28);
+            (product * BigUint::from_bytes_be(&number(random, length))).to_bytes_be()
+        }
+        _ => number(random, 256),
+    }
+}
+
+/// Exponents about those at which something else is done.
+fn exponent_of_residues(random: &mut ChaCha8Rng) -> Vec<u8> {
+    let digits = match random.random_range(0..10) {
+        0 => BigUint::from(random.random_range(0..4u8)),
+        1 => BigUint::from(random.random_range(14..19u8)),
+        2 => BigUint::from(u32::MAX) + random.random_range(0..3u8),
+        3 => BigUint::from(random.random::<u32>()),
+        4 => BigUint::from_bytes_be(&number(random, 40)),
+        5 => BigUint::from(1u8) << random.random_range(0..100u32),
+        6 => BigUint::from(65_536u32 + random.random_range(0..3u32)),
+        _ => BigUint::from(65_537u32),
+    };
+    let zeros = if random.random_ratio(1, 4) { random.random_range(0..40) } else { 0 };
+    [vec![0; zeros], digits.to_bytes_be()].concat()
+}
+
+fn check_residues(contracts: &mut [(Revision, Prepared)], random: &mut ChaCha8Rng, modulus: &BigUint) {
+    let base = base_of_residues(random, modulus);
+    let zeros = if random.random_ratio(1, 8) { random.random_range(0..700) } else { 0 };
+    let modulus = [vec![0; zeros], modulus.to_bytes_be()].concat();
+    let mut input = input(&base, &exponent_of_residues(random), &modulus);
+    match random.random_range(0..24) {
+        0 => input.truncate(random.random_range(96..=input.len())),
+        1 => input.extend([0xff; 80]),
+        _ => {}
+    }
+    check(contracts, &input);
+}
+
+/// Moduli of the lengths that are done by residues and of those about them.
+#[test]
+fn residues_of_words() {
+    let cases = std::env::var("RESIDUE_CASES").map_or(1, |cases| cases.parse::<usize>().unwrap().div_ceil(200));
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(21), in_words());
+    for bytes in (0..cases).flat_map(|_| (114..=146).chain(229..=262u32)) {
+        let power = BigUint::from(1u8) << (8 * bytes);
+        let moduli = [
+            &power - 1u8,
+            &power - (1 + 2 * (random.random::<u32>() >> 2)),
+            (&power >> 8u8) + 1u8,
+            &power >> random.random_range(1..8u8) | BigUint::from(1u8),
+            BigUint::from_bytes_be(&number(&mut random, bytes as usize)) | (&power >> 1u8) | BigUint::from(1u8),
+            // Even.
+            (BigUint::from_bytes_be(&number(&mut random, bytes as usize)) | (&power >> 1u8)) >> 1u8 << 1u8,
+        ];
+        moduli.iter().for_each(|modulus| check_residues(&mut contracts, &mut random, modulus));
+    }
+}
+
+/// Moduli for which there are no inverses, or short ones: multiples of a modulus of residues and their neighbours, and powers of small primes.
+#[test]
+fn residues_without_inverses() {
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(22), in_words());
+    for digits in [5u32, 9] {
+        let most = BigUint::from(1u8) << (232 * digits - 8);
+        let mut check = |modulus: &BigUint| check_residues(&mut contracts, &mut random, modulus);
+        for k in RESIDUES.into_iter().chain([0, 9, -9, 17, -17]) {
+            let modulus = modulus_of_residues(k);
+            let factor = &most / &modulus / 3u8 | BigUint::from(1u8);
+            for more in [0u32, 1, 2, 3, 65_538] {
+                check(&(&modulus * &factor + more));
+            }
+            check(&(modulus.pow(digits - 1) * 3u8));
+        }
+        let first: BigUint = RESIDUES[..digits as usize - 1].iter().map(|&k| modulus_of_residues(k)).product();
+        for more in [1u32, 2, 3] {
+            // 1, −1 and others modulo every modulus.
+            check(&(&first * 2u8 + more));
+            check(&(&first * 2u8 - more));
+        }
+        for prime in [3u32, 5, 7, 11, 13, 17, 19, 23] {
+            let mut power = BigUint::from(prime);
+            while &power * prime < most {
+                power *= prime;
+            }
+            check(&power);
+            check(&(&power / prime + 1u8));
+            check(&(&power / prime + 2u8));
+        }
+    }
+}
+
+/// Nearly all moduli have inverses that are found.
+#[test]
+fn powers_by_residues_have_a_bound() {
+    let (mut random, contracts) = (ChaCha8Rng::seed_from_u64(23), &mut in_words());
+    for (bytes, most) in [(128, 46_000), (256, 96_000)] {
+        let dear = (0..200).filter(|_| {
+            let [mut modulus, base] = [(); 2].map(|()| {
+                let mut number = vec![0; bytes];
+                random.fill(&mut number[..]);
+                number
+            });
+            modulus[0] |= 0x80;
+            modulus[bytes - 1] |= 1;
+            let input = input(&base, &[1, 0, 1], &modulus);
+            check(contracts, &input);
+            contracts[0].1.run_without_memory(&input, GAS).gas_used > most
+        });
+        assert!(dear.count() <= 2, "{bytes} bytes");
+    }
+}

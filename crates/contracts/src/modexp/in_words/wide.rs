@@ -1,6 +1,7 @@
 //! Moduli of more than 32 bytes.
 
 use super::limbs::{LIMB_BYTES, Names, Width, cell};
+use super::residues;
 use crate::modexp::calldata::{Calldata, Operand};
 use crate::modexp::expressions::Expressions;
 use crate::modexp::power::F4;
@@ -101,7 +102,10 @@ fn of_width<M: Machine>(machine: &M, widths: &[Width]) {
     let w = Words(machine);
     machine.branch(
         w.is_below(machine.at(cell::BYTES), w.number(LIMB_BYTES * width.limbs)),
-        |machine| power(machine, width),
+        |machine| {
+            residues::text(machine, width.limbs);
+            power(machine, width);
+        },
         |machine| of_width(machine, wider),
     );
 }
