@@ -22,7 +22,7 @@ use crate::eisenstein::{DIGIT, DIGITS, Digit, Table, chosen, place};
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, SequenceStep, WordOp};
+use residue_ir::{Feature, Machine, SequenceStep, WordOp};
 use ruint::aliases::U256;
 
 /// Places of digits below the first.
@@ -87,14 +87,18 @@ pub fn multiply<M: Machine, E: Endomorphism>(
 }
 
 /// s·P for P on the curve and not the identity; Z = 0 if it is the identity. By digits to the base 8 where code for 64 parts is not too long: where
-/// instructions name slots.
+/// instructions name slots, and where the state stays on the stack.
 pub fn multiple<M: Machine, E: Endomorphism>(
     machine: &M,
     curve: &E,
     scalar: M::Word,
     point: Affine<M::Fe>,
 ) -> Jacobian<M::Fe> {
-    octal::multiple(machine, curve, scalar, point)
+    machine.branch(
+        machine.has(Feature::ShortParts),
+        |machine| octal::multiple(machine, curve, scalar, point),
+        |machine| multiple_in(machine, curve, scalar, point, false),
+    )
 }
 
 /// The same by digits to the base 4 with code of half the length that these take otherwise, in which all have their doublings in common; it takes 64 jumps more.

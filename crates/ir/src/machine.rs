@@ -133,6 +133,8 @@ pub enum Feature {
     ZeroTest,
     /// Instructions name elements by the numbers of slots: code for formulas is short.
     FieldSlots,
+    /// Code for parts of a sequence is short: as with slots, or as the state stays on the stack from part to part.
+    ShortParts,
     /// An instruction tells which of two elements is less: [`Machine::less`] can be used.
     Order,
     /// An opcode counts leading zeros (EIP-7939): [`Machine::leading_zeros`] can be used.

@@ -275,6 +275,7 @@ function f0 "start" () -> () values 2 {
             | Feature::Padding
             | Feature::ZeroTest
             | Feature::FieldSlots
+            | Feature::ShortParts
             | Feature::Order
             | Feature::LeadingZeros
             | Feature::Precompile(_) => true,

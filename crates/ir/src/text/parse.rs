@@ -256,6 +256,9 @@ impl Parser<'_> {
             if self.tokens.word_is("field_slots") {
                 return Ok(WordDef::Has(Feature::FieldSlots));
             }
+            if self.tokens.word_is("short_parts") {
+                return Ok(WordDef::Has(Feature::ShortParts));
+            }
             if self.tokens.word_is("order") {
                 return Ok(WordDef::Has(Feature::Order));
             }
