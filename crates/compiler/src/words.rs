@@ -13,6 +13,7 @@ pub mod held;
 pub mod inversion;
 #[cfg(test)]
 mod optimum;
+pub mod places;
 pub mod prepare;
 pub mod read;
 pub mod schedule;

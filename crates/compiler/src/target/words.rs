@@ -9,7 +9,7 @@ use super::reverse::Reverse;
 use super::{Places, RowSizes, Target, clear, copy_memory, mont_bytes, parse_one_by_one, push, require_padding};
 use crate::words::backward::{Effort, Plans};
 use crate::words::emit::{Emitted, Instruction, Operation, Prices, number};
-use crate::words::held::Ends;
+use crate::words::places::Ends;
 use crate::words::read::{self, Elements};
 use crate::words::schedule::schedule;
 use crate::words::terms::{Field, Terms, terms_known};

@@ -1,6 +1,6 @@
 //! The operations of a block, and what each reads and is read by.
 
-use super::held::{Ends, Form, Place};
+use super::places::{Ends, Form, Place};
 use num_bigint::BigUint;
 use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};

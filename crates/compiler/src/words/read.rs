@@ -3,7 +3,7 @@
 //! A word is known by what it is mod p, a sum of multiples of values and products, and by bounds: ADD must not wrap around, SUB not go below
 //! zero, and what a slot keeps must be below p. That is all that is believed of the bytes; how they were found does not matter here.
 
-use super::held::Form;
+use super::places::Form;
 use super::terms::{Field, word_max};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};

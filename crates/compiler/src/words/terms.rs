@@ -7,7 +7,7 @@
 
 use super::block::{Block, Named, named};
 use super::emit::Operation;
-use super::held::{Ends, Place};
+use super::places::{Ends, Place};
 use super::signs::signs;
 use num_bigint::BigUint;
 use num_traits::{One, Zero};

@@ -3,7 +3,7 @@
 
 use super::backward::{Effort, Plans};
 use super::emit::{Emitted, Instruction, Operation, Prices, number};
-use super::held::{Ends, Form, Place};
+use super::places::{Ends, Form, Place};
 use super::schedule::schedule;
 use super::terms::word_max;
 use super::terms::{Field, Terms, terms, turned};

@@ -3,7 +3,8 @@
 use super::Words;
 use crate::words::block::{Named, named};
 use crate::words::emit::Prices;
-use crate::words::held::{self, Choice, Ends, Form, Kind, PartOps, Place};
+use crate::words::held::{self, Choice, Kind, PartOps};
+use crate::words::places::{Ends, Form, Place};
 use crate::words::terms::Field;
 use residue_passes::Slot;
 use std::collections::BTreeSet;

@@ -1,0 +1,63 @@
+//! Words on the stack where a block begins and where it ends.
+
+use num_bigint::BigUint;
+use residue_passes::Slot;
+
+/// How a value is held on the stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Form {
+    /// The word is at most so many times p; below p if this is 1 and it is no negative.
+    pub multiples: u32,
+    /// Whether it stands for the negative of the value.
+    pub is_negative: bool,
+}
+
+impl Form {
+    /// As slots hold it.
+    pub const CANONICAL: Self = Self { multiples: 1, is_negative: false };
+
+    /// The largest word.
+    pub fn most(self, p: &BigUint) -> BigUint {
+        if self == Self::CANONICAL { p - 1u8 } else { p * self.multiples }
+    }
+}
+
+/// A word on the stack where a block begins or ends.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    /// Where control goes next: it is moved, and nothing else.
+    Next,
+    /// p.
+    Modulus,
+    /// A number.
+    Number(BigUint),
+    /// The value of a slot.
+    Value(Slot, Form),
+}
+
+/// What lies on the stack where a block begins and where it ends, the lowest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Ends {
+    /// Where it begins; each slot once.
+    pub entry: Vec<Place>,
+    /// Where it ends.
+    pub exit: Vec<Place>,
+}
+
+impl Ends {
+    /// How a slot's value is held where the block begins, if it is.
+    pub fn before(&self, slot: Slot) -> Option<(usize, Form)> {
+        self.entry.iter().enumerate().find_map(|(at, place)| match *place {
+            Place::Value(other, form) if other == slot => Some((at, form)),
+            _ => None,
+        })
+    }
+
+    /// How a slot's value is held where it ends, if it is; the first time, if several are.
+    pub fn after(&self, slot: Slot) -> Option<Form> {
+        self.exit.iter().find_map(|place| match *place {
+            Place::Value(other, form) if other == slot => Some(form),
+            _ => None,
+        })
+    }
+}
