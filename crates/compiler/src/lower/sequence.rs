@@ -9,6 +9,8 @@
 //!
 //! Parts that words choose begin at equal distances, so that one multiplication and one addition make the addresses of sixteen
 //! steps, which memory holds too. What is left of such a distance is filled up; each group of parts has its own.
+//!
+//! Where slots are words of memory the state may stay on the stack, above the address of the next part: [`super::held`].
 
 use super::countdown::Labels;
 use super::held::HeldPart;
