@@ -56,6 +56,8 @@ struct State {
     result: [Variable; WORDS_MAX],
     /// [`LAST_WORD_ONLY`] if the exponent is below 2²⁵⁶, else 1 less.
     kind: Variable,
+    /// How many digits of four bits of [`State::exponent`] are to be done.
+    digits: Variable,
     /// 0 if a subprogram for an odd modulus is to return the result, else it keeps it.
     keeps: Variable,
 }
@@ -66,6 +68,7 @@ impl State {
         Self {
             kind: variable("kind"),
             keeps: variable("keeps"),
+            digits: variable("digits"),
             base: variable("base"),
             exponent: variable("exponent"),
             result: ["result", "result, middle word", "result, highest word"].map(variable),

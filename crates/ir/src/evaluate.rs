@@ -40,6 +40,14 @@ pub enum NoOutcome {
         /// Those that were asked for.
         count: U256,
     },
+    /// What such a sequence does is not defined.
+    #[error("the first {count} steps of a sequence that has {steps}")]
+    Steps {
+        /// The steps that there are.
+        steps: usize,
+        /// Those that were asked for.
+        count: U256,
+    },
     /// What a table gives there is not defined.
     #[error("element {index} of table `{table}`, which has {count}")]
     NoElement {
@@ -287,7 +295,14 @@ impl<'a> Run<'a> {
                     }
                 }
             }
-            ControlKind::Sequence(Order { steps, then }) => {
+            ControlKind::Sequence(Order { steps, then, count }) => {
+                let steps = match count.map(|count| self.word(frame, count)) {
+                    None => &steps[..],
+                    Some(count) => usize::try_from(count)
+                        .ok()
+                        .and_then(|first| steps.get(..first))
+                        .ok_or(Ending::None(NoOutcome::Steps { steps: steps.len(), count }))?,
+                };
                 let order = steps.iter().map(|step| step.coming(|word| self.word(frame, word)));
                 let mut rows = Vec::new();
                 for coming in order.collect::<Vec<Coming>>() {

@@ -435,6 +435,21 @@ pub trait Machine {
         part: impl FnMut(&Self, usize, S) -> S,
     ) -> S
     where
+        S: Bundle<Self::Fe>,
+    {
+        self.sequence_of_first(None, order, then, state, part)
+    }
+
+    /// The same of the first `count` steps only, if there is a count, which is not above the number of steps; none of these carries a row.
+    fn sequence_of_first<S>(
+        &self,
+        count: Option<Self::Word>,
+        order: &[SequenceStep<Self::Word>],
+        then: &[Option<usize>],
+        state: S,
+        part: impl FnMut(&Self, usize, S) -> S,
+    ) -> S
+    where
         S: Bundle<Self::Fe>;
 
     /// What `then` gives if `condition` is not 0, else what `otherwise` gives. Only one of them is executed.

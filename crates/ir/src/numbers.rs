@@ -193,8 +193,9 @@ impl<F: Number> Machine for Numbers<F> {
         state
     }
 
-    fn sequence_of<S>(
+    fn sequence_of_first<S>(
         &self,
+        count: Option<U256>,
         order: &[SequenceStep<U256>],
         then: &[Option<usize>],
         mut state: S,
@@ -203,8 +204,10 @@ impl<F: Number> Machine for Numbers<F> {
     where
         S: Bundle<F>,
     {
+        let steps = count.map_or(order.len(), |count| usize::try_from(count).unwrap_or(usize::MAX));
+        assert!(steps <= order.len(), "a sequence of {} steps has no first {steps}", order.len());
         let mut rows = Vec::new();
-        for step in order {
+        for step in &order[..steps] {
             let mut next = match step.coming(|word| word) {
                 Coming::Row(number) => {
                     rows.push(number);

@@ -171,6 +171,8 @@ pub struct Order {
     pub steps: Vec<SequenceStep<Word>>,
     /// For each part the one, a later one, that is always done after it, if there is one.
     pub then: Vec<Option<usize>>,
+    /// How many steps are done, the first ones: not more than there are. All of them if none says so.
+    pub count: Option<Word>,
 }
 
 impl Order {
@@ -274,7 +276,11 @@ impl Control {
     pub fn words(&self) -> Vec<Word> {
         match &self.kind {
             ControlKind::Repeat { count, .. } | ControlKind::Countdown { count } => vec![*count],
-            ControlKind::Sequence(order) => order.choosing(),
+            ControlKind::Sequence(order) => {
+                let choosing = order.choosing();
+                let count = order.count.filter(|count| !choosing.contains(count));
+                choosing.into_iter().chain(count).collect()
+            }
             ControlKind::Branch { condition } => vec![*condition],
         }
     }

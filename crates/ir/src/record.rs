@@ -589,8 +589,9 @@ impl<'r> Machine for Recording<'r> {
         self.control(ControlKind::Countdown { count }, initial, turns)
     }
 
-    fn sequence_of<S>(
+    fn sequence_of_first<S>(
         &self,
+        count: Option<RecordedWord>,
         order: &[SequenceStep<RecordedWord>],
         then: &[Option<usize>],
         state: S,
@@ -601,6 +602,7 @@ impl<'r> Machine for Recording<'r> {
     {
         let own = |step: &SequenceStep<RecordedWord>| step.map(|word| self.with(|state| state.own_word(word)));
         let steps = order.iter().map(own).collect();
+        let count = count.map(|count| self.with(|state| state.own_word(count)));
         let initial = self.operands(&state);
         let recorded = |number| {
             let params = self.fresh::<S>();
@@ -608,7 +610,7 @@ impl<'r> Machine for Recording<'r> {
             Arm { params, body, gives }
         };
         let (parts, then) = ((0..then.len()).map(recorded).collect(), then.to_vec());
-        self.control(ControlKind::Sequence(Order { steps, then }), initial, parts)
+        self.control(ControlKind::Sequence(Order { steps, then, count }), initial, parts)
     }
 
     fn branch<S>(&self, condition: RecordedWord, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S

@@ -48,7 +48,7 @@ pub(super) fn even_part<M: Machine>(machine: &M, state: State, numbers: Numbers<
 pub(super) fn windows<M: Machine>(machine: &M, state: State, odd: M::Word) {
     machine.over_given("odd modulus of a word", LIMBS, &[odd], |machine| {
         let x = base(machine, state);
-        let y = power(machine, state.exponent, x);
+        let y = power(machine, state, x);
         let y = more_words(machine, state, y, x);
         machine.set(state.result[0], machine.word_of(y, 0));
     });

@@ -5,8 +5,8 @@ use super::State;
 use super::calldata::Calldata;
 use crate::words::Words;
 use residue_curves::pow_constant;
-use residue_formula::Fe;
-use residue_ir::{Machine, SequenceStep, Variable};
+use residue_formula::{Bundle, Fe};
+use residue_ir::{Feature, Machine, SequenceStep, Variable};
 use ruint::aliases::U256;
 use std::collections::BTreeMap;
 
@@ -18,21 +18,56 @@ pub(super) const F4: u64 = 65_537;
 const DIGIT_BITS: u32 = 4;
 /// Bits of a digit of a long exponent. The table of 32 powers costs more than that of 8, so it has a subprogram of its own.
 const LONG_DIGIT_BITS: u32 = 6;
+/// Bits of a digit of an exponent modulo a word, and of the factors that it is taken in: each is one of a few odd powers, so the table is short however
+/// many digits there are code for.
+const BYTE_BITS: u32 = 8;
+const FACTOR_BITS: u32 = 3;
 /// Bits of a word of the exponent.
 const WORD_BITS: u32 = 256;
 
-/// x to the power that `exponent` holds.
-pub(super) fn power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
+/// x to the power that [`State::exponent`] holds.
+pub(super) fn power<M: Machine>(machine: &M, state: State, x: M::Fe) -> M::Fe {
     machine.branch(
-        Words(machine).high(machine.get(exponent), 32),
+        Words(machine).high(machine.get(state.exponent), 32),
         |machine| {
-            machine.branch(
-                Words(machine).high(machine.get(exponent), 128),
-                |machine| word(machine, exponent, machine.one(), x),
-                |machine| middle_power(machine, exponent, x),
-            )
+            let e = machine.bind(machine.get(state.exponent));
+            from_the_top(machine, e, DIGIT_BITS, |machine, [e, count]| {
+                machine.set(state.digits, count);
+                machine.set(state.exponent, e);
+            });
+            word(machine, state, machine.one(), x)
         },
-        |machine| short_power(machine, exponent, x),
+        |machine| short_power(machine, state.exponent, x),
+    )
+}
+
+/// Does `text` with e, which is bound and not 0, moved up so that its first digit is the highest of the word, and with the number of its digits: of
+/// so many bits each, four or eight.
+fn from_the_top<M: Machine, S: Bundle<M::Fe>>(
+    machine: &M,
+    e: M::Word,
+    digit_bits: u32,
+    text: impl Fn(&M, [M::Word; 2]) -> S,
+) -> S {
+    let bits = u64::from(digit_bits);
+    machine.branch(
+        machine.has(Feature::LeadingZeros),
+        |machine| {
+            let w = Words(machine);
+            let zeros = machine.bind(w.and(machine.leading_zeros(e), w.number(256 - bits)));
+            text(machine, [w.shl(e, zeros), w.sub(w.number(256 / bits), w.high(zeros, bits.ilog2().into()))])
+        },
+        |machine| {
+            // 32 bits, or as many as the next of 64, 128 and 256 that is not too few.
+            let w = Words(machine);
+            let times = [32, 64, 128].into_iter().fold(w.number(1), |times, bits| {
+                let is_longer = machine.not(machine.not(w.high(e, bits)));
+                w.add(times, w.mul(is_longer, w.number(bits / 32)))
+            });
+            let times = machine.bind(times);
+            let zeros = w.sub(w.number(256), w.mul(times, w.number(32)));
+            text(machine, [w.shl(e, zeros), w.mul(times, w.number(32 / bits))])
+        },
     )
 }
 
@@ -42,22 +77,10 @@ pub(super) fn power_of_384_bits<M: Machine>(machine: &M, exponent: Variable, hal
     let powers = odd_powers(machine, x, LONG_DIGIT_BITS);
     machine.set(exponent, high);
     machine.repeat(machine.small(2), machine.one(), |machine, _, y| {
-        let y = steps::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), 192, y, &powers);
+        let y = steps::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), (192, None), y, &powers);
         machine.set(exponent, low);
         y
     })
-}
-
-/// The same for an exponent below 2¹²⁸.
-pub(super) fn middle_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
-    let digits =
-        |bits| move |machine: &M| windows::<_, DIGIT_BITS>(machine, machine.get(exponent), bits, machine.one(), x);
-    machine.branch(Words(machine).high(machine.get(exponent), 64), digits(128), digits(64))
-}
-
-/// The same for an exponent below 2³², at best without an addition chain of its own.
-pub(super) fn power_below_32_bits<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
-    spread_windows(machine, machine.get(exponent), 32, x)
 }
 
 /// The same for an exponent below 2³².
@@ -82,14 +105,48 @@ fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
     )
 }
 
-/// x to the power that `exponent` holds, at best 2¹²⁸ or more.
-pub(super) fn long_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
-    windows::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), WORD_BITS, machine.one(), x)
+/// x to the power that `exponent` holds, which is not 0: a digit of eight bits for each of its bytes, as many as it has.
+pub(super) fn power_by_bytes<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
+    let e = machine.bind(machine.get(exponent));
+    from_the_top(machine, e, BYTE_BITS, |machine, of_bytes| bytes(machine, of_bytes, x))
+}
+
+/// x to the power of the number in the first `count` bytes of e.
+fn bytes<M: Machine>(machine: &M, [e, count]: [M::Word; 2], x: M::Fe) -> M::Fe {
+    let w = Words(machine);
+    let e = machine.bind(e);
+    let cells = SequenceStep::<U256>::CELLS;
+    let mask = machine.word(cells.each((1 << BYTE_BITS) - 1));
+    let halves = [w.high(e, 8), e].map(|word| machine.bind(w.and(word, mask)));
+    let order: Vec<_> =
+        (0..WORD_BITS / cells.bits).rev().flat_map(|cell| halves.map(|word| step(word, cell * cells.bits))).collect();
+    let powers = odd_powers(machine, x, FACTOR_BITS);
+    let one = machine.element_of(&[w.number(1)]);
+    machine.sequence_of_first(Some(count), &order, &[None; 1 << BYTE_BITS], one, |_, byte, y| {
+        // The longest runs of bits that begin and end with a 1 and have a factor.
+        let (mut y, mut left) = (y, BYTE_BITS);
+        while left > 0 {
+            let bits = byte & ((1 << left) - 1);
+            if bits >> (left - 1) == 0 {
+                y = y.square();
+                left -= 1;
+                continue;
+            }
+            let below = left.saturating_sub(FACTOR_BITS);
+            let last = below + (bits >> below).trailing_zeros();
+            y = (last..left).fold(y, |y, _| y.square()) * powers[bits >> last >> 1];
+            left = last;
+        }
+        y
+    })
 }
 
 /// y ↦ the power by all words of the exponent, for that by the first.
 pub(super) fn more_words<M: Machine>(machine: &M, state: State, y: M::Fe, x: M::Fe) -> M::Fe {
-    words_after_the_first(machine, state, y, |machine, y| word(machine, state.exponent, y, x))
+    words_after_the_first(machine, state, y, |machine, y| {
+        machine.set(state.digits, machine.small(u64::from(WORD_BITS / DIGIT_BITS)));
+        word(machine, state, y, x)
+    })
 }
 
 /// y ↦ what `each` makes of it with each word of the exponent after the first, which the variable for it holds.
@@ -148,10 +205,12 @@ pub(super) fn long_base<M: Machine>(machine: &M, two_256: M::Fe, element: impl F
     })
 }
 
-/// y ↦ y^(2²⁵⁶) · xᵉ for the word e that `exponent` holds, as a function.
-pub(super) fn word<M: Machine>(machine: &M, exponent: Variable, y: M::Fe, x: M::Fe) -> M::Fe {
+/// y ↦ y^(16ⁿ) · xᵉ for the number e in the first n digits of the word that [`State::exponent`] holds, n that of [`State::digits`], as a function.
+fn word<M: Machine>(machine: &M, State { exponent, digits, .. }: State, y: M::Fe, x: M::Fe) -> M::Fe {
     machine.function("word of exponent", (y, x), |machine, (y, x)| {
-        windows::<_, DIGIT_BITS>(machine, machine.get(exponent), WORD_BITS, y, x)
+        let powers = odd_powers(machine, x, DIGIT_BITS);
+        let count = machine.bind(machine.get(digits));
+        steps::<_, DIGIT_BITS>(machine, machine.get(exponent), (WORD_BITS, Some(count)), y, &powers)
     })
 }
 
@@ -177,19 +236,21 @@ fn step<W>(word: W, first_bit: u32) -> SequenceStep<W> {
     SequenceStep::chosen(word, first_bit)
 }
 
-/// y^(2ⁿ) · xᵉ for the n = `bits` lowest bits e of `exponent`, n rounded up to whole digits of `DIGIT` bits.
-fn windows<M: Machine, const DIGIT: u32>(machine: &M, exponent: M::Word, bits: u32, y: M::Fe, x: M::Fe) -> M::Fe {
-    steps::<_, DIGIT>(machine, exponent, bits, y, &odd_powers(machine, x, DIGIT))
-}
-
 /// x, x³, x⁵ …, as digits of so many bits need them.
 fn odd_powers<M: Machine>(_machine: &M, x: M::Fe, digit_bits: u32) -> Vec<M::Fe> {
     let square = x.square();
     std::iter::successors(Some(x), |&power| Some(power * square)).take(1 << (digit_bits - 1)).collect()
 }
 
-/// [`windows`], given [`odd_powers`].
-fn steps<M: Machine, const DIGIT: u32>(machine: &M, exponent: M::Word, bits: u32, y: M::Fe, powers: &[M::Fe]) -> M::Fe {
+/// y^(2ⁿ) · xᵉ for the n = `bits` lowest bits e of `exponent`, n rounded up to whole digits of `DIGIT` bits, or for the first `count` of these digits,
+/// given [`odd_powers`].
+fn steps<M: Machine, const DIGIT: u32>(
+    machine: &M,
+    exponent: M::Word,
+    (bits, count): (u32, Option<M::Word>),
+    y: M::Fe,
+    powers: &[M::Fe],
+) -> M::Fe {
     let exponent = machine.bind(exponent);
     let places = places::<DIGIT>();
     let digits = bits.div_ceil(DIGIT);
@@ -203,17 +264,17 @@ fn steps<M: Machine, const DIGIT: u32>(machine: &M, exponent: M::Word, bits: u32
             step(words[word], first_bit)
         })
         .collect();
-    follow::<_, DIGIT>(machine, &order, y, powers)
+    follow::<_, DIGIT>(machine, (&order, count), y, powers)
 }
 
-/// y ↦ y^(2ⁿ) · xᵉ for the n bits of an e whose digits choose the steps, given [`odd_powers`].
+/// y ↦ y^(2ⁿ) · xᵉ for the n bits of an e whose digits, or the first `count` of them, choose the steps, given [`odd_powers`].
 fn follow<M: Machine, const DIGIT: u32>(
     machine: &M,
-    order: &[SequenceStep<M::Word>],
+    (order, count): (&[SequenceStep<M::Word>], Option<M::Word>),
     y: M::Fe,
     powers: &[M::Fe],
 ) -> M::Fe {
-    machine.sequence_of(order, &vec![None; 1 << DIGIT], y, |_, digit, y| {
+    machine.sequence_of_first(count, order, &vec![None; 1 << DIGIT], y, |_, digit, y| {
         if digit == 0 {
             return (0..DIGIT).fold(y, |y, _| y.square());
         }
@@ -238,7 +299,7 @@ fn spread_windows<M: Machine>(machine: &M, e: M::Word, bits: u32, x: M::Fe) -> M
         machine.bind(w.and(w.or(word, moved), machine.word(mask)))
     });
     let order: Vec<_> = (0..digits).rev().map(|digit| step(word, digit * cell)).collect();
-    follow::<_, DIGIT_BITS>(machine, &order, machine.one(), &odd_powers(machine, x, DIGIT_BITS))
+    follow::<_, DIGIT_BITS>(machine, (&order, None), machine.one(), &odd_powers(machine, x, DIGIT_BITS))
 }
 
 /// Where each digit of a word stands: in which word, and from which bit of it on. Digits that are moved alike stand in the same word.

@@ -116,7 +116,7 @@ fn enter<M: Machine>(machine: &M, state: State, [highest, middle, lowest]: [M::W
 fn odd_part<M: Machine>(machine: &M, state: State, width: usize) {
     let words = if width < 2 { 2 } else { WORDS_MAX };
     let x = base(machine, words);
-    let y = power(machine, state.exponent, x);
+    let y = power(machine, state, x);
     let y = more_words(machine, state, y, x);
     machine.branch(
         machine.get(state.keeps),
@@ -346,7 +346,7 @@ fn even_part<M: Machine>(machine: &M, state: State) {
             |machine| machine.set(state.exponent, exponent.first(machine)),
             |machine| machine.set(state.exponent, exponent.word(machine, 0)),
         );
-        let y = power(machine, state.exponent, x);
+        let y = power(machine, state, x);
         let y = more_words(machine, state, y, x);
 
         let n = number(machine, state.odd);

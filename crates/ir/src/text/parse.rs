@@ -373,6 +373,7 @@ impl Parser<'_> {
         while !self.tokens.word_is(")") {
             steps.push(self.step()?);
         }
+        let count = if self.tokens.word_is("first") { Some(self.read()?) } else { None };
         let initial = self.read()?;
         self.tokens.expect("{")?;
         let (mut arms, mut then) = (Vec::new(), Vec::new());
@@ -383,7 +384,7 @@ impl Parser<'_> {
             then.push(if has_next { Some(self.number_of_part()?) } else { None });
         }
         self.tokens.expect("}")?;
-        self.control(ControlKind::Sequence(Order { steps, then }), initial, arms)
+        self.control(ControlKind::Sequence(Order { steps, then, count }), initial, arms)
     }
 
     fn step(&mut self) -> Parsed<SequenceStep<Word>> {

@@ -176,7 +176,7 @@ impl Printer {
                 }
                 self.depth -= 1;
             }
-            ControlKind::Sequence(Order { steps, then }) => {
+            ControlKind::Sequence(Order { steps, then, count }) => {
                 let step = |step: &SequenceStep<Word>| match step {
                     SequenceStep::Part(number) => number.to_string(),
                     SequenceStep::Chosen { word, first_bit, first_part: 0 } => {
@@ -189,7 +189,8 @@ impl Printer {
                     SequenceStep::CarryNumber(number) => format!("row {number}"),
                 };
                 let steps: Vec<String> = steps.iter().map(step).collect();
-                self.line(&format!("sequence ({}) {initial} {{", steps.join(" ")));
+                let first = count.map_or(String::new(), |count| format!("first {} ", count.spell()));
+                self.line(&format!("sequence ({}) {first}{initial} {{", steps.join(" ")));
                 self.depth += 1;
                 for (part, then) in control.arms.iter().zip(then) {
                     self.arm(&format!("part {}", part.params.spell()), part, origins);

@@ -392,6 +392,12 @@ impl<'a> Emitter<'a> {
         let Some(first) = sequence.arms.first() else { return };
         self.move_to(&first.params, &sequence.initial);
         let (step, parts) = (self.kept.temporary(), super::narrow(sequence.arms.len()));
+        let count = order.count.map(|count| {
+            self.push_clamped(count);
+            let local = self.kept.temporary();
+            self.code.local_set(local);
+            local
+        });
         let words = order.choosing();
         let locals: Vec<u32> = words.iter().map(|_| self.kept.temporary()).collect();
         for (&word, &locals) in words.iter().zip(&locals) {
@@ -424,6 +430,9 @@ impl<'a> Emitter<'a> {
             })
             .collect();
         self.code.local_get(step).i64_const(1).i64_add().local_set(step);
+        if let Some(count) = count {
+            self.code.local_get(step).local_get(count).i64_gt_u().br_if(parts + choices + 1);
+        }
         // After the blocks of the parts come that of the loop and the one around it.
         self.code.local_get(step).i64_const(1).i64_sub().i32_wrap_i64().br_table(targets, parts + choices + 1);
         let last = super::narrow(SequenceStep::<Word>::choices(sequence.arms.len()).max(1)) - 1;
