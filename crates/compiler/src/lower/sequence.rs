@@ -281,7 +281,7 @@ impl<'a> Lowering<'a> {
         self.code.push_label(pushed);
         self.code.op(evm::SUB);
         self.code.op(evm::JUMP);
-        self.stack.pop();
+        self.stack.truncate(self.stack.len() - 2);
         let mut bodies = Vec::new();
         for step in order.steps.iter().rev() {
             let start = self.code.items().len();

@@ -18,10 +18,11 @@ pub(super) const F4: u64 = 65_537;
 const DIGIT_BITS: u32 = 4;
 /// Bits of a digit of a long exponent. The table of 32 powers costs more than that of 8, so it has a subprogram of its own.
 const LONG_DIGIT_BITS: u32 = 6;
-/// Bits of a digit of an exponent modulo a word, and of the factors that it is taken in: each is one of a few odd powers, so the table is short however
-/// many digits there are code for.
+/// Bits of a digit of an exponent modulo a word.
 const BYTE_BITS: u32 = 8;
-const FACTOR_BITS: u32 = 3;
+/// Bits of a factor of such a digit, and of one of a short exponent: with few powers in the table a digit takes more products.
+const BYTE_FACTOR_BITS: u32 = 3;
+const SHORT_FACTOR_BITS: u32 = 2;
 /// Bits of a word of the exponent.
 const WORD_BITS: u32 = 256;
 
@@ -87,57 +88,29 @@ pub(super) fn power_of_384_bits<M: Machine>(machine: &M, exponent: Variable, hal
 fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
     let e = machine.bind(machine.get(exponent));
     machine.branch(
-        Words(machine).high(e, 16),
+        Words(machine).high(e, DIGIT_BITS.into()),
         |machine| {
             machine.branch(
                 Words(machine).xor(e, machine.small(F4)),
-                |machine| spread_windows(machine, e, 32, x),
+                |machine| {
+                    from_the_top(machine, e, DIGIT_BITS, |machine, [e, count]| {
+                        spread_windows(machine, [Words(machine).high(e, 224), count], x)
+                    })
+                },
                 |_| pow_constant(x, &F4.into()),
             )
         },
-        |machine| {
-            machine.branch(
-                Words(machine).high(e, DIGIT_BITS.into()),
-                |machine| spread_windows(machine, e, 16, x),
-                |machine| one_digit(machine, e, x),
-            )
-        },
+        |machine| one_digit(machine, e, x),
     )
 }
 
 /// x to the power that `exponent` holds, which is not 0: a digit of eight bits for each of its bytes, as many as it has.
 pub(super) fn power_by_bytes<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
     let e = machine.bind(machine.get(exponent));
-    from_the_top(machine, e, BYTE_BITS, |machine, of_bytes| bytes(machine, of_bytes, x))
-}
-
-/// x to the power of the number in the first `count` bytes of e.
-fn bytes<M: Machine>(machine: &M, [e, count]: [M::Word; 2], x: M::Fe) -> M::Fe {
-    let w = Words(machine);
-    let e = machine.bind(e);
-    let cells = SequenceStep::<U256>::CELLS;
-    let mask = machine.word(cells.each((1 << BYTE_BITS) - 1));
-    let halves = [w.high(e, 8), e].map(|word| machine.bind(w.and(word, mask)));
-    let order: Vec<_> =
-        (0..WORD_BITS / cells.bits).rev().flat_map(|cell| halves.map(|word| step(word, cell * cells.bits))).collect();
-    let powers = odd_powers(machine, x, FACTOR_BITS);
-    let one = machine.element_of(&[w.number(1)]);
-    machine.sequence_of_first(Some(count), &order, &[None; 1 << BYTE_BITS], one, |_, byte, y| {
-        // The longest runs of bits that begin and end with a 1 and have a factor.
-        let (mut y, mut left) = (y, BYTE_BITS);
-        while left > 0 {
-            let bits = byte & ((1 << left) - 1);
-            if bits >> (left - 1) == 0 {
-                y = y.square();
-                left -= 1;
-                continue;
-            }
-            let below = left.saturating_sub(FACTOR_BITS);
-            let last = below + (bits >> below).trailing_zeros();
-            y = (last..left).fold(y, |y, _| y.square()) * powers[bits >> last >> 1];
-            left = last;
-        }
-        y
+    from_the_top(machine, e, BYTE_BITS, |machine, [e, count]| {
+        // A constant would be copied from code.
+        let one = machine.element_of(&[machine.small(1)]);
+        steps::<_, BYTE_BITS>(machine, e, (WORD_BITS, Some(count)), one, &odd_powers(machine, x, BYTE_FACTOR_BITS))
     })
 }
 
@@ -267,39 +240,50 @@ fn steps<M: Machine, const DIGIT: u32>(
     follow::<_, DIGIT>(machine, (&order, count), y, powers)
 }
 
-/// y ↦ y^(2ⁿ) · xᵉ for the n bits of an e whose digits, or the first `count` of them, choose the steps, given [`odd_powers`].
+/// y ↦ y^(2ⁿ) · xᵉ for the n bits of an e whose digits, or the first `count` of them, choose the steps, given [`odd_powers`], of which there may be
+/// fewer than for whole digits.
 fn follow<M: Machine, const DIGIT: u32>(
     machine: &M,
     (order, count): (&[SequenceStep<M::Word>], Option<M::Word>),
     y: M::Fe,
     powers: &[M::Fe],
 ) -> M::Fe {
-    machine.sequence_of_first(count, order, &vec![None; 1 << DIGIT], y, |_, digit, y| {
-        if digit == 0 {
-            return (0..DIGIT).fold(y, |y, _| y.square());
+    let factor_bits = powers.len().ilog2() + 1;
+    machine.sequence_of_first(count, order, &vec![None; 1 << DIGIT], y, |_, digit, mut y| {
+        let mut left = DIGIT;
+        while left > 0 {
+            let bits = digit & ((1 << left) - 1);
+            if bits >> (left - 1) == 0 {
+                y = y.square();
+                left -= 1;
+                continue;
+            }
+            // The longest run of bits that begins and ends with a 1 and has a factor.
+            let below = left.saturating_sub(factor_bits);
+            let last = below + (bits >> below).trailing_zeros();
+            y = (last..left).fold(y, |y, _| y.square()) * powers[bits >> last >> 1];
+            left = last;
         }
-        // The factor is an odd power, and what squares are left make it the power.
-        let twos = digit.trailing_zeros();
-        let y = (twos..DIGIT).fold(y, |y, _| y.square()) * powers[digit >> twos >> 1];
-        (0..twos).fold(y, |y, _| y.square())
+        y
     })
 }
 
-/// xᵉ for e of `bits` bits, whose digits have room in one word: they are moved apart by halves.
-fn spread_windows<M: Machine>(machine: &M, e: M::Word, bits: u32, x: M::Fe) -> M::Fe {
+/// xᵉ for the number in the first `count` digits of e, which has eight: these have room in one word and are moved apart by halves.
+fn spread_windows<M: Machine>(machine: &M, [e, count]: [M::Word; 2], x: M::Fe) -> M::Fe {
+    const DIGITS: u32 = 8;
     let cell = SequenceStep::<U256>::CELLS.bits;
-    let digits = bits / DIGIT_BITS;
-    let halves = std::iter::successors(Some(digits / 2), |half| Some(half / 2)).take_while(|&half| half > 0);
+    let halves = std::iter::successors(Some(DIGITS / 2), |half| Some(half / 2)).take_while(|&half| half > 0);
     let w = Words(machine);
     let word = halves.fold(machine.bind(e), |word, half| {
         let groups =
-            (0..digits / half).map(|group| ((U256::ONE << (half * DIGIT_BITS)) - U256::ONE) << (group * half * cell));
+            (0..DIGITS / half).map(|group| ((U256::ONE << (half * DIGIT_BITS)) - U256::ONE) << (group * half * cell));
         let mask = groups.fold(U256::ZERO, |mask, group| mask | group);
         let moved = w.shl(word, w.number(u64::from(half * (cell - DIGIT_BITS))));
         machine.bind(w.and(w.or(word, moved), machine.word(mask)))
     });
-    let order: Vec<_> = (0..digits).rev().map(|digit| step(word, digit * cell)).collect();
-    follow::<_, DIGIT_BITS>(machine, (&order, None), machine.one(), &odd_powers(machine, x, DIGIT_BITS))
+    let order: Vec<_> = (0..DIGITS).rev().map(|digit| step(word, digit * cell)).collect();
+    let powers = odd_powers(machine, x, SHORT_FACTOR_BITS);
+    follow::<_, DIGIT_BITS>(machine, (&order, Some(count)), machine.one(), &powers)
 }
 
 /// Where each digit of a word stands: in which word, and from which bit of it on. Digits that are moved alike stand in the same word.
