@@ -56,7 +56,7 @@ struct State {
     result: [Variable; WORDS_MAX],
     /// [`LAST_WORD_ONLY`] if the exponent is below 2²⁵⁶, else 1 less.
     kind: Variable,
-    /// How many digits of four bits of [`State::exponent`] are to be done.
+    /// How many times four digits of [`State::exponent`] are to be done.
     digits: Variable,
     /// 0 if a subprogram for an odd modulus is to return the result, else it keeps it.
     keeps: Variable,

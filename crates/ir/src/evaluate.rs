@@ -41,10 +41,12 @@ pub enum NoOutcome {
         count: U256,
     },
     /// What such a sequence does is not defined.
-    #[error("the first {count} steps of a sequence that has {steps}")]
+    #[error("the first {count} times {each} steps of a sequence that has {steps}")]
     Steps {
         /// The steps that there are.
         steps: usize,
+        /// How many are counted as one.
+        each: usize,
         /// Those that were asked for.
         count: U256,
     },
@@ -295,13 +297,14 @@ impl<'a> Run<'a> {
                     }
                 }
             }
-            ControlKind::Sequence(Order { steps, then, count }) => {
-                let steps = match count.map(|count| self.word(frame, count)) {
+            ControlKind::Sequence(Order { steps, then, first }) => {
+                let steps = match *first {
                     None => &steps[..],
-                    Some(count) => usize::try_from(count)
-                        .ok()
-                        .and_then(|first| steps.get(..first))
-                        .ok_or(Ending::None(NoOutcome::Steps { steps: steps.len(), count }))?,
+                    Some(first) => {
+                        let count = self.word(frame, first.count);
+                        let none = NoOutcome::Steps { steps: steps.len(), each: first.each, count };
+                        &steps[..first.of(steps.len(), |_| count).ok_or(Ending::None(none))?]
+                    }
                 };
                 let order = steps.iter().map(|step| step.coming(|word| self.word(frame, word)));
                 let mut rows = Vec::new();

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Cells, Coming, Feature, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{Array, Capacity, Cells, Coming, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
 use crate::mont;
 use crate::scratch::Scratch;
 use crate::words;
@@ -195,7 +195,7 @@ impl<F: Number> Machine for Numbers<F> {
 
     fn sequence_of_first<S>(
         &self,
-        count: Option<U256>,
+        first: Option<FirstSteps<U256>>,
         order: &[SequenceStep<U256>],
         then: &[Option<usize>],
         mut state: S,
@@ -204,8 +204,8 @@ impl<F: Number> Machine for Numbers<F> {
     where
         S: Bundle<F>,
     {
-        let steps = count.map_or(order.len(), |count| usize::try_from(count).unwrap_or(usize::MAX));
-        assert!(steps <= order.len(), "a sequence of {} steps has no first {steps}", order.len());
+        let steps = first.map_or(Some(order.len()), |first| first.of(order.len(), |count| count));
+        let steps = steps.unwrap_or_else(|| panic!("a sequence of {} steps has no {first:?}", order.len()));
         let mut rows = Vec::new();
         for step in &order[..steps] {
             let mut next = match step.coming(|word| word) {

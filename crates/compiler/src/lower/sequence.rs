@@ -16,7 +16,7 @@ use super::{DUP_DEPTH_MAX, Flow, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
 use residue_ir::program::{Arm, ArrayId, ControlKind, Order, Program, Region, RowsOf, Statement, TableId, Take, Word};
-use residue_ir::{Capacity, SequenceStep};
+use residue_ir::{Capacity, FirstSteps, SequenceStep};
 use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
 use residue_passes::Row;
@@ -71,7 +71,7 @@ pub(super) fn chooses(program: &Program) -> bool {
             if let Statement::Control(control) = statement
                 && let ControlKind::Sequence(order) = &control.kind
             {
-                chooses |= order.chooses_parts() || order.count.is_some();
+                chooses |= order.chooses_parts() || order.first.is_some();
             }
         });
     }
@@ -199,8 +199,8 @@ impl<'a> Lowering<'a> {
         }
         let chosen = self.chosen(order, &words, &entries)?;
         let end = self.code.new_label();
-        match order.count {
-            Some(count) => self.push_first_steps(order, count, end, (&entries, &chosen))?,
+        match order.first {
+            Some(first) => self.push_first_steps(order, first, end, (&entries, &chosen))?,
             None => {
                 self.code.push_label(end);
                 self.push_steps(order, &takes, (&entries, &chosen))?;
@@ -221,7 +221,7 @@ impl<'a> Lowering<'a> {
         }
         self.stack = stack;
         self.code.label(end);
-        if choices > 0 || order.count.is_some() {
+        if choices > 0 || order.first.is_some() {
             self.entrances.near.push((end, 0));
         }
         self.entrances.next = free;
@@ -263,19 +263,19 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// Pushes the end, and above it the entrances of the first `count` steps, the first on top: pushes for all of them are as long as the longest
-    /// one, so that where to begin is computed.
+    /// Pushes the end, and above it the entrances of the first steps, the first on top: pushes for as many steps as are counted as one are as long as
+    /// the longest of these, so that where to begin is computed.
     fn push_first_steps(
         &mut self,
         order: &Order,
-        count: Word,
+        first: FirstSteps<Word>,
         end: LabelId,
         (entries, chosen): (&[Entry<'a>], &Chosen),
     ) -> Result<(), CompileError> {
         let pushed = self.code.new_label();
         self.code.push_label(end);
         self.stack.push(super::Entry::Other);
-        self.word(count)?;
+        self.word(first.count)?;
         let distance = self.code.item(Item::Push(0u8.into()));
         self.code.op(evm::MUL);
         self.code.push_label(pushed);
@@ -283,13 +283,15 @@ impl<'a> Lowering<'a> {
         self.code.op(evm::JUMP);
         self.stack.truncate(self.stack.len() - 2);
         let mut bodies = Vec::new();
-        for step in order.steps.iter().rev() {
+        for steps in order.steps.chunks(first.each).rev() {
             let start = self.code.items().len();
             let label = self.code.new_label();
             self.code.label(label);
-            match *step {
-                SequenceStep::Part(number) => self.push_entry(&entries[number], None),
-                _ => self.chosen_cell(*step, None, chosen),
+            for step in steps.iter().rev() {
+                match *step {
+                    SequenceStep::Part(number) => self.push_entry(&entries[number], None),
+                    _ => self.chosen_cell(*step, None, chosen),
+                }
             }
             bodies.push(start..self.code.item(Item::Data(Vec::new())));
         }

@@ -6,7 +6,7 @@ use super::calldata::Calldata;
 use crate::words::Words;
 use residue_curves::pow_constant;
 use residue_formula::{Bundle, Fe};
-use residue_ir::{Feature, Machine, SequenceStep, Variable};
+use residue_ir::{Feature, FirstSteps, Machine, SequenceStep, Variable};
 use ruint::aliases::U256;
 use std::collections::BTreeMap;
 
@@ -16,6 +16,8 @@ pub(super) const LAST_WORD_ONLY: u64 = 3;
 pub(super) const F4: u64 = 65_537;
 /// Bits of a digit.
 const DIGIT_BITS: u32 = 4;
+/// Digits of a word that are counted as one: each such count is a gas more.
+const DIGITS_EACH: u32 = 4;
 /// Bits of a digit of a long exponent. The table of 32 powers costs more than that of 8, so it has a subprogram of its own.
 const LONG_DIGIT_BITS: u32 = 6;
 /// Bits of a digit of an exponent modulo a word.
@@ -32,7 +34,7 @@ pub(super) fn power<M: Machine>(machine: &M, state: State, x: M::Fe) -> M::Fe {
         Words(machine).high(machine.get(state.exponent), 32),
         |machine| {
             let e = machine.bind(machine.get(state.exponent));
-            from_the_top(machine, e, DIGIT_BITS, |machine, [e, count]| {
+            from_the_top(machine, e, DIGIT_BITS * DIGITS_EACH, |machine, [e, count]| {
                 machine.set(state.digits, count);
                 machine.set(state.exponent, e);
             });
@@ -43,7 +45,7 @@ pub(super) fn power<M: Machine>(machine: &M, state: State, x: M::Fe) -> M::Fe {
 }
 
 /// Does `text` with e, which is bound and not 0, moved up so that its first digit is the highest of the word, and with the number of its digits: of
-/// so many bits each, four or eight.
+/// so many bits each, a power of two and at most 32.
 fn from_the_top<M: Machine, S: Bundle<M::Fe>>(
     machine: &M,
     e: M::Word,
@@ -110,14 +112,14 @@ pub(super) fn power_by_bytes<M: Machine>(machine: &M, exponent: Variable, x: M::
     from_the_top(machine, e, BYTE_BITS, |machine, [e, count]| {
         // A constant would be copied from code.
         let one = machine.element_of(&[machine.small(1)]);
-        steps::<_, BYTE_BITS>(machine, e, (WORD_BITS, Some(count)), one, &odd_powers(machine, x, BYTE_FACTOR_BITS))
+        steps::<_, BYTE_BITS>(machine, e, (WORD_BITS, Some(FirstSteps { count, each: 1 })), one, &odd_powers(machine, x, BYTE_FACTOR_BITS))
     })
 }
 
 /// y ↦ the power by all words of the exponent, for that by the first.
 pub(super) fn more_words<M: Machine>(machine: &M, state: State, y: M::Fe, x: M::Fe) -> M::Fe {
     words_after_the_first(machine, state, y, |machine, y| {
-        machine.set(state.digits, machine.small(u64::from(WORD_BITS / DIGIT_BITS)));
+        machine.set(state.digits, machine.small(u64::from(WORD_BITS / DIGIT_BITS / DIGITS_EACH)));
         word(machine, state, y, x)
     })
 }
@@ -178,12 +180,13 @@ pub(super) fn long_base<M: Machine>(machine: &M, two_256: M::Fe, element: impl F
     })
 }
 
-/// y ↦ y^(16ⁿ) · xᵉ for the number e in the first n digits of the word that [`State::exponent`] holds, n that of [`State::digits`], as a function.
+/// y ↦ y^(16ⁿ) · xᵉ for the number e in the first n digits of the word that [`State::exponent`] holds, n four times that of [`State::digits`], as a
+/// function.
 fn word<M: Machine>(machine: &M, State { exponent, digits, .. }: State, y: M::Fe, x: M::Fe) -> M::Fe {
     machine.function("word of exponent", (y, x), |machine, (y, x)| {
         let powers = odd_powers(machine, x, DIGIT_BITS);
         let count = machine.bind(machine.get(digits));
-        steps::<_, DIGIT_BITS>(machine, machine.get(exponent), (WORD_BITS, Some(count)), y, &powers)
+        steps::<_, DIGIT_BITS>(machine, machine.get(exponent), (WORD_BITS, Some(FirstSteps { count, each: DIGITS_EACH as usize })), y, &powers) // widens
     })
 }
 
@@ -215,12 +218,12 @@ fn odd_powers<M: Machine>(_machine: &M, x: M::Fe, digit_bits: u32) -> Vec<M::Fe>
     std::iter::successors(Some(x), |&power| Some(power * square)).take(1 << (digit_bits - 1)).collect()
 }
 
-/// y^(2ⁿ) · xᵉ for the n = `bits` lowest bits e of `exponent`, n rounded up to whole digits of `DIGIT` bits, or for the first `count` of these digits,
+/// y^(2ⁿ) · xᵉ for the n = `bits` lowest bits e of `exponent`, n rounded up to whole digits of `DIGIT` bits, or for the `first` of these digits,
 /// given [`odd_powers`].
 fn steps<M: Machine, const DIGIT: u32>(
     machine: &M,
     exponent: M::Word,
-    (bits, count): (u32, Option<M::Word>),
+    (bits, first): (u32, Option<FirstSteps<M::Word>>),
     y: M::Fe,
     powers: &[M::Fe],
 ) -> M::Fe {
@@ -237,19 +240,19 @@ fn steps<M: Machine, const DIGIT: u32>(
             step(words[word], first_bit)
         })
         .collect();
-    follow::<_, DIGIT>(machine, (&order, count), y, powers)
+    follow::<_, DIGIT>(machine, (&order, first), y, powers)
 }
 
-/// y ↦ y^(2ⁿ) · xᵉ for the n bits of an e whose digits, or the first `count` of them, choose the steps, given [`odd_powers`], of which there may be
+/// y ↦ y^(2ⁿ) · xᵉ for the n bits of an e whose digits, or the `first` of them, choose the steps, given [`odd_powers`], of which there may be
 /// fewer than for whole digits.
 fn follow<M: Machine, const DIGIT: u32>(
     machine: &M,
-    (order, count): (&[SequenceStep<M::Word>], Option<M::Word>),
+    (order, first): (&[SequenceStep<M::Word>], Option<FirstSteps<M::Word>>),
     y: M::Fe,
     powers: &[M::Fe],
 ) -> M::Fe {
     let factor_bits = powers.len().ilog2() + 1;
-    machine.sequence_of_first(count, order, &vec![None; 1 << DIGIT], y, |_, digit, mut y| {
+    machine.sequence_of_first(first, order, &vec![None; 1 << DIGIT], y, |_, digit, mut y| {
         let mut left = DIGIT;
         while left > 0 {
             let bits = digit & ((1 << left) - 1);
@@ -283,7 +286,7 @@ fn spread_windows<M: Machine>(machine: &M, [e, count]: [M::Word; 2], x: M::Fe) -
     });
     let order: Vec<_> = (0..DIGITS).rev().map(|digit| step(word, digit * cell)).collect();
     let powers = odd_powers(machine, x, SHORT_FACTOR_BITS);
-    follow::<_, DIGIT_BITS>(machine, (&order, Some(count)), machine.one(), &powers)
+    follow::<_, DIGIT_BITS>(machine, (&order, Some(FirstSteps { count, each: 1 })), machine.one(), &powers)
 }
 
 /// Where each digit of a word stands: in which word, and from which bit of it on. Digits that are moved alike stand in the same word.

@@ -3,7 +3,7 @@
 use residue_ir::program::{
     ArrayId, Control, ControlKind, FunctionId, Operand, Order, Region, Statement, Value, VariableId, Word,
 };
-use residue_ir::{Capacity, Effect, SequenceStep};
+use residue_ir::{Capacity, Effect, FirstSteps, SequenceStep};
 use residue_passes::moves::sequence;
 use residue_passes::{Placement, Slot};
 use ruint::aliases::U256;
@@ -392,8 +392,9 @@ impl<'a> Emitter<'a> {
         let Some(first) = sequence.arms.first() else { return };
         self.move_to(&first.params, &sequence.initial);
         let (step, parts) = (self.kept.temporary(), super::narrow(sequence.arms.len()));
-        let count = order.count.map(|count| {
+        let count = order.first.map(|FirstSteps { count, each }| {
             self.push_clamped(count);
+            self.code.i64_const(each as i64).i64_mul(); // there are few
             let local = self.kept.temporary();
             self.code.local_set(local);
             local
