@@ -109,6 +109,7 @@ pub fn text<M: Machine>(machine: &M) {
 fn over_given<M: Machine>(machine: &M, state: State) {
     machine.scratch(short::SCRATCH_BYTES.max(wide::SCRATCH_BYTES));
     where_words_stand(machine, |machine| word_sized::in_place(machine, state), short::in_place);
+    wide::in_place(machine, state);
     let calldata = Calldata::read(machine);
     machine.branch(
         calldata.is_short(machine),
@@ -172,11 +173,6 @@ fn exponent_words<M: Machine>(machine: &M, state: State, exponent: Operand<M::Wo
     machine.branch(
         Words(machine).is_below(machine.small(32), exponent.bytes),
         |machine| {
-            machine.branch(
-                Words(machine).is_equal(exponent.bytes, machine.small(48)),
-                |machine| wide::in_place(machine, state),
-                |_| (),
-            );
             machine.set(state.kind, machine.small(LAST_WORD_ONLY - 1));
             machine.set(state.exponent, exponent.first(machine));
             machine.branch(

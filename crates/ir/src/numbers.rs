@@ -3,7 +3,9 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Cells, Coming, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{
+    Array, Capacity, Cells, Coming, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp,
+};
 use crate::mont;
 use crate::scratch::Scratch;
 use crate::words;

@@ -4,7 +4,9 @@
 
 use crate::effect::Effect;
 use crate::hash::Piece;
-use crate::machine::{Array, Capacity, Cells, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{
+    Array, Capacity, Cells, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp,
+};
 use crate::origin::Origins;
 use crate::program::{
     Arm, ArrayDecl, ArrayId, ConstantId, Control, ControlKind, FieldOp, Function, FunctionId, Modulus, Op, Operand,

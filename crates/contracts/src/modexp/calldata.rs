@@ -4,9 +4,9 @@ use crate::words::Words;
 use residue_ir::{Machine, Variable};
 
 /// Bytes of the three lengths.
-const HEADER_BYTES: u64 = 96;
+pub(super) const HEADER_BYTES: u64 = 96;
 /// The longest that an operand may be. EIP-7823.
-const OPERAND_BYTES_MAX: u64 = 1024;
+pub(super) const OPERAND_BYTES_MAX: u64 = 1024;
 /// Bytes of a word.
 const WORD_BYTES: u64 = 32;
 

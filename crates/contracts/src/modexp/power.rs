@@ -106,13 +106,48 @@ fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
     )
 }
 
+/// xᵉ for e that is bound, not 0 and below 2³³, bit by bit: less than a table and digits moved apart would cost. Needs [`Feature::LeadingZeros`].
+pub(super) fn power_below_33_bits<M: Machine>(machine: &M, e: M::Word, x: M::Fe) -> M::Fe {
+    machine.branch(
+        Words(machine).xor(e, machine.small(F4)),
+        |machine| {
+            let w = Words(machine);
+            let after = machine.bind(w.high(w.sub(w.number(255), machine.leading_zeros(e)), 1));
+            // One bit or two are before an even number of others.
+            let first = machine.bind(w.shr(e, w.add(after, after)));
+            let y = machine.branch(
+                w.high(first, 1),
+                |machine| {
+                    let square = x.square();
+                    machine.branch(Words(machine).and(first, machine.small(1)), |_| square * x, |_| square)
+                },
+                |_| x,
+            );
+            machine.countdown(after, 16, y, |machine, turn, y| {
+                [2 * turn + 1, 2 * turn].into_iter().fold(y, |y, bit| {
+                    let square = y.square();
+                    let is_one = Words(machine).and(e, machine.word(U256::ONE << bit));
+                    machine.branch(is_one, |_| square * x, |_| square)
+                })
+            })
+        },
+        |_| pow_constant(x, &F4.into()),
+    )
+}
+
 /// x to the power that `exponent` holds, which is not 0: a digit of eight bits for each of its bytes, as many as it has.
 pub(super) fn power_by_bytes<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
     let e = machine.bind(machine.get(exponent));
     from_the_top(machine, e, BYTE_BITS, |machine, [e, count]| {
         // A constant would be copied from code.
         let one = machine.element_of(&[machine.small(1)]);
-        steps::<_, BYTE_BITS>(machine, e, (WORD_BITS, Some(FirstSteps { count, each: 1 })), one, &odd_powers(machine, x, BYTE_FACTOR_BITS))
+        steps::<_, BYTE_BITS>(
+            machine,
+            e,
+            (WORD_BITS, Some(FirstSteps { count, each: 1 })),
+            one,
+            &odd_powers(machine, x, BYTE_FACTOR_BITS),
+        )
     })
 }
 
@@ -186,7 +221,13 @@ fn word<M: Machine>(machine: &M, State { exponent, digits, .. }: State, y: M::Fe
     machine.function("word of exponent", (y, x), |machine, (y, x)| {
         let powers = odd_powers(machine, x, DIGIT_BITS);
         let count = machine.bind(machine.get(digits));
-        steps::<_, DIGIT_BITS>(machine, machine.get(exponent), (WORD_BITS, Some(FirstSteps { count, each: DIGITS_EACH as usize })), y, &powers) // widens
+        steps::<_, DIGIT_BITS>(
+            machine,
+            machine.get(exponent),
+            (WORD_BITS, Some(FirstSteps { count, each: DIGITS_EACH as usize })),
+            y,
+            &powers,
+        ) // widens
     })
 }
 

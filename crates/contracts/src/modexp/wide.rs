@@ -2,14 +2,17 @@
 //!
 //! Modulus and base are copied to scratch memory so that they end where words do.
 
+mod in_place;
+
 use super::calldata::{Calldata, Operand};
 use super::expressions::Expressions;
 use super::long;
 use super::narrow;
-use super::power::{LAST_WORD_ONLY, long_base, more_words, power, power_of_384_bits};
+use super::power::{LAST_WORD_ONLY, long_base, more_words, power};
 use super::two_adic::{self, Numbers};
 use super::{State, WORDS_MAX};
 use crate::words::Words;
+pub(super) use in_place::in_place;
 use num_bigint::BigUint;
 use residue_ir::{Feature, Machine, Variable};
 use ruint::aliases::U256;
@@ -96,20 +99,23 @@ pub(super) fn text<M: Machine>(machine: &M, state: State, calldata: Calldata<M::
 /// Makes the power modulo the odd number in place, whose words are `words`, the highest first: returns it if [`State::keeps`] is 0, else puts
 /// it into [`State::result`], which is 0 before.
 fn enter<M: Machine>(machine: &M, state: State, [highest, middle, lowest]: [M::Word; WORDS_MAX]) {
-    let of_width = |name, width: usize, words: &[M::Word]| {
-        machine.over_given(name, LIMBS[width], words, |machine| odd_part(machine, state, width));
-    };
     machine.branch(
         highest,
-        |_| of_width("odd modulus of three words", 2, &[highest, middle, lowest]),
+        |machine| enter_of_width(machine, state, 2, &[highest, middle, lowest]),
         |machine| {
             machine.branch(
                 Words(machine).high(middle, 128),
-                |_| of_width("odd modulus of two words", 1, &[middle, lowest]),
-                |_| of_width("odd modulus of 384 bits", 0, &[middle, lowest]),
+                |machine| enter_of_width(machine, state, 1, &[middle, lowest]),
+                |machine| enter_of_width(machine, state, 0, &[middle, lowest]),
             );
         },
     );
+}
+
+/// The same for one of [`LIMBS`], given as many words as it has.
+fn enter_of_width<M: Machine>(machine: &M, state: State, width: usize, words: &[M::Word]) {
+    let names = ["odd modulus of 384 bits", "odd modulus of two words", "odd modulus of three words"];
+    machine.over_given(names[width], LIMBS[width], words, |machine| odd_part(machine, state, width));
 }
 
 /// The power modulo the odd part, of [`LIMBS`] `width`.
@@ -239,46 +245,6 @@ fn add_multiple<M: Machine>(machine: &M, state: State, number: [M::Word; WORDS_M
         let high = w.sub(w.sub(both, low), w.is_below(both, low));
         above = machine.bind(w.add(w.add(high, w.is_below(with, low)), w.is_below(sum, with)));
     }
-}
-
-/// Returns the result if base, exponent and modulus have 48 bytes each, the modulus is odd and above 2²⁵⁶ and the exponent is 2¹⁹² or more: nothing is computed to find them.
-pub(super) fn in_place<M: Machine>(machine: &M, state: State) {
-    let w = Words(machine);
-    let differs = |at| w.xor(machine.calldata_word(w.number(at)), w.number(48));
-    machine.branch(
-        w.or(w.or(differs(0), differs(32)), differs(64)),
-        |_| (),
-        |machine| {
-            // The upper 128 bits and the lower 256.
-            let words = |machine: &M, at: u64| {
-                let w = Words(machine);
-                [w.high(machine.calldata_word(w.number(at)), 128), machine.calldata_word(w.number(at + 16))]
-            };
-            let [high, low] = words(machine, 192);
-            let w = Words(machine);
-            // Short exponents that are written so have code for them.
-            let is_long = machine.not(machine.not(w.high(machine.calldata_word(w.number(144)), 64)));
-            machine.branch(
-                w.mul(w.mul(w.and(low, w.number(1)), is_long), high),
-                |machine| {
-                    machine.over_given("384 bits in place", LIMBS[0], &words(machine, 192), |machine| {
-                        // Every word is below the modulus.
-                        let [high, low] = words(machine, 96).map(|word| machine.element_of(&[word]));
-                        let two_256 = machine.element_of(&[machine.small(1), machine.small(0)]);
-                        let w = Words(machine);
-                        let lower = machine.word(U256::MAX >> 64usize);
-                        let halves = [
-                            w.high(machine.calldata_word(w.number(144)), 64),
-                            w.and(machine.calldata_word(w.number(160)), lower),
-                        ];
-                        let y = power_of_384_bits(machine, state.exponent, halves, high * two_256 + low);
-                        machine.return_elements(y, 48);
-                    });
-                },
-                |_| (),
-            );
-        },
-    );
 }
 
 /// Returns the result where there is no ring for its power of two.

@@ -1,0 +1,174 @@
+//! Odd moduli of 48, 64 and 96 bytes where the base has as many: where the numbers stand is known, but for the length of the exponent.
+
+use super::super::State;
+use super::super::calldata::{HEADER_BYTES, OPERAND_BYTES_MAX, Operand};
+use super::super::expressions::Expressions;
+use super::super::power::{LAST_WORD_ONLY, power_below_33_bits, power_of_384_bits};
+use super::{BASE, BYTES_MAX, LIMBS, MODULUS, enter_of_width};
+use crate::words::Words;
+use residue_ir::{Feature, Machine};
+use ruint::aliases::U256;
+
+/// Where a short exponent stands.
+const EXPONENT: u64 = 0;
+/// Names of the subprograms for short exponents, in the order of [`LIMBS`].
+const SHORT: [&str; 3] = ["384 bits, short exponent", "512 bits, short exponent", "768 bits, short exponent"];
+
+/// Returns the result for such numbers if the first word of the base is below that of the modulus and the first word of the exponent is not 0.
+pub(in super::super) fn in_place<M: Machine>(machine: &M, state: State) {
+    let w = Words(machine);
+    let [base, modulus] = [0, 64].map(|at| machine.bind(machine.calldata_word(w.number(at))));
+    machine.branch(
+        w.or(w.xor(base, modulus), w.and(base, w.number(15))),
+        |_| (),
+        |machine| {
+            for (width, limbs) in LIMBS.into_iter().enumerate() {
+                machine.branch(
+                    Words(machine).xor(base, machine.small(8 * u64::from(limbs))),
+                    |_| (),
+                    |machine| of_width(machine, state, width),
+                );
+            }
+        },
+    );
+}
+
+fn of_width<M: Machine>(machine: &M, state: State, width: usize) {
+    let w = Words(machine);
+    let bytes = 8 * u64::from(LIMBS[width]);
+    let exponent =
+        Operand { at: w.number(HEADER_BYTES + bytes), bytes: machine.bind(machine.calldata_word(w.number(32))) };
+    machine.branch(
+        w.is_below(w.number(32), exponent.bytes),
+        |machine| {
+            if width == 0 {
+                machine.branch(
+                    Words(machine).xor(exponent.bytes, machine.small(bytes)),
+                    |_| (),
+                    |machine| all_of_48_bytes(machine, state),
+                );
+            }
+            let e = machine.bind(exponent.first(machine));
+            let w = Words(machine);
+            let is_known = w.mul(w.is_below(exponent.bytes, w.number(OPERAND_BYTES_MAX + 1)), e);
+            machine.branch(
+                is_known,
+                |machine| by_words(machine, state, width, [exponent.bytes, e, machine.small(LAST_WORD_ONLY - 1)]),
+                |_| (),
+            );
+        },
+        |machine| {
+            let e = machine.bind(exponent.short(machine));
+            machine.branch(
+                machine.has(Feature::LeadingZeros),
+                |machine| {
+                    let w = Words(machine);
+                    machine.branch(
+                        w.or(w.high(e, 33), machine.not(e)),
+                        |_| (),
+                        |machine| by_bits(machine, width, [exponent.bytes, e]),
+                    );
+                },
+                |_| (),
+            );
+            by_words(machine, state, width, [exponent.bytes, e, machine.small(LAST_WORD_ONLY)]);
+        },
+    );
+}
+
+/// Does `text` with the words of the modulus, the highest first, if it is odd and the first word of the base is below its first one, given the bytes
+/// of the exponent.
+fn where_base_is_below<M: Machine>(
+    machine: &M,
+    width: usize,
+    exponent_bytes: M::Word,
+    text: impl FnOnce(&M, &[M::Word]),
+) {
+    let w = Words(machine);
+    let bytes = 8 * u64::from(LIMBS[width]);
+    let at = machine.bind(w.add(w.number(HEADER_BYTES + bytes), exponent_bytes));
+    let modulus: Vec<M::Word> = words(machine, width, |offset| w.add(at, w.number(offset)));
+    let base = first_word(machine, width, w.number(HEADER_BYTES));
+    let is_below = w.is_below(base, modulus[0]);
+    machine.branch(
+        w.and(w.and(modulus[modulus.len() - 1], w.number(1)), is_below),
+        |machine| text(machine, &modulus),
+        |_| (),
+    );
+}
+
+/// The words, bound, of a number whose byte of an offset is where `at` says.
+fn words<M: Machine>(machine: &M, width: usize, at: impl Fn(u64) -> M::Word) -> Vec<M::Word> {
+    let bytes = 8 * u64::from(LIMBS[width]);
+    let first_bytes = (bytes - 1) % 32 + 1;
+    let first = first_word(machine, width, at(0));
+    let others = (first_bytes..bytes).step_by(32).map(|offset| machine.calldata_word(at(offset)));
+    std::iter::once(first).chain(others).map(|word| machine.bind(word)).collect()
+}
+
+/// What a number has above its whole words, or its first one.
+fn first_word<M: Machine>(machine: &M, width: usize, at: M::Word) -> M::Word {
+    let bits = 64 * u64::from(LIMBS[width]);
+    let word = machine.calldata_word(at);
+    if bits.is_multiple_of(256) { word } else { Words(machine).high(word, 256 - bits % 256) }
+}
+
+/// Returns the power by e, not 0 and below 2³³, bit by bit.
+fn by_bits<M: Machine>(machine: &M, width: usize, [exponent_bytes, e]: [M::Word; 2]) {
+    where_base_is_below(machine, width, exponent_bytes, |machine, modulus| {
+        machine.put(EXPONENT, e);
+        machine.over_given(SHORT[width], LIMBS[width], modulus, |machine| {
+            let base = words(machine, width, |offset| machine.small(HEADER_BYTES + offset));
+            let x = machine.element_of(&base);
+            let e = machine.bind(machine.at(EXPONENT));
+            machine.return_elements(power_below_33_bits(machine, e, x), 8 * LIMBS[width]);
+        });
+    });
+}
+
+/// Returns the power by an exponent whose first word is e, of the kind that [`State::kind`] has.
+fn by_words<M: Machine>(machine: &M, state: State, width: usize, [exponent_bytes, e, kind]: [M::Word; 3]) {
+    where_base_is_below(machine, width, exponent_bytes, |machine, modulus| {
+        machine.set(state.kind, kind);
+        machine.set(state.exponent, e);
+        let w = Words(machine);
+        let bytes = 8 * u64::from(LIMBS[width]);
+        let from = w.add(w.number(HEADER_BYTES + bytes), exponent_bytes);
+        for (cell, from) in [(MODULUS, from), (BASE, w.number(HEADER_BYTES))] {
+            machine.copy_calldata(w.number(cell + BYTES_MAX - bytes), from, w.number(bytes));
+        }
+        enter_of_width(machine, state, width, modulus);
+    });
+}
+
+/// Returns the result if the exponent has 48 bytes too and is 2¹⁹² or more, and the modulus is odd and above 2²⁵⁶: nothing is computed to find them.
+fn all_of_48_bytes<M: Machine>(machine: &M, state: State) {
+    // The upper 128 bits and the lower 256.
+    let words = |machine: &M, at: u64| {
+        let w = Words(machine);
+        [w.high(machine.calldata_word(w.number(at)), 128), machine.calldata_word(w.number(at + 16))]
+    };
+    let [high, low] = words(machine, 192);
+    let w = Words(machine);
+    // Short exponents that are written so have code for them.
+    let is_long = machine.not(machine.not(w.high(machine.calldata_word(w.number(144)), 64)));
+    machine.branch(
+        w.mul(w.mul(w.and(low, w.number(1)), is_long), high),
+        |machine| {
+            machine.over_given("384 bits in place", LIMBS[0], &words(machine, 192), |machine| {
+                // Every word is below the modulus.
+                let [high, low] = words(machine, 96).map(|word| machine.element_of(&[word]));
+                let two_256 = machine.element_of(&[machine.small(1), machine.small(0)]);
+                let w = Words(machine);
+                let lower = machine.word(U256::MAX >> 64usize);
+                let halves = [
+                    w.high(machine.calldata_word(w.number(144)), 64),
+                    w.and(machine.calldata_word(w.number(160)), lower),
+                ];
+                let y = power_of_384_bits(machine, state.exponent, halves, high * two_256 + low);
+                machine.return_elements(y, 48);
+            });
+        },
+        |_| (),
+    );
+}
