@@ -106,33 +106,42 @@ fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
     )
 }
 
-/// xᵉ for e that is bound, not 0 and below 2³³, bit by bit: less than a table and digits moved apart would cost. Needs [`Feature::LeadingZeros`].
-pub(super) fn power_below_33_bits<M: Machine>(machine: &M, e: M::Word, x: M::Fe) -> M::Fe {
+/// Hands xᵉ to `give`, which ends the program, for e that is bound, not 0 and below 2³³, bit by bit: less than a table and digits moved apart would
+/// cost. Needs [`Feature::LeadingZeros`].
+pub(super) fn power_below_33_bits<M: Machine>(machine: &M, e: M::Word, x: M::Fe, give: impl Fn(&M, M::Fe)) {
+    // One bit that is 1, or two.
+    let begin = |machine: &M, bits: M::Word| {
+        machine.branch(
+            Words(machine).high(bits, 1),
+            |machine| {
+                let square = x.square();
+                machine.branch(Words(machine).and(bits, machine.small(1)), |_| square * x, |_| square)
+            },
+            |_| x,
+        )
+    };
     machine.branch(
-        Words(machine).xor(e, machine.small(F4)),
+        Words(machine).is_equal(e, machine.small(F4)),
+        |machine| give(machine, pow_constant(x, &F4.into())),
+        |_| (),
+    );
+    machine.branch(
+        Words(machine).high(e, 2),
         |machine| {
             let w = Words(machine);
-            let after = machine.bind(w.high(w.sub(w.number(255), machine.leading_zeros(e)), 1));
-            // One bit or two are before an even number of others.
-            let first = machine.bind(w.shr(e, w.add(after, after)));
-            let y = machine.branch(
-                w.high(first, 1),
-                |machine| {
-                    let square = x.square();
-                    machine.branch(Words(machine).and(first, machine.small(1)), |_| square * x, |_| square)
-                },
-                |_| x,
-            );
-            machine.countdown(after, 16, y, |machine, turn, y| {
+            let pairs = machine.bind(w.high(w.sub(w.number(255), machine.leading_zeros(e)), 1));
+            let first = machine.bind(w.shr(e, w.add(pairs, pairs)));
+            let y = machine.countdown(pairs, 16, begin(machine, first), |machine, turn, y| {
                 [2 * turn + 1, 2 * turn].into_iter().fold(y, |y, bit| {
                     let square = y.square();
                     let is_one = Words(machine).and(e, machine.word(U256::ONE << bit));
                     machine.branch(is_one, |_| square * x, |_| square)
                 })
-            })
+            });
+            give(machine, y);
         },
-        |_| pow_constant(x, &F4.into()),
-    )
+        |machine| give(machine, begin(machine, e)),
+    );
 }
 
 /// x to the power that `exponent` holds, which is not 0: a digit of eight bits for each of its bytes, as many as it has.

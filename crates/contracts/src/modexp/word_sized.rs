@@ -97,8 +97,7 @@ fn by_chain<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3]) {
     let upper = first >> 128usize;
     assert_eq!(upper, second >> 128usize, "their upper halves are the same");
     machine.branch(
-        w.xor(w.high(e, 128), machine.word(upper)),
-        |_| (),
+        w.is_equal(w.high(e, 128), machine.word(upper)),
         |machine| {
             let is_inverse = [first, second].map(|inverse| w.is_equal(e, machine.word(inverse)));
             machine.branch(
@@ -107,6 +106,7 @@ fn by_chain<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3]) {
                 |_| (),
             );
         },
+        |_| (),
     );
 }
 

@@ -19,17 +19,17 @@ pub(in super::super) fn in_place<M: Machine>(machine: &M, state: State) {
     let w = Words(machine);
     let [base, modulus] = [0, 64].map(|at| machine.bind(machine.calldata_word(w.number(at))));
     machine.branch(
-        w.or(w.xor(base, modulus), w.and(base, w.number(15))),
-        |_| (),
+        machine.not(w.or(w.xor(base, modulus), w.and(base, w.number(15)))),
         |machine| {
             for (width, limbs) in LIMBS.into_iter().enumerate() {
                 machine.branch(
-                    Words(machine).xor(base, machine.small(8 * u64::from(limbs))),
-                    |_| (),
+                    Words(machine).is_equal(base, machine.small(8 * u64::from(limbs))),
                     |machine| of_width(machine, state, width),
+                    |_| (),
                 );
             }
         },
+        |_| (),
     );
 }
 
@@ -43,9 +43,9 @@ fn of_width<M: Machine>(machine: &M, state: State, width: usize) {
         |machine| {
             if width == 0 {
                 machine.branch(
-                    Words(machine).xor(exponent.bytes, machine.small(bytes)),
-                    |_| (),
+                    Words(machine).is_equal(exponent.bytes, machine.small(bytes)),
                     |machine| all_of_48_bytes(machine, state),
+                    |_| (),
                 );
             }
             let e = machine.bind(exponent.first(machine));
@@ -65,13 +65,12 @@ fn of_width<M: Machine>(machine: &M, state: State, width: usize) {
                     let w = Words(machine);
                     machine.branch(
                         w.or(w.high(e, 33), machine.not(e)),
-                        |_| (),
+                        |machine| by_words(machine, state, width, [exponent.bytes, e, machine.small(LAST_WORD_ONLY)]),
                         |machine| by_bits(machine, width, [exponent.bytes, e]),
                     );
                 },
-                |_| (),
+                |machine| by_words(machine, state, width, [exponent.bytes, e, machine.small(LAST_WORD_ONLY)]),
             );
-            by_words(machine, state, width, [exponent.bytes, e, machine.small(LAST_WORD_ONLY)]);
         },
     );
 }
@@ -121,7 +120,7 @@ fn by_bits<M: Machine>(machine: &M, width: usize, [exponent_bytes, e]: [M::Word;
             let base = words(machine, width, |offset| machine.small(HEADER_BYTES + offset));
             let x = machine.element_of(&base);
             let e = machine.bind(machine.at(EXPONENT));
-            machine.return_elements(power_below_33_bits(machine, e, x), 8 * LIMBS[width]);
+            power_below_33_bits(machine, e, x, |machine, y| machine.return_elements(y, 8 * LIMBS[width]));
         });
     });
 }
