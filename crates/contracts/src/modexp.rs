@@ -108,7 +108,14 @@ pub fn text<M: Machine>(machine: &M) {
 /// The text where moduli may be given at run time.
 fn over_given<M: Machine>(machine: &M, state: State) {
     machine.scratch(short::SCRATCH_BYTES.max(wide::SCRATCH_BYTES));
-    where_words_stand(machine, |machine| word_sized::in_place(machine, state), short::in_place);
+    where_words_stand(
+        machine,
+        |machine| word_sized::in_place(machine, state),
+        |machine| {
+            short::in_place(machine);
+            word_sized::between_words(machine, state);
+        },
+    );
     wide::in_place(machine, state);
     let calldata = Calldata::read(machine);
     machine.branch(

@@ -2,7 +2,7 @@
 //! computed to find them. Short exponents are left to products of words, which ask for no set-up and take any modulus.
 
 use super::State;
-use super::calldata::{Calldata, Operand, numbers_in_place};
+use super::calldata::{Calldata, EXPONENT_AT, Operand, numbers_in_place};
 use super::expressions::Expressions;
 use super::narrow;
 use super::power::{F4, power_by_bytes};
@@ -32,6 +32,26 @@ pub(super) fn in_place<M: Machine>(machine: &M, state: State) {
     power(machine, state, [x, e, m], None);
 }
 
+/// Returns the result where base and modulus have 32 bytes each, if the exponent has fewer.
+pub(super) fn between_words<M: Machine>(machine: &M, state: State) {
+    let w = Words(machine);
+    let bytes = machine.bind(machine.calldata_word(w.number(32)));
+    machine.branch(
+        w.is_below(bytes, w.number(32)),
+        |machine| {
+            let w = Words(machine);
+            let [base, ..] = numbers_in_place(machine);
+            let exponent = Operand { at: w.number(EXPONENT_AT), bytes };
+            let m = machine.bind(machine.calldata_word(w.add(exponent.at, bytes)));
+            let x = machine.bind(w.modulo(base, m));
+            let e = machine.bind(exponent.short(machine));
+            // No exponent of so few bytes is one of `inverses`, so none is looked for where they would stand.
+            power(machine, state, [x, e, m], None);
+        },
+        |_| (),
+    );
+}
+
 /// Returns the result where base, exponent and modulus have at most 32 bytes each.
 pub(super) fn of_short_numbers<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>) {
     let Calldata { base, exponent, modulus } = calldata;
@@ -57,33 +77,37 @@ pub(super) fn of_any_base<M: Machine>(
 /// Returns xᵉ mod m for words [x, e, m] that are bound, x below m: in `bytes` bytes, or in 32 if they stand in place.
 fn power<M: Machine>(machine: &M, state: State, [x, e, m]: [M::Word; 3], bytes: Option<M::Word>) {
     let give = move |machine: &M, word: M::Word| return_word(machine, word, bytes);
-    let odd = |machine: &M| odd_power(machine, state, [x, e, m], bytes);
-    let even = |machine: &M| even_power(machine, state, [x, e, m], bytes);
     machine.branch(
-        Words(machine).high(e, 17),
+        machine.not(Words(machine).high(e, 17)),
         |machine| {
-            if bytes.is_none() {
-                by_chain(machine, [x, e, m]);
-            }
-            machine.branch(is_odd(machine, x, m), odd, even);
-        },
-        |machine| {
-            let middle = |machine: &M| {
-                machine.branch(is_odd(machine, x, m), odd, |machine| {
-                    let words = |machine: &M| power_of_16_bits(machine, [x, e, m], give);
-                    machine.branch(Words(machine).high(e, 16), even, words);
-                });
-            };
             machine.branch(
                 Words(machine).high(e, 8),
                 |machine| {
                     machine.branch(
                         Words(machine).is_equal(e, machine.small(F4)),
                         |machine| power_by_f4(machine, x, m, give),
-                        middle,
+                        |_| (),
                     );
                 },
                 |machine| power_below_8_bits(machine, [x, e, m], give),
+            );
+        },
+        |machine| {
+            if bytes.is_none() {
+                by_chain(machine, [x, e, m]);
+            }
+        },
+    );
+    // Not 0 if m is odd and x, which is below it, not 0, so m not 1.
+    let is_odd = Words(machine).mul(Words(machine).and(m, machine.small(1)), x);
+    machine.branch(
+        is_odd,
+        |machine| odd_power(machine, state, [x, e, m], bytes),
+        |machine| {
+            machine.branch(
+                Words(machine).high(e, 16),
+                |machine| even_power(machine, state, [x, e, m], bytes),
+                |machine| power_of_16_bits(machine, [x, e, m], give),
             );
         },
     );
@@ -108,12 +132,6 @@ fn by_chain<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3]) {
         },
         |_| (),
     );
-}
-
-/// Not 0 if m is odd and x, which is below it, not 0, so m not 1.
-fn is_odd<M: Machine>(machine: &M, x: M::Word, m: M::Word) -> M::Word {
-    let w = Words(machine);
-    w.mul(w.and(m, w.number(1)), x)
 }
 
 /// The same as [`power`] for an odd m above 1 and e not 0.

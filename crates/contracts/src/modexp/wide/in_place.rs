@@ -14,20 +14,27 @@ const EXPONENT: u64 = 0;
 /// Names of the subprograms for short exponents, in the order of [`LIMBS`].
 const SHORT: [&str; 3] = ["384 bits, short exponent", "512 bits, short exponent", "768 bits, short exponent"];
 
-/// Returns the result for such numbers if the first word of the base is below that of the modulus and the first word of the exponent is not 0.
+/// Returns the result for such numbers if the first word of the base is below that of the modulus.
 pub(in super::super) fn in_place<M: Machine>(machine: &M, state: State) {
-    let w = Words(machine);
-    let [base, modulus] = [0, 64].map(|at| machine.bind(machine.calldata_word(w.number(at))));
+    let base = machine.bind(machine.calldata_word(machine.small(0)));
     machine.branch(
-        machine.not(w.or(w.xor(base, modulus), w.and(base, w.number(15)))),
+        Words(machine).is_below(machine.small(32), base),
         |machine| {
-            for (width, limbs) in LIMBS.into_iter().enumerate() {
-                machine.branch(
-                    Words(machine).is_equal(base, machine.small(8 * u64::from(limbs))),
-                    |machine| of_width(machine, state, width),
-                    |_| (),
-                );
-            }
+            let w = Words(machine);
+            let modulus = machine.calldata_word(w.number(64));
+            machine.branch(
+                machine.not(w.or(w.xor(base, modulus), w.and(base, w.number(15)))),
+                |machine| {
+                    for (width, limbs) in LIMBS.into_iter().enumerate() {
+                        machine.branch(
+                            Words(machine).is_equal(base, machine.small(8 * u64::from(limbs))),
+                            |machine| of_width(machine, state, width),
+                            |_| (),
+                        );
+                    }
+                },
+                |_| (),
+            );
         },
         |_| (),
     );
@@ -39,7 +46,24 @@ fn of_width<M: Machine>(machine: &M, state: State, width: usize) {
     let exponent =
         Operand { at: w.number(HEADER_BYTES + bytes), bytes: machine.bind(machine.calldata_word(w.number(32))) };
     machine.branch(
-        w.is_below(w.number(32), exponent.bytes),
+        w.is_below(exponent.bytes, w.number(33)),
+        |machine| {
+            let e = machine.bind(exponent.short(machine));
+            machine.branch(
+                machine.has(Feature::LeadingZeros),
+                |machine| {
+                    let w = Words(machine);
+                    machine.branch(
+                        machine.not(w.or(w.high(e, 33), machine.not(e))),
+                        |machine| by_bits(machine, width, [exponent.bytes, e]),
+                        |_| (),
+                    );
+                },
+                |_| (),
+            );
+            machine.set(state.kind, machine.small(LAST_WORD_ONLY));
+            machine.set(state.exponent, e);
+        },
         |machine| {
             if width == 0 {
                 machine.branch(
@@ -48,31 +72,12 @@ fn of_width<M: Machine>(machine: &M, state: State, width: usize) {
                     |_| (),
                 );
             }
-            let e = machine.bind(exponent.first(machine));
-            let w = Words(machine);
-            let is_known = w.mul(w.is_below(exponent.bytes, w.number(OPERAND_BYTES_MAX + 1)), e);
-            machine.branch(
-                is_known,
-                |machine| by_words(machine, state, width, [exponent.bytes, e, machine.small(LAST_WORD_ONLY - 1)]),
-                |_| (),
-            );
-        },
-        |machine| {
-            let e = machine.bind(exponent.short(machine));
-            machine.branch(
-                machine.has(Feature::LeadingZeros),
-                |machine| {
-                    let w = Words(machine);
-                    machine.branch(
-                        w.or(w.high(e, 33), machine.not(e)),
-                        |machine| by_words(machine, state, width, [exponent.bytes, e, machine.small(LAST_WORD_ONLY)]),
-                        |machine| by_bits(machine, width, [exponent.bytes, e]),
-                    );
-                },
-                |machine| by_words(machine, state, width, [exponent.bytes, e, machine.small(LAST_WORD_ONLY)]),
-            );
+            machine.require(Words(machine).is_below(exponent.bytes, machine.small(OPERAND_BYTES_MAX + 1)));
+            machine.set(state.kind, machine.small(LAST_WORD_ONLY - 1));
+            machine.set(state.exponent, exponent.first(machine));
         },
     );
+    by_words(machine, state, width, exponent.bytes);
 }
 
 /// Does `text` with the words of the modulus, the highest first, if it is odd and the first word of the base is below its first one, given the bytes
@@ -125,11 +130,9 @@ fn by_bits<M: Machine>(machine: &M, width: usize, [exponent_bytes, e]: [M::Word;
     });
 }
 
-/// Returns the power by an exponent whose first word is e, of the kind that [`State::kind`] has.
-fn by_words<M: Machine>(machine: &M, state: State, width: usize, [exponent_bytes, e, kind]: [M::Word; 3]) {
+/// Returns the power by an exponent whose first word [`State::exponent`] has.
+fn by_words<M: Machine>(machine: &M, state: State, width: usize, exponent_bytes: M::Word) {
     where_base_is_below(machine, width, exponent_bytes, |machine, modulus| {
-        machine.set(state.kind, kind);
-        machine.set(state.exponent, e);
         let w = Words(machine);
         let bytes = 8 * u64::from(LIMBS[width]);
         let from = w.add(w.number(HEADER_BYTES + bytes), exponent_bytes);
