@@ -9,6 +9,9 @@
 //!
 //! Parts that words choose begin at equal distances, so that one multiplication and one addition make the addresses of sixteen
 //! steps, which memory holds too. What is left of such a distance is filled up; each group of parts has its own.
+//!
+//! Where only the first steps are done, their addresses are the last that are pushed: the pushes are entered so far from their end, which is a
+//! multiple of a distance too.
 
 use super::countdown::Labels;
 use super::words::{self, big};
@@ -415,8 +418,9 @@ impl<'a> Lowering<'a> {
         entries: &[Entry<'_>],
     ) -> Result<Chosen, CompileError> {
         let mut chosen = Chosen { addresses: Vec::new(), distances: Vec::new() };
+        let count = order.first.map(|first| first.count);
         for (number, (word, _)) in words.iter().enumerate() {
-            if words[..number].iter().any(|(before, _)| before == word) {
+            if count == Some(*word) || words[..number].iter().any(|(before, _)| before == word) {
                 words::count_word(self.function, &mut self.uses, *word);
             }
         }

@@ -186,6 +186,8 @@ fn even<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>, word
     let with = |word, above| w.or(w.div(word, power_of_two), w.mul(above, up));
     let odd =
         [w.div(highest, power_of_two), with(middle, highest), with(lowest, middle)].map(|word| machine.bind(word));
+    // The power changes it.
+    let e = machine.bind(machine.get(state.exponent));
     enter_part(machine, state, odd);
 
     let Calldata { base, exponent, .. } = calldata;
@@ -200,7 +202,10 @@ fn even<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>, word
             machine.set(state.exponent, exponent.nth_last(machine, machine.small(1)));
             machine.set(state.mask[1], machine.small(1));
         },
-        |machine| machine.set(state.mask[1], machine.small(0)),
+        |machine| {
+            machine.set(state.exponent, e);
+            machine.set(state.mask[1], machine.small(0));
+        },
     );
     let [base, exponent, is_large] = [state.base, state.exponent, state.mask[1]].map(|variable| machine.get(variable));
     two_adic::factor(machine, state, Numbers { base, exponent, is_large, odd: odd[2], power_of_two });
