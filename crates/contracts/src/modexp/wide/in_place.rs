@@ -41,47 +41,53 @@ pub(in super::super) fn in_place<M: Machine>(machine: &M, state: State) {
 }
 
 fn of_width<M: Machine>(machine: &M, state: State, width: usize) {
-    let w = Words(machine);
     let bytes = 8 * u64::from(LIMBS[width]);
-    let exponent =
-        Operand { at: w.number(HEADER_BYTES + bytes), bytes: machine.bind(machine.calldata_word(w.number(32))) };
-    machine.branch(
-        w.is_below(exponent.bytes, w.number(33)),
-        |machine| {
-            let e = machine.bind(exponent.short(machine));
-            machine.branch(
-                machine.has(Feature::LeadingZeros),
-                |machine| {
-                    let w = Words(machine);
-                    machine.branch(
-                        machine.not(w.or(w.high(e, 33), machine.not(e))),
-                        |machine| by_bits(machine, width, [exponent.bytes, e]),
-                        |_| (),
-                    );
-                },
-                |_| (),
-            );
-            machine.set(state.kind, machine.small(LAST_WORD_ONLY));
-            machine.set(state.exponent, e);
-        },
-        |machine| {
-            if width == 0 {
+    let exponent_bytes = machine.bind(machine.calldata_word(machine.small(32)));
+    let exponent = Operand { at: machine.small(HEADER_BYTES + bytes), bytes: exponent_bytes };
+    where_base_is_below(machine, width, exponent_bytes, |machine, modulus| {
+        machine.branch(
+            Words(machine).is_below(exponent_bytes, machine.small(33)),
+            |machine| {
+                let e = machine.bind(exponent.short(machine));
                 machine.branch(
-                    Words(machine).is_equal(exponent.bytes, machine.small(bytes)),
-                    |machine| all_of_48_bytes(machine, state),
+                    machine.has(Feature::LeadingZeros),
+                    |machine| {
+                        let w = Words(machine);
+                        machine.branch(
+                            machine.not(w.or(w.high(e, 33), machine.not(e))),
+                            |machine| by_bits(machine, width, modulus, e),
+                            |_| (),
+                        );
+                    },
                     |_| (),
                 );
-            }
-            machine.require(Words(machine).is_below(exponent.bytes, machine.small(OPERAND_BYTES_MAX + 1)));
-            machine.set(state.kind, machine.small(LAST_WORD_ONLY - 1));
-            machine.set(state.exponent, exponent.first(machine));
-        },
-    );
-    by_words(machine, state, width, exponent.bytes);
+                machine.set(state.kind, machine.small(LAST_WORD_ONLY));
+                machine.set(state.exponent, e);
+            },
+            |machine| {
+                if width == 0 {
+                    machine.branch(
+                        Words(machine).is_equal(exponent_bytes, machine.small(bytes)),
+                        |machine| by_48_bytes(machine, state, modulus),
+                        |_| (),
+                    );
+                }
+                machine.require(Words(machine).is_below(exponent_bytes, machine.small(OPERAND_BYTES_MAX + 1)));
+                machine.set(state.kind, machine.small(LAST_WORD_ONLY - 1));
+                machine.set(state.exponent, exponent.first(machine));
+            },
+        );
+        let w = Words(machine);
+        let from = w.add(exponent.at, exponent_bytes);
+        for (cell, from) in [(MODULUS, from), (BASE, w.number(HEADER_BYTES))] {
+            machine.copy_calldata(w.number(cell + BYTES_MAX - bytes), from, w.number(bytes));
+        }
+        enter_of_width(machine, state, width, modulus);
+    });
 }
 
-/// Does `text` with the words of the modulus, the highest first, if it is odd and the first word of the base is below its first one, given the bytes
-/// of the exponent.
+/// Does `text` with the words of the modulus, bound and the highest first, if it is odd and the first word of the base is below its first one, given the
+/// bytes of the exponent.
 fn where_base_is_below<M: Machine>(
     machine: &M,
     width: usize,
@@ -90,13 +96,16 @@ fn where_base_is_below<M: Machine>(
 ) {
     let w = Words(machine);
     let bytes = 8 * u64::from(LIMBS[width]);
-    let at = machine.bind(w.add(w.number(HEADER_BYTES + bytes), exponent_bytes));
-    let modulus: Vec<M::Word> = words(machine, width, |offset| w.add(at, w.number(offset)));
-    let base = first_word(machine, width, w.number(HEADER_BYTES));
-    let is_below = w.is_below(base, modulus[0]);
+    let last = w.add(w.number(HEADER_BYTES + 2 * bytes - 32), exponent_bytes);
     machine.branch(
-        w.and(w.and(modulus[modulus.len() - 1], w.number(1)), is_below),
-        |machine| text(machine, &modulus),
+        w.and(machine.calldata_word(last), w.number(1)),
+        |machine| {
+            let w = Words(machine);
+            let at = machine.bind(w.add(w.number(HEADER_BYTES + bytes), exponent_bytes));
+            let modulus: Vec<M::Word> = words(machine, width, |offset| w.add(at, w.number(offset)));
+            let base = first_word(machine, width, w.number(HEADER_BYTES));
+            machine.branch(w.is_below(base, modulus[0]), |machine| text(machine, &modulus), |_| ());
+        },
         |_| (),
     );
 }
@@ -118,56 +127,29 @@ fn first_word<M: Machine>(machine: &M, width: usize, at: M::Word) -> M::Word {
 }
 
 /// Returns the power by e, not 0 and below 2³³, bit by bit.
-fn by_bits<M: Machine>(machine: &M, width: usize, [exponent_bytes, e]: [M::Word; 2]) {
-    where_base_is_below(machine, width, exponent_bytes, |machine, modulus| {
-        machine.put(EXPONENT, e);
-        machine.over_given(SHORT[width], LIMBS[width], modulus, |machine| {
-            let base = words(machine, width, |offset| machine.small(HEADER_BYTES + offset));
-            let x = machine.element_of(&base);
-            let e = machine.bind(machine.at(EXPONENT));
-            power_below_33_bits(machine, e, x, |machine, y| machine.return_elements(y, 8 * LIMBS[width]));
-        });
+fn by_bits<M: Machine>(machine: &M, width: usize, modulus: &[M::Word], e: M::Word) {
+    machine.put(EXPONENT, e);
+    machine.over_given(SHORT[width], LIMBS[width], modulus, |machine| {
+        let base = words(machine, width, |offset| machine.small(HEADER_BYTES + offset));
+        let x = machine.element_of(&base);
+        let e = machine.bind(machine.at(EXPONENT));
+        power_below_33_bits(machine, e, x, |machine, y| machine.return_elements(y, 8 * LIMBS[width]));
     });
 }
 
-/// Returns the power by an exponent whose first word [`State::exponent`] has.
-fn by_words<M: Machine>(machine: &M, state: State, width: usize, exponent_bytes: M::Word) {
-    where_base_is_below(machine, width, exponent_bytes, |machine, modulus| {
-        let w = Words(machine);
-        let bytes = 8 * u64::from(LIMBS[width]);
-        let from = w.add(w.number(HEADER_BYTES + bytes), exponent_bytes);
-        for (cell, from) in [(MODULUS, from), (BASE, w.number(HEADER_BYTES))] {
-            machine.copy_calldata(w.number(cell + BYTES_MAX - bytes), from, w.number(bytes));
-        }
-        enter_of_width(machine, state, width, modulus);
-    });
-}
-
-/// Returns the result if the exponent has 48 bytes too and is 2¹⁹² or more, and the modulus is odd and above 2²⁵⁶: nothing is computed to find them.
-fn all_of_48_bytes<M: Machine>(machine: &M, state: State) {
-    // The upper 128 bits and the lower 256.
-    let words = |machine: &M, at: u64| {
-        let w = Words(machine);
-        [w.high(machine.calldata_word(w.number(at)), 128), machine.calldata_word(w.number(at + 16))]
-    };
-    let [high, low] = words(machine, 192);
-    let w = Words(machine);
-    // Short exponents that are written so have code for them.
-    let is_long = machine.not(machine.not(w.high(machine.calldata_word(w.number(144)), 64)));
+/// Returns the power by an exponent of 48 bytes that is 2¹⁹² or more.
+fn by_48_bytes<M: Machine>(machine: &M, state: State, modulus: &[M::Word]) {
+    const EXPONENT_AT: u64 = HEADER_BYTES + 48;
+    let high = |machine: &M| Words(machine).high(machine.calldata_word(machine.small(EXPONENT_AT)), 64);
     machine.branch(
-        w.mul(w.mul(w.and(low, w.number(1)), is_long), high),
+        // Short exponents that are written so have code for them.
+        high(machine),
         |machine| {
-            machine.over_given("384 bits in place", LIMBS[0], &words(machine, 192), |machine| {
-                // Every word is below the modulus.
-                let [high, low] = words(machine, 96).map(|word| machine.element_of(&[word]));
-                let two_256 = machine.element_of(&[machine.small(1), machine.small(0)]);
-                let w = Words(machine);
+            machine.over_given("384 bits in place", LIMBS[0], modulus, |machine| {
+                let x = machine.element_of(&words(machine, 0, |offset| machine.small(HEADER_BYTES + offset)));
                 let lower = machine.word(U256::MAX >> 64usize);
-                let halves = [
-                    w.high(machine.calldata_word(w.number(144)), 64),
-                    w.and(machine.calldata_word(w.number(160)), lower),
-                ];
-                let y = power_of_384_bits(machine, state.exponent, halves, high * two_256 + low);
+                let low = Words(machine).and(machine.calldata_word(machine.small(EXPONENT_AT + 16)), lower);
+                let y = power_of_384_bits(machine, state.exponent, [high(machine), low], x);
                 machine.return_elements(y, 48);
             });
         },
