@@ -116,32 +116,30 @@ fn over_given<M: Machine>(machine: &M, state: State) {
             word_sized::between_words(machine, state);
         },
     );
-    wide::in_place(machine, state);
     let calldata = Calldata::read(machine);
     machine.branch(
-        calldata.is_short(machine),
+        Words(machine).is_below(machine.small(32), calldata.base.bytes),
+        |machine| wide::in_place(machine, state, calldata),
         |machine| {
-            word_sized::of_short_numbers(machine, state, calldata);
+            machine.branch(
+                calldata.is_short_but_for_base(machine),
+                |machine| word_sized::of_short_numbers(machine, state, calldata),
+                |_| (),
+            );
         },
-        |_| (),
     );
     calldata.check(machine);
     let Calldata { base, exponent, modulus } = calldata;
     machine.branch(machine.has(Feature::Limbs(direct::LIMBS_MAX)), |machine| direct::usual(machine, calldata), |_| ());
     exponent_words(machine, state, exponent);
     let w = Words(machine);
-    machine.branch(
-        w.is_below(w.number(wide::BYTES_MAX), modulus.bytes),
-        |machine| {
-            machine.branch(
-                modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
-                |machine| more_words(machine, state),
-                |_| (),
-            );
-        },
-        |_| (),
-    );
-    let words = wide::place_modulus(machine, modulus);
+    let words = wide::place_modulus(machine, modulus, |machine| {
+        machine.branch(
+            modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
+            |machine| more_words(machine, state),
+            |_| (),
+        );
+    });
     machine.branch(
         w.or(words[0], words[1]),
         |machine| wide::text(machine, state, calldata, words),

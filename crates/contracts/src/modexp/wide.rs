@@ -27,12 +27,17 @@ const BASE: u64 = BYTES_MAX;
 /// Scratch memory of these.
 pub(super) const SCRATCH_BYTES: u32 = 2 * BYTES_MAX as u32; // it is small
 
-/// Puts the modulus, of three words, where [`text`] finds it: words, the highest first.
-pub(super) fn place_modulus<M: Machine>(machine: &M, modulus: Operand<M::Word>) -> [M::Word; WORDS_MAX] {
+/// Puts the modulus, of three words after what `longer` does where it has more bytes, where [`text`] finds it: words, the highest first.
+pub(super) fn place_modulus<M: Machine>(
+    machine: &M,
+    modulus: Operand<M::Word>,
+    longer: impl FnOnce(&M),
+) -> [M::Word; WORDS_MAX] {
     let w = Words(machine);
     machine.branch(
         w.is_below(w.number(BYTES_MAX), modulus.bytes),
         |machine| {
+            longer(machine);
             let w = Words(machine);
             let from = w.sub(w.add(modulus.at, modulus.bytes), w.number(BYTES_MAX));
             machine.copy_calldata(w.number(MODULUS), from, w.number(BYTES_MAX));

@@ -1,7 +1,7 @@
 //! Odd moduli of 48, 64 and 96 bytes where the base has as many: where the numbers stand is known, but for the length of the exponent.
 
 use super::super::State;
-use super::super::calldata::{HEADER_BYTES, OPERAND_BYTES_MAX, Operand};
+use super::super::calldata::{Calldata, HEADER_BYTES, OPERAND_BYTES_MAX, Operand};
 use super::super::expressions::Expressions;
 use super::super::power::{LAST_WORD_ONLY, power_below_33_bits, power_of_384_bits};
 use super::{BASE, BYTES_MAX, LIMBS, MODULUS, enter_of_width};
@@ -15,98 +15,83 @@ const EXPONENT: u64 = 0;
 const SHORT: [&str; 3] = ["384 bits, short exponent", "512 bits, short exponent", "768 bits, short exponent"];
 
 /// Returns the result for such numbers if the first word of the base is below that of the modulus.
-pub(in super::super) fn in_place<M: Machine>(machine: &M, state: State) {
-    let base = machine.bind(machine.calldata_word(machine.small(0)));
+pub(in super::super) fn in_place<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>) {
+    let w = Words(machine);
+    let Calldata { base, exponent, modulus } = calldata;
+    let differs = w.or(w.xor(base.bytes, modulus.bytes), w.and(base.bytes, w.number(15)));
+    let last = modulus.nth_last(machine, w.number(1));
     machine.branch(
-        Words(machine).is_below(machine.small(32), base),
+        w.and(machine.not(differs), last),
         |machine| {
-            let w = Words(machine);
-            let modulus = machine.calldata_word(w.number(64));
-            machine.branch(
-                machine.not(w.or(w.xor(base, modulus), w.and(base, w.number(15)))),
-                |machine| {
-                    for (width, limbs) in LIMBS.into_iter().enumerate() {
-                        machine.branch(
-                            Words(machine).is_equal(base, machine.small(8 * u64::from(limbs))),
-                            |machine| of_width(machine, state, width),
-                            |_| (),
-                        );
-                    }
-                },
-                |_| (),
-            );
+            for (width, limbs) in LIMBS.into_iter().enumerate() {
+                machine.branch(
+                    Words(machine).is_equal(base.bytes, machine.small(8 * u64::from(limbs))),
+                    |machine| of_width(machine, state, width, exponent.bytes),
+                    |_| (),
+                );
+            }
         },
         |_| (),
     );
 }
 
-fn of_width<M: Machine>(machine: &M, state: State, width: usize) {
-    let bytes = 8 * u64::from(LIMBS[width]);
-    let exponent_bytes = machine.bind(machine.calldata_word(machine.small(32)));
-    let exponent = Operand { at: machine.small(HEADER_BYTES + bytes), bytes: exponent_bytes };
-    where_base_is_below(machine, width, exponent_bytes, |machine, modulus| {
-        machine.branch(
-            Words(machine).is_below(exponent_bytes, machine.small(33)),
-            |machine| {
-                let e = machine.bind(exponent.short(machine));
-                machine.branch(
-                    machine.has(Feature::LeadingZeros),
-                    |machine| {
-                        let w = Words(machine);
-                        machine.branch(
-                            machine.not(w.or(w.high(e, 33), machine.not(e))),
-                            |machine| by_bits(machine, width, modulus, e),
-                            |_| (),
-                        );
-                    },
-                    |_| (),
-                );
-                machine.set(state.kind, machine.small(LAST_WORD_ONLY));
-                machine.set(state.exponent, e);
-            },
-            |machine| {
-                if width == 0 {
-                    machine.branch(
-                        Words(machine).is_equal(exponent_bytes, machine.small(bytes)),
-                        |machine| by_48_bytes(machine, state, modulus),
-                        |_| (),
-                    );
-                }
-                machine.require(Words(machine).is_below(exponent_bytes, machine.small(OPERAND_BYTES_MAX + 1)));
-                machine.set(state.kind, machine.small(LAST_WORD_ONLY - 1));
-                machine.set(state.exponent, exponent.first(machine));
-            },
-        );
-        let w = Words(machine);
-        let from = w.add(exponent.at, exponent_bytes);
-        for (cell, from) in [(MODULUS, from), (BASE, w.number(HEADER_BYTES))] {
-            machine.copy_calldata(w.number(cell + BYTES_MAX - bytes), from, w.number(bytes));
-        }
-        enter_of_width(machine, state, width, modulus);
-    });
-}
-
-/// Does `text` with the words of the modulus, bound and the highest first, if it is odd and the first word of the base is below its first one, given the
-/// bytes of the exponent.
-fn where_base_is_below<M: Machine>(
-    machine: &M,
-    width: usize,
-    exponent_bytes: M::Word,
-    text: impl FnOnce(&M, &[M::Word]),
-) {
+fn of_width<M: Machine>(machine: &M, state: State, width: usize, exponent_bytes: M::Word) {
     let w = Words(machine);
     let bytes = 8 * u64::from(LIMBS[width]);
-    let last = w.add(w.number(HEADER_BYTES + 2 * bytes - 32), exponent_bytes);
+    let exponent = Operand { at: w.number(HEADER_BYTES + bytes), bytes: exponent_bytes };
+    let at = machine.bind(w.add(exponent.at, exponent_bytes));
+    let modulus: Vec<M::Word> = words(machine, width, |offset| w.add(at, w.number(offset)));
     machine.branch(
-        w.and(machine.calldata_word(last), w.number(1)),
+        w.is_below(first_word(machine, width, w.number(HEADER_BYTES)), modulus[0]),
         |machine| {
-            let w = Words(machine);
-            let at = machine.bind(w.add(w.number(HEADER_BYTES + bytes), exponent_bytes));
-            let modulus: Vec<M::Word> = words(machine, width, |offset| w.add(at, w.number(offset)));
-            let base = first_word(machine, width, w.number(HEADER_BYTES));
-            machine.branch(w.is_below(base, modulus[0]), |machine| text(machine, &modulus), |_| ());
+            by_exponent(machine, state, width, (exponent, &modulus));
+            for (cell, from) in [(MODULUS, at), (BASE, machine.small(HEADER_BYTES))] {
+                machine.copy_calldata(machine.small(cell + BYTES_MAX - bytes), from, machine.small(bytes));
+            }
+            enter_of_width(machine, state, width, &modulus);
         },
         |_| (),
+    );
+}
+
+/// Returns the result for exponents that have code here, for others puts the first word into [`State::exponent`] and sets [`State::kind`].
+fn by_exponent<M: Machine>(
+    machine: &M,
+    state: State,
+    width: usize,
+    (exponent, modulus): (Operand<M::Word>, &[M::Word]),
+) {
+    machine.branch(
+        Words(machine).is_below(exponent.bytes, machine.small(33)),
+        |machine| {
+            let e = machine.bind(exponent.short(machine));
+            machine.branch(
+                machine.has(Feature::LeadingZeros),
+                |machine| {
+                    let w = Words(machine);
+                    machine.branch(
+                        machine.not(w.or(w.high(e, 33), machine.not(e))),
+                        |machine| by_bits(machine, width, modulus, e),
+                        |_| (),
+                    );
+                },
+                |_| (),
+            );
+            machine.set(state.kind, machine.small(LAST_WORD_ONLY));
+            machine.set(state.exponent, e);
+        },
+        |machine| {
+            if width == 0 {
+                machine.branch(
+                    Words(machine).is_equal(exponent.bytes, machine.small(8 * u64::from(LIMBS[width]))),
+                    |machine| by_48_bytes(machine, state, modulus),
+                    |_| (),
+                );
+            }
+            machine.require(Words(machine).is_below(exponent.bytes, machine.small(OPERAND_BYTES_MAX + 1)));
+            machine.set(state.kind, machine.small(LAST_WORD_ONLY - 1));
+            machine.set(state.exponent, exponent.first(machine));
+        },
     );
 }
 
