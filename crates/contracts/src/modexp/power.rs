@@ -94,11 +94,7 @@ fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
         |machine| {
             machine.branch(
                 Words(machine).xor(e, machine.small(F4)),
-                |machine| {
-                    from_the_top(machine, e, DIGIT_BITS, |machine, [e, count]| {
-                        spread_windows(machine, [Words(machine).high(e, 224), count], x)
-                    })
-                },
+                |machine| power_by_digits(machine, e, x),
                 |_| pow_constant(x, &F4.into()),
             )
         },
@@ -106,9 +102,22 @@ fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
     )
 }
 
-/// Hands xᵉ to `give`, which ends the program, for e that is bound, not 0 and below 2³³, bit by bit: less than a table and digits moved apart would
-/// cost. Needs [`Feature::LeadingZeros`].
-pub(super) fn power_below_33_bits<M: Machine>(machine: &M, e: M::Word, x: M::Fe, give: impl Fn(&M, M::Fe)) {
+/// xᵉ for e that is bound, not 0 and below 2³²: a digit of four bits for each that it has.
+pub(super) fn power_by_digits<M: Machine>(machine: &M, e: M::Word, x: M::Fe) -> M::Fe {
+    from_the_top(machine, e, DIGIT_BITS, |machine, [e, count]| {
+        spread_windows(machine, [Words(machine).high(e, 224), count], x)
+    })
+}
+
+/// Hands xᵉ to `give`, which ends the program, for e that is bound, not 0 and of at most 2·`pairs_max` + 1 bits, bit by bit. Needs
+/// [`Feature::LeadingZeros`].
+pub(super) fn power_by_pairs<M: Machine>(
+    machine: &M,
+    pairs_max: usize,
+    e: M::Word,
+    x: M::Fe,
+    give: impl Fn(&M, M::Fe),
+) {
     // One bit that is 1, or two.
     let begin = |machine: &M, bits: M::Word| {
         machine.branch(
@@ -121,20 +130,15 @@ pub(super) fn power_below_33_bits<M: Machine>(machine: &M, e: M::Word, x: M::Fe,
         )
     };
     machine.branch(
-        Words(machine).is_equal(e, machine.small(F4)),
-        |machine| give(machine, pow_constant(x, &F4.into())),
-        |_| (),
-    );
-    machine.branch(
         Words(machine).high(e, 2),
         |machine| {
             let w = Words(machine);
             let pairs = machine.bind(w.high(w.sub(w.number(255), machine.leading_zeros(e)), 1));
             let first = machine.bind(w.shr(e, w.add(pairs, pairs)));
-            let y = machine.countdown(pairs, 16, begin(machine, first), |machine, turn, y| {
+            let y = machine.countdown(pairs, pairs_max, begin(machine, first), |machine, turn, y| {
                 [2 * turn + 1, 2 * turn].into_iter().fold(y, |y, bit| {
                     let square = y.square();
-                    let is_one = Words(machine).and(e, machine.word(U256::ONE << bit));
+                    let is_one = Words(machine).and(e, machine.small(1 << bit));
                     machine.branch(is_one, |_| square * x, |_| square)
                 })
             });

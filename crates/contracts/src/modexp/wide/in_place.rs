@@ -3,15 +3,23 @@
 use super::super::State;
 use super::super::calldata::{Calldata, HEADER_BYTES, OPERAND_BYTES_MAX, Operand};
 use super::super::expressions::Expressions;
-use super::super::power::{LAST_WORD_ONLY, power_below_33_bits, power_of_384_bits};
+use super::super::power::{F4, LAST_WORD_ONLY, power_by_digits, power_by_pairs, power_of_384_bits};
 use super::{BASE, BYTES_MAX, LIMBS, MODULUS, enter_of_width};
 use crate::words::Words;
+use residue_curves::pow_constant;
 use residue_ir::{Feature, Machine};
 use ruint::aliases::U256;
 
 /// Where a short exponent stands.
 const EXPONENT: u64 = 0;
-/// Names of the subprograms for short exponents, in the order of [`LIMBS`].
+/// Pairs of bits, after the first bit or the first two, of an exponent that is done bit by bit, in the order of [`LIMBS`]: more of them cost more than
+/// the table of a subprogram for digits, and for 384 bits there is room for one here.
+const PAIRS_MAX: [usize; 3] = [5, 12, 12];
+/// The same where there are digits for longer ones.
+const DIGITS_BITS: u64 = 32;
+/// Names of the subprograms for 65537, in the order of [`LIMBS`].
+const USUAL: [&str; 3] = ["384 bits, 65537", "512 bits, 65537", "768 bits, 65537"];
+/// The same for short exponents.
 const SHORT: [&str; 3] = ["384 bits, short exponent", "512 bits, short exponent", "768 bits, short exponent"];
 
 /// Returns the result for such numbers if the first word of the base is below that of the modulus.
@@ -65,12 +73,18 @@ fn by_exponent<M: Machine>(
         Words(machine).is_below(exponent.bytes, machine.small(33)),
         |machine| {
             let e = machine.bind(exponent.short(machine));
+            let few_bits = if width == 0 { DIGITS_BITS } else { pairs_bits(width) };
+            machine.branch(
+                Words(machine).is_equal(e, machine.small(F4)),
+                |machine| by_f4(machine, width, modulus),
+                |_| (),
+            );
             machine.branch(
                 machine.has(Feature::LeadingZeros),
                 |machine| {
                     let w = Words(machine);
                     machine.branch(
-                        machine.not(w.or(w.high(e, 33), machine.not(e))),
+                        machine.not(w.or(w.high(e, few_bits), machine.not(e))),
                         |machine| by_bits(machine, width, modulus, e),
                         |_| (),
                     );
@@ -111,15 +125,39 @@ fn first_word<M: Machine>(machine: &M, width: usize, at: M::Word) -> M::Word {
     if bits.is_multiple_of(256) { word } else { Words(machine).high(word, 256 - bits % 256) }
 }
 
-/// Returns the power by e, not 0 and below 2³³, bit by bit.
+/// Returns the power by 65537.
+fn by_f4<M: Machine>(machine: &M, width: usize, modulus: &[M::Word]) {
+    machine.over_given(USUAL[width], LIMBS[width], modulus, |machine| {
+        let y = pow_constant(base(machine, width), &F4.into());
+        machine.return_elements(y, 8 * LIMBS[width]);
+    });
+}
+
+/// Returns the power by e, not 0 and of few bits, bit by bit, or by digits where there are more of them.
 fn by_bits<M: Machine>(machine: &M, width: usize, modulus: &[M::Word], e: M::Word) {
     machine.put(EXPONENT, e);
     machine.over_given(SHORT[width], LIMBS[width], modulus, |machine| {
-        let base = words(machine, width, |offset| machine.small(HEADER_BYTES + offset));
-        let x = machine.element_of(&base);
+        let x = base(machine, width);
         let e = machine.bind(machine.at(EXPONENT));
-        power_below_33_bits(machine, e, x, |machine, y| machine.return_elements(y, 8 * LIMBS[width]));
+        let give = |machine: &M, y| machine.return_elements(y, 8 * LIMBS[width]);
+        if width == 0 {
+            machine.branch(
+                Words(machine).high(e, pairs_bits(width)),
+                |machine| give(machine, power_by_digits(machine, e, x)),
+                |_| (),
+            );
+        }
+        power_by_pairs(machine, PAIRS_MAX[width], e, x, give);
     });
+}
+
+/// Bits of an exponent of [`PAIRS_MAX`] pairs.
+fn pairs_bits(width: usize) -> u64 {
+    2 * PAIRS_MAX[width] as u64 + 1 // usize to u64 widens
+}
+
+fn base<M: Machine>(machine: &M, width: usize) -> M::Fe {
+    machine.element_of(&words(machine, width, |offset| machine.small(HEADER_BYTES + offset)))
 }
 
 /// Returns the power by an exponent of 48 bytes that is 2¹⁹² or more.
@@ -131,7 +169,7 @@ fn by_48_bytes<M: Machine>(machine: &M, state: State, modulus: &[M::Word]) {
         high(machine),
         |machine| {
             machine.over_given("384 bits in place", LIMBS[0], modulus, |machine| {
-                let x = machine.element_of(&words(machine, 0, |offset| machine.small(HEADER_BYTES + offset)));
+                let x = base(machine, 0);
                 let lower = machine.word(U256::MAX >> 64usize);
                 let low = Words(machine).and(machine.calldata_word(machine.small(EXPONENT_AT + 16)), lower);
                 let y = power_of_384_bits(machine, state.exponent, [high(machine), low], x);
