@@ -94,7 +94,7 @@ fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
         |machine| {
             machine.branch(
                 Words(machine).xor(e, machine.small(F4)),
-                |machine| power_by_digits(machine, e, x),
+                |machine| power_by_digits(machine, e, machine.one(), x),
                 |_| pow_constant(x, &F4.into()),
             )
         },
@@ -102,10 +102,10 @@ fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
     )
 }
 
-/// xᵉ for e that is bound, not 0 and below 2³²: a digit of four bits for each that it has.
-pub(super) fn power_by_digits<M: Machine>(machine: &M, e: M::Word, x: M::Fe) -> M::Fe {
+/// xᵉ for e that is bound, not 0 and below 2³², given 1: a digit of four bits for each that it has.
+pub(super) fn power_by_digits<M: Machine>(machine: &M, e: M::Word, one: M::Fe, x: M::Fe) -> M::Fe {
     from_the_top(machine, e, DIGIT_BITS, |machine, [e, count]| {
-        spread_windows(machine, [Words(machine).high(e, 224), count], x)
+        spread_windows(machine, [Words(machine).high(e, 224), count], one, x)
     })
 }
 
@@ -325,8 +325,8 @@ fn follow<M: Machine, const DIGIT: u32>(
     })
 }
 
-/// xᵉ for the number in the first `count` digits of e, which has eight: these have room in one word and are moved apart by halves.
-fn spread_windows<M: Machine>(machine: &M, [e, count]: [M::Word; 2], x: M::Fe) -> M::Fe {
+/// xᵉ for the number in the first `count` digits of e, which has eight, given 1: these have room in one word and are moved apart by halves.
+fn spread_windows<M: Machine>(machine: &M, [e, count]: [M::Word; 2], one: M::Fe, x: M::Fe) -> M::Fe {
     const DIGITS: u32 = 8;
     let cell = SequenceStep::<U256>::CELLS.bits;
     let halves = std::iter::successors(Some(DIGITS / 2), |half| Some(half / 2)).take_while(|&half| half > 0);
@@ -340,7 +340,7 @@ fn spread_windows<M: Machine>(machine: &M, [e, count]: [M::Word; 2], x: M::Fe) -
     });
     let order: Vec<_> = (0..DIGITS).rev().map(|digit| step(word, digit * cell)).collect();
     let powers = odd_powers(machine, x, SHORT_FACTOR_BITS);
-    follow::<_, DIGIT_BITS>(machine, (&order, Some(FirstSteps { count, each: 1 })), machine.one(), &powers)
+    follow::<_, DIGIT_BITS>(machine, (&order, Some(FirstSteps { count, each: 1 })), one, &powers)
 }
 
 /// Where each digit of a word stands: in which word, and from which bit of it on. Digits that are moved alike stand in the same word.

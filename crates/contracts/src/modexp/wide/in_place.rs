@@ -14,7 +14,7 @@ use ruint::aliases::U256;
 const EXPONENT: u64 = 0;
 /// Pairs of bits, after the first bit or the first two, of an exponent that is done bit by bit, in the order of [`LIMBS`]: more of them cost more than
 /// the table of a subprogram for digits, and for 384 bits there is room for one here.
-const PAIRS_MAX: [usize; 3] = [5, 12, 12];
+const PAIRS_MAX: [usize; 3] = [4, 12, 12];
 /// The same where there are digits for longer ones.
 const DIGITS_BITS: u64 = 32;
 /// Names of the subprograms for 65537, in the order of [`LIMBS`].
@@ -143,7 +143,11 @@ fn by_bits<M: Machine>(machine: &M, width: usize, modulus: &[M::Word], e: M::Wor
         if width == 0 {
             machine.branch(
                 Words(machine).high(e, pairs_bits(width)),
-                |machine| give(machine, power_by_digits(machine, e, x)),
+                |machine| {
+                    // A constant would be copied from code for every exponent.
+                    let one = machine.element_of(&[machine.small(1)]);
+                    give(machine, power_by_digits(machine, e, one, x));
+                },
                 |_| (),
             );
         }
