@@ -133,7 +133,7 @@ fn over_given<M: Machine>(machine: &M, state: State) {
     machine.branch(machine.has(Feature::Limbs(direct::LIMBS_MAX)), |machine| direct::usual(machine, calldata), |_| ());
     exponent_words(machine, state, exponent);
     let w = Words(machine);
-    let words = wide::place_modulus(machine, modulus, |machine| {
+    let words = wide::place_modulus(machine, state, modulus, |machine| {
         machine.branch(
             modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
             |machine| more_words(machine, state),

@@ -28,20 +28,35 @@ const SHORT_FACTOR_BITS: u32 = 2;
 /// Bits of a word of the exponent.
 const WORD_BITS: u32 = 256;
 
-/// x to the power that [`State::exponent`] holds.
+/// x to the power that [`State::exponent`] holds, which may change.
 pub(super) fn power<M: Machine>(machine: &M, state: State, x: M::Fe) -> M::Fe {
     machine.branch(
         Words(machine).high(machine.get(state.exponent), 32),
-        |machine| {
-            let e = machine.bind(machine.get(state.exponent));
-            from_the_top(machine, e, DIGIT_BITS * DIGITS_EACH, |machine, [e, count]| {
-                machine.set(state.digits, count);
-                machine.set(state.exponent, e);
-            });
-            word(machine, state, machine.one(), x)
-        },
+        |machine| first_word(machine, state, x),
         |machine| short_power(machine, state.exponent, x),
     )
+}
+
+/// The same in less code, for more gas where the exponent is short.
+pub(super) fn power_in_less_code<M: Machine>(machine: &M, state: State, x: M::Fe) -> M::Fe {
+    machine.branch(
+        Words(machine).high(machine.get(state.exponent), DIGIT_BITS.into()),
+        |machine| first_word(machine, state, x),
+        |machine| {
+            let e = machine.bind(machine.get(state.exponent));
+            one_digit(machine, e, x)
+        },
+    )
+}
+
+/// The same for an exponent that is not 0, by [`word`] from its first digits on.
+fn first_word<M: Machine>(machine: &M, state: State, x: M::Fe) -> M::Fe {
+    let e = machine.bind(machine.get(state.exponent));
+    from_the_top(machine, e, DIGIT_BITS * DIGITS_EACH, |machine, [e, count]| {
+        machine.set(state.digits, count);
+        machine.set(state.exponent, e);
+    });
+    word(machine, state, machine.one(), x)
 }
 
 /// Does `text` with e, which is bound and not 0, moved up so that its first digit is the highest of the word, and with the number of its digits: of
@@ -90,22 +105,30 @@ pub(super) fn power_of_384_bits<M: Machine>(machine: &M, exponent: Variable, hal
 fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
     let e = machine.bind(machine.get(exponent));
     machine.branch(
-        Words(machine).high(e, DIGIT_BITS.into()),
+        Words(machine).high(e, 16),
         |machine| {
             machine.branch(
                 Words(machine).xor(e, machine.small(F4)),
-                |machine| power_by_digits(machine, e, machine.one(), x),
+                |machine| spread_windows(machine, e, (32, None), machine.one(), &odd_powers(machine, x, DIGIT_BITS)),
                 |_| pow_constant(x, &F4.into()),
             )
         },
-        |machine| one_digit(machine, e, x),
+        |machine| {
+            machine.branch(
+                Words(machine).high(e, DIGIT_BITS.into()),
+                |machine| spread_windows(machine, e, (16, None), machine.one(), &odd_powers(machine, x, DIGIT_BITS)),
+                |machine| one_digit(machine, e, x),
+            )
+        },
     )
 }
 
 /// xᵉ for e that is bound, not 0 and below 2³², given 1: a digit of four bits for each that it has.
 pub(super) fn power_by_digits<M: Machine>(machine: &M, e: M::Word, one: M::Fe, x: M::Fe) -> M::Fe {
     from_the_top(machine, e, DIGIT_BITS, |machine, [e, count]| {
-        spread_windows(machine, [Words(machine).high(e, 224), count], one, x)
+        let first = Some(FirstSteps { count, each: 1 });
+        let powers = odd_powers(machine, x, SHORT_FACTOR_BITS);
+        spread_windows(machine, Words(machine).high(e, 224), (32, first), one, &powers)
     })
 }
 
@@ -325,22 +348,28 @@ fn follow<M: Machine, const DIGIT: u32>(
     })
 }
 
-/// xᵉ for the number in the first `count` digits of e, which has eight, given 1: these have room in one word and are moved apart by halves.
-fn spread_windows<M: Machine>(machine: &M, [e, count]: [M::Word; 2], one: M::Fe, x: M::Fe) -> M::Fe {
-    const DIGITS: u32 = 8;
+/// y ↦ y^(2ⁿ) · xᵉ for the n bits of e, as many as `bits`, or for the `first` of its digits, given [`odd_powers`]: these have room in one word and are
+/// moved apart by halves.
+fn spread_windows<M: Machine>(
+    machine: &M,
+    e: M::Word,
+    (bits, first): (u32, Option<FirstSteps<M::Word>>),
+    y: M::Fe,
+    powers: &[M::Fe],
+) -> M::Fe {
     let cell = SequenceStep::<U256>::CELLS.bits;
-    let halves = std::iter::successors(Some(DIGITS / 2), |half| Some(half / 2)).take_while(|&half| half > 0);
+    let digits = bits / DIGIT_BITS;
+    let halves = std::iter::successors(Some(digits / 2), |half| Some(half / 2)).take_while(|&half| half > 0);
     let w = Words(machine);
     let word = halves.fold(machine.bind(e), |word, half| {
         let groups =
-            (0..DIGITS / half).map(|group| ((U256::ONE << (half * DIGIT_BITS)) - U256::ONE) << (group * half * cell));
+            (0..digits / half).map(|group| ((U256::ONE << (half * DIGIT_BITS)) - U256::ONE) << (group * half * cell));
         let mask = groups.fold(U256::ZERO, |mask, group| mask | group);
         let moved = w.shl(word, w.number(u64::from(half * (cell - DIGIT_BITS))));
         machine.bind(w.and(w.or(word, moved), machine.word(mask)))
     });
-    let order: Vec<_> = (0..DIGITS).rev().map(|digit| step(word, digit * cell)).collect();
-    let powers = odd_powers(machine, x, SHORT_FACTOR_BITS);
-    follow::<_, DIGIT_BITS>(machine, (&order, Some(FirstSteps { count, each: 1 })), one, &powers)
+    let order: Vec<_> = (0..digits).rev().map(|digit| step(word, digit * cell)).collect();
+    follow::<_, DIGIT_BITS>(machine, (&order, first), y, powers)
 }
 
 /// Where each digit of a word stands: in which word, and from which bit of it on. Digits that are moved alike stand in the same word.

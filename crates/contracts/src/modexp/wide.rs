@@ -9,7 +9,7 @@ use super::expressions::Expressions;
 use super::long;
 use super::narrow;
 use super::power::{LAST_WORD_ONLY, long_base, more_words, power};
-use super::two_adic::{self, Numbers};
+use super::two_adic;
 use super::{State, WORDS_MAX};
 use crate::words::Words;
 pub(super) use in_place::in_place;
@@ -27,9 +27,11 @@ const BASE: u64 = BYTES_MAX;
 /// Scratch memory of these.
 pub(super) const SCRATCH_BYTES: u32 = 2 * BYTES_MAX as u32; // it is small
 
-/// Puts the modulus, of three words after what `longer` does where it has more bytes, where [`text`] finds it: words, the highest first.
+/// Puts the modulus, of three words after what `longer` does where it has more bytes, where [`text`] finds it: words, the highest first. Sets
+/// [`State::keeps`] where it has more bytes.
 pub(super) fn place_modulus<M: Machine>(
     machine: &M,
+    state: State,
     modulus: Operand<M::Word>,
     longer: impl FnOnce(&M),
 ) -> [M::Word; WORDS_MAX] {
@@ -38,6 +40,7 @@ pub(super) fn place_modulus<M: Machine>(
         w.is_below(w.number(BYTES_MAX), modulus.bytes),
         |machine| {
             longer(machine);
+            machine.set(state.keeps, machine.small(1));
             let w = Words(machine);
             let from = w.sub(w.add(modulus.at, modulus.bytes), w.number(BYTES_MAX));
             machine.copy_calldata(w.number(MODULUS), from, w.number(BYTES_MAX));
@@ -68,11 +71,7 @@ pub(super) fn text<M: Machine>(machine: &M, state: State, calldata: Calldata<M::
     let [highest, middle, lowest] = words;
     machine.branch(
         Words(machine).and(lowest, machine.small(1)),
-        |machine| {
-            let is_long = Words(machine).is_below(machine.small(BYTES_MAX), modulus.bytes);
-            machine.set(state.keeps, is_long);
-            enter(machine, state, words);
-        },
+        |machine| enter(machine, state, words),
         |machine| {
             machine.set(state.keeps, machine.small(1));
             machine.branch(
@@ -137,8 +136,8 @@ fn odd_part<M: Machine>(machine: &M, state: State, width: usize) {
             }
         },
         |machine| {
-            let modulus = Calldata::read(machine).modulus;
-            machine.return_last(y, 8 * LIMBS[width], modulus.bytes, SCRATCH_BYTES / 2);
+            let modulus_bytes = machine.calldata_word(machine.small(64));
+            machine.return_last(y, 8 * LIMBS[width], modulus_bytes, SCRATCH_BYTES / 2);
         },
     );
 }
@@ -212,8 +211,7 @@ fn even<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>, word
             machine.set(state.mask[1], machine.small(0));
         },
     );
-    let [base, exponent, is_large] = [state.base, state.exponent, state.mask[1]].map(|variable| machine.get(variable));
-    two_adic::factor(machine, state, Numbers { base, exponent, is_large, odd: odd[2], power_of_two });
+    two_adic::factor(machine, state, [odd[2], power_of_two]);
     add_multiple(machine, state, odd, machine.get(state.base));
 }
 

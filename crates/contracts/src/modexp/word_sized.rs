@@ -7,7 +7,6 @@ use super::expressions::Expressions;
 use super::narrow;
 use super::power::{F4, power_by_bytes};
 use super::short::{base_modulo, power_below_8_bits, power_by_f4, power_of_16_bits, return_word};
-use super::two_adic::Numbers;
 use crate::words::Words;
 use num_bigint::BigUint;
 use residue_curves::chain::pow_constant_in_windows;
@@ -162,8 +161,9 @@ fn even_power<M: Machine>(machine: &M, state: State, [x, e, m]: [M::Word; 3], by
         },
         |_| (),
     );
-    let is_large = machine.small(0);
-    narrow::even_part(machine, state, Numbers { base: x, exponent: e, is_large, odd: n, power_of_two });
+    machine.set(state.base, x);
+    machine.set(state.exponent, e);
+    narrow::even_part(machine, state, [n, power_of_two]);
     return_word(machine, machine.get(state.result[0]), bytes);
 }
 

@@ -2,6 +2,7 @@
 
 use super::super::State;
 use super::super::calldata::{Calldata, HEADER_BYTES, OPERAND_BYTES_MAX, Operand};
+use super::super::direct;
 use super::super::expressions::Expressions;
 use super::super::power::{F4, LAST_WORD_ONLY, power_by_digits, power_by_pairs, power_of_384_bits};
 use super::{BASE, BYTES_MAX, LIMBS, MODULUS, enter_of_width};
@@ -13,9 +14,9 @@ use ruint::aliases::U256;
 /// Where a short exponent stands.
 const EXPONENT: u64 = 0;
 /// Pairs of bits, after the first bit or the first two, of an exponent that is done bit by bit, in the order of [`LIMBS`]: more of them cost more than
-/// the table of a subprogram for digits, and for 384 bits there is room for one here.
+/// a table and digits moved apart.
 const PAIRS_MAX: [usize; 3] = [4, 12, 12];
-/// The same where there are digits for longer ones.
+/// Bits of an exponent of 384 bits that is done by digits here.
 const DIGITS_BITS: u64 = 32;
 /// Names of the subprograms for 65537, in the order of [`LIMBS`].
 const USUAL: [&str; 3] = ["384 bits, 65537", "512 bits, 65537", "768 bits, 65537"];
@@ -73,7 +74,6 @@ fn by_exponent<M: Machine>(
         Words(machine).is_below(exponent.bytes, machine.small(33)),
         |machine| {
             let e = machine.bind(exponent.short(machine));
-            let few_bits = if width == 0 { DIGITS_BITS } else { pairs_bits(width) };
             machine.branch(
                 Words(machine).is_equal(e, machine.small(F4)),
                 |machine| by_f4(machine, width, modulus),
@@ -81,14 +81,7 @@ fn by_exponent<M: Machine>(
             );
             machine.branch(
                 machine.has(Feature::LeadingZeros),
-                |machine| {
-                    let w = Words(machine);
-                    machine.branch(
-                        machine.not(w.or(w.high(e, few_bits), machine.not(e))),
-                        |machine| by_bits(machine, width, modulus, e),
-                        |_| (),
-                    );
-                },
+                |machine| short_exponent(machine, width, modulus, e),
                 |_| (),
             );
             machine.set(state.kind, machine.small(LAST_WORD_ONLY));
@@ -133,31 +126,40 @@ fn by_f4<M: Machine>(machine: &M, width: usize, modulus: &[M::Word]) {
     });
 }
 
-/// Returns the power by e, not 0 and of few bits, bit by bit, or by digits where there are more of them.
-fn by_bits<M: Machine>(machine: &M, width: usize, modulus: &[M::Word], e: M::Word) {
-    machine.put(EXPONENT, e);
-    machine.over_given(SHORT[width], LIMBS[width], modulus, |machine| {
-        let x = base(machine, width);
-        let e = machine.bind(machine.at(EXPONENT));
-        let give = |machine: &M, y| machine.return_elements(y, 8 * LIMBS[width]);
-        if width == 0 {
-            machine.branch(
-                Words(machine).high(e, pairs_bits(width)),
-                |machine| {
-                    // A constant would be copied from code for every exponent.
+/// Returns the power by e if that is short and not 0: bit by bit, or by digits.
+fn short_exponent<M: Machine>(machine: &M, width: usize, modulus: &[M::Word], e: M::Word) {
+    let bits = 2 * PAIRS_MAX[width] as u64 + 1; // usize to u64 widens
+    let up_to = |machine: &M, bits: u64, text: &dyn Fn(&M)| {
+        let w = Words(machine);
+        machine.branch(machine.not(w.or(w.high(e, bits), machine.not(e))), text, |_| ());
+    };
+    let in_field = |machine: &M, name, power: &dyn Fn(&M, M::Word, M::Fe)| {
+        machine.put(EXPONENT, e);
+        machine.over_given(name, LIMBS[width], modulus, |machine| {
+            let x = base(machine, width);
+            power(machine, machine.bind(machine.at(EXPONENT)), x);
+        });
+    };
+    let give = |machine: &M, y| machine.return_elements(y, 8 * LIMBS[width]);
+    up_to(machine, bits, &|machine| {
+        in_field(machine, SHORT[width], &|machine, e, x| power_by_pairs(machine, PAIRS_MAX[width], e, x, give));
+    });
+    if width > 0 {
+        return;
+    }
+    machine.branch(
+        machine.has(Feature::Limbs(direct::LIMBS_MAX)),
+        |_| (), // Parts that are chosen would be too many, as wide moduli have code in front of them.
+        |machine| {
+            up_to(machine, DIGITS_BITS, &|machine| {
+                in_field(machine, "384 bits, exponent by digits", &|machine, e, x| {
+                    // A constant would be copied from code.
                     let one = machine.element_of(&[machine.small(1)]);
                     give(machine, power_by_digits(machine, e, one, x));
-                },
-                |_| (),
-            );
-        }
-        power_by_pairs(machine, PAIRS_MAX[width], e, x, give);
-    });
-}
-
-/// Bits of an exponent of [`PAIRS_MAX`] pairs.
-fn pairs_bits(width: usize) -> u64 {
-    2 * PAIRS_MAX[width] as u64 + 1 // usize to u64 widens
+                });
+            });
+        },
+    );
 }
 
 fn base<M: Machine>(machine: &M, width: usize) -> M::Fe {
