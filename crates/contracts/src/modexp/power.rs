@@ -22,8 +22,8 @@ const DIGITS_EACH: u32 = 4;
 const LONG_DIGIT_BITS: u32 = 6;
 /// Bits of a digit of an exponent modulo a word.
 const BYTE_BITS: u32 = 8;
-/// Bits of a factor of such a digit, and of one of a short exponent: with few powers in the table a digit takes more products.
-const BYTE_FACTOR_BITS: u32 = 3;
+/// Bits of a factor, where a digit may take more than one: the table is shorter.
+const FACTOR_BITS: u32 = 4;
 const SHORT_FACTOR_BITS: u32 = 2;
 /// Bits of a word of the exponent.
 const WORD_BITS: u32 = 256;
@@ -92,7 +92,7 @@ fn from_the_top<M: Machine, S: Bundle<M::Fe>>(
 /// x to the power of two numbers of 192 bits, the higher one first, which are 64 digits of six bits.
 pub(super) fn power_of_384_bits<M: Machine>(machine: &M, exponent: Variable, halves: [M::Word; 2], x: M::Fe) -> M::Fe {
     let [high, low] = halves;
-    let powers = odd_powers(machine, x, LONG_DIGIT_BITS);
+    let powers = odd_powers(machine, x, FACTOR_BITS);
     machine.set(exponent, high);
     machine.repeat(machine.small(2), machine.one(), |machine, _, y| {
         let y = steps::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), (192, None), y, &powers);
@@ -182,7 +182,7 @@ pub(super) fn power_by_bytes<M: Machine>(machine: &M, exponent: Variable, x: M::
             e,
             (WORD_BITS, Some(FirstSteps { count, each: 1 })),
             one,
-            &odd_powers(machine, x, BYTE_FACTOR_BITS),
+            &odd_powers(machine, x, FACTOR_BITS),
         )
     })
 }

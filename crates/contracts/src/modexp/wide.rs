@@ -9,7 +9,9 @@ use super::expressions::Expressions;
 use super::long;
 use super::narrow;
 use super::power::{LAST_WORD_ONLY, long_base, more_words, power};
+use super::short::base_modulo;
 use super::two_adic;
+use super::word_sized;
 use super::{State, WORDS_MAX};
 use crate::words::Words;
 pub(super) use in_place::in_place;
@@ -229,8 +231,18 @@ fn enter_part<M: Machine>(machine: &M, state: State, odd: [M::Word; WORDS_MAX]) 
             machine.branch(
                 Words(machine).is_below(machine.small(1), lowest),
                 |machine| {
-                    machine.set(state.odd[0], lowest);
-                    narrow::windows(machine, state, lowest);
+                    machine.branch(
+                        Words(machine).is_equal(machine.get(state.kind), machine.small(LAST_WORD_ONLY)),
+                        |machine| {
+                            base_modulo(machine, Calldata::read(machine).base, lowest, MODULUS);
+                            machine.set(state.base, machine.at(MODULUS));
+                            word_sized::in_field(machine, state, lowest);
+                        },
+                        |machine| {
+                            machine.set(state.odd[0], lowest);
+                            narrow::windows(machine, state, lowest);
+                        },
+                    );
                 },
                 |_| (),
             );

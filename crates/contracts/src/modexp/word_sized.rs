@@ -168,7 +168,7 @@ fn even_power<M: Machine>(machine: &M, state: State, [x, e, m]: [M::Word; 3], by
 }
 
 /// Makes the power of [`State::base`] modulo an odd number: returns it if [`State::keeps`] is 0, else puts it into [`State::result`].
-fn in_field<M: Machine>(machine: &M, state: State, odd: M::Word) {
+pub(super) fn in_field<M: Machine>(machine: &M, state: State, odd: M::Word) {
     machine.over_given("exponent by bytes", LIMBS, &[odd], |machine| {
         let y = power_by_bytes(machine, state.exponent, machine.element_of(&[machine.get(state.base)]));
         machine.branch(
