@@ -56,7 +56,7 @@ struct State {
     result: [Variable; WORDS_MAX],
     /// [`LAST_WORD_ONLY`] if the exponent is below 2²⁵⁶, else 1 less.
     kind: Variable,
-    /// How many times four digits of [`State::exponent`] are to be done.
+    /// How many times four digits of [`State::exponent`] are to be done: a variable that has no other use until the power is there.
     digits: Variable,
     /// 0 if a subprogram for an odd modulus is to return the result, else it keeps it.
     keeps: Variable,
@@ -65,13 +65,14 @@ struct State {
 impl State {
     fn new<M: Machine>(machine: &M) -> Self {
         let variable = |name| machine.variable(name, machine.small(0));
+        let result = ["result", "result, middle word", "result, highest word"].map(variable);
         Self {
             kind: variable("kind"),
             keeps: variable("keeps"),
-            digits: variable("digits"),
             base: variable("base"),
             exponent: variable("exponent"),
-            result: ["result", "result, middle word", "result, highest word"].map(variable),
+            digits: result[0],
+            result,
             odd: ["odd part", "odd part, middle word", "odd part, highest word"].map(variable),
             mask: ["mask", "mask, middle word", "mask, highest word"].map(variable),
         }

@@ -131,15 +131,15 @@ fn odd_part<M: Machine>(machine: &M, state: State, width: usize) {
     let y = power(machine, state, x);
     let y = more_words(machine, state, y, x);
     machine.branch(
-        machine.get(state.keeps),
+        machine.not(machine.get(state.keeps)),
+        |machine| {
+            let modulus_bytes = machine.calldata_word(machine.small(64));
+            machine.return_last(y, 8 * LIMBS[width], modulus_bytes, SCRATCH_BYTES / 2);
+        },
         |machine| {
             for (place, &word) in (0..).zip(&state.result[..words]) {
                 machine.set(word, machine.word_of(y, 256 * place));
             }
-        },
-        |machine| {
-            let modulus_bytes = machine.calldata_word(machine.small(64));
-            machine.return_last(y, 8 * LIMBS[width], modulus_bytes, SCRATCH_BYTES / 2);
         },
     );
 }
@@ -320,6 +320,9 @@ fn split<M: Machine>(machine: &M, state: State) {
 /// Makes the power modulo the modulus of that modulo its odd part: with k below 2ᵗ by Garner, x + n·k. The field has 2⁷⁶⁷ elements, which
 /// n·⌊k/2⌋ is below; the sum is made in words.
 fn even_part<M: Machine>(machine: &M, state: State) {
+    // The result is still needed.
+    let mut of_power = state;
+    of_power.digits = state.base;
     machine.over("2⁷⁶⁷", &(BigUint::from(1u8) << (256 * WORDS_MAX - 1)), |machine| {
         let w = Words(machine);
         let element = |machine: &M, word| machine.element_of(&[word]);
@@ -332,8 +335,8 @@ fn even_part<M: Machine>(machine: &M, state: State) {
             |machine| machine.set(state.exponent, exponent.first(machine)),
             |machine| machine.set(state.exponent, exponent.word(machine, 0)),
         );
-        let y = power(machine, state, x);
-        let y = more_words(machine, state, y, x);
+        let y = power(machine, of_power, x);
+        let y = more_words(machine, of_power, y, x);
 
         let n = number(machine, state.odd);
         let factor = (y - number(machine, state.result)) * inverse(machine, n);

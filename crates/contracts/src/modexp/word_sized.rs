@@ -83,7 +83,7 @@ fn power<M: Machine>(machine: &M, state: State, [x, e, m]: [M::Word; 3], bytes: 
                 Words(machine).high(e, 8),
                 |machine| {
                     machine.branch(
-                        Words(machine).is_equal(e, machine.small(F4)),
+                        machine.not(Words(machine).xor(e, machine.small(F4))),
                         |machine| power_by_f4(machine, x, m, give),
                         |_| (),
                     );
@@ -97,11 +97,10 @@ fn power<M: Machine>(machine: &M, state: State, [x, e, m]: [M::Word; 3], bytes: 
             }
         },
     );
-    // Not 0 if m is odd and x, which is below it, not 0, so m not 1.
+    // 0 if m is even, or x, which is below it, is 0, as it is for m = 1.
     let is_odd = Words(machine).mul(Words(machine).and(m, machine.small(1)), x);
     machine.branch(
-        is_odd,
-        |machine| odd_power(machine, state, [x, e, m], bytes),
+        machine.not(is_odd),
         |machine| {
             machine.branch(
                 Words(machine).high(e, 16),
@@ -109,6 +108,7 @@ fn power<M: Machine>(machine: &M, state: State, [x, e, m]: [M::Word; 3], bytes: 
                 |machine| power_of_16_bits(machine, [x, e, m], give),
             );
         },
+        |machine| odd_power(machine, state, [x, e, m], bytes),
     );
 }
 
@@ -120,7 +120,7 @@ fn by_chain<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3]) {
     let upper = first >> 128usize;
     assert_eq!(upper, second >> 128usize, "their upper halves are the same");
     machine.branch(
-        w.is_equal(w.high(e, 128), machine.word(upper)),
+        machine.not(w.xor(w.high(e, 128), machine.word(upper))),
         |machine| {
             let is_inverse = [first, second].map(|inverse| w.is_equal(e, machine.word(inverse)));
             machine.branch(
@@ -172,9 +172,9 @@ pub(super) fn in_field<M: Machine>(machine: &M, state: State, odd: M::Word) {
     machine.over_given("exponent by bytes", LIMBS, &[odd], |machine| {
         let y = power_by_bytes(machine, state.exponent, machine.element_of(&[machine.get(state.base)]));
         machine.branch(
-            machine.get(state.keeps),
-            |machine| machine.set(state.result[0], machine.word_of(y, 0)),
+            machine.not(machine.get(state.keeps)),
             |machine| machine.return_elements(y, 32),
+            |machine| machine.set(state.result[0], machine.word_of(y, 0)),
         );
     });
 }

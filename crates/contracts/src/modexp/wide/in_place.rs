@@ -34,7 +34,7 @@ pub(in super::super) fn in_place<M: Machine>(machine: &M, state: State, calldata
         |machine| {
             for (width, limbs) in LIMBS.into_iter().enumerate() {
                 machine.branch(
-                    Words(machine).is_equal(base.bytes, machine.small(8 * u64::from(limbs))),
+                    machine.not(Words(machine).xor(base.bytes, machine.small(8 * u64::from(limbs)))),
                     |machine| of_width(machine, state, width, exponent.bytes),
                     |_| (),
                 );
@@ -75,7 +75,7 @@ fn by_exponent<M: Machine>(
         |machine| {
             let e = machine.bind(exponent.short(machine));
             machine.branch(
-                Words(machine).is_equal(e, machine.small(F4)),
+                machine.not(Words(machine).xor(e, machine.small(F4))),
                 |machine| by_f4(machine, width, modulus),
                 |_| (),
             );
@@ -90,7 +90,7 @@ fn by_exponent<M: Machine>(
         |machine| {
             if width == 0 {
                 machine.branch(
-                    Words(machine).is_equal(exponent.bytes, machine.small(8 * u64::from(LIMBS[width]))),
+                    machine.not(Words(machine).xor(exponent.bytes, machine.small(8 * u64::from(LIMBS[width])))),
                     |machine| by_48_bytes(machine, state, modulus),
                     |_| (),
                 );
