@@ -10,9 +10,9 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_ir::{
-    Arm, ArrayDecl, ArrayId, Block, Capacity, Cells, ConstantId, Control, ControlKind, Effect, FieldOp, Function,
-    FunctionId, ModOp, Modulus, Op, Operand, Order, Program, Region, SequenceStep, Statement, TableDecl, TableId,
-    Value, VariableId, Word, WordDef, WordOp,
+    Arm, ArrayDecl, ArrayId, Block, Capacity, Cells, ConstantId, Control, ControlKind, Effect, FieldOp, FirstSteps,
+    Function, FunctionId, ModOp, Modulus, Op, Operand, Order, Program, Region, SequenceStep, Statement, TableDecl,
+    TableId, Value, VariableId, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
 use std::mem;
@@ -567,7 +567,16 @@ impl Maker {
         if carries {
             steps = self.with_rows(&steps, &parts, &then);
         }
-        self.control(ControlKind::Sequence(Order { steps, then }), initial, parts)
+        let has_first = !carries && self.random.random_ratio(1, 4);
+        let first = has_first.then(|| self.first_steps(length));
+        self.control(ControlKind::Sequence(Order { steps, then, first }), initial, parts)
+    }
+
+    /// So many of `length` steps as a word says, counted one by one or several at once.
+    fn first_steps(&mut self, length: usize) -> FirstSteps<Word> {
+        let numbers: Vec<usize> = (1..=length).filter(|&each| length.is_multiple_of(each)).collect();
+        let each = *numbers.choose(&mut self.random).expect("1 is one of them");
+        FirstSteps { count: self.small_word((length / each) as u64 + 1), each } // usize to u64 widens
     }
 
     /// For each step of a sequence the part that a word chooses, if one does, and how many parts there are to choose from: all, or one half by

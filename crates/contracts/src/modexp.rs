@@ -56,6 +56,8 @@ struct State {
     result: [Variable; WORDS_MAX],
     /// [`LAST_WORD_ONLY`] if the exponent is below 2²⁵⁶, else 1 less.
     kind: Variable,
+    /// How many times four digits of [`State::exponent`] are to be done: a variable that has no other use until the power is there.
+    digits: Variable,
     /// 0 if a subprogram for an odd modulus is to return the result, else it keeps it.
     keeps: Variable,
 }
@@ -63,12 +65,14 @@ struct State {
 impl State {
     fn new<M: Machine>(machine: &M) -> Self {
         let variable = |name| machine.variable(name, machine.small(0));
+        let result = ["result", "result, middle word", "result, highest word"].map(variable);
         Self {
             kind: variable("kind"),
             keeps: variable("keeps"),
             base: variable("base"),
             exponent: variable("exponent"),
-            result: ["result", "result, middle word", "result, highest word"].map(variable),
+            digits: result[0],
+            result,
             odd: ["odd part", "odd part, middle word", "odd part, highest word"].map(variable),
             mask: ["mask", "mask, middle word", "mask, highest word"].map(variable),
         }
@@ -105,32 +109,38 @@ pub fn text<M: Machine>(machine: &M) {
 /// The text where moduli may be given at run time.
 fn over_given<M: Machine>(machine: &M, state: State) {
     machine.scratch(short::SCRATCH_BYTES.max(wide::SCRATCH_BYTES));
-    where_words_stand(machine, |machine| word_sized::in_place(machine, state), short::in_place);
+    where_words_stand(
+        machine,
+        |machine| word_sized::in_place(machine, state),
+        |machine| {
+            short::in_place(machine);
+            word_sized::between_words(machine, state);
+        },
+    );
     let calldata = Calldata::read(machine);
     machine.branch(
-        calldata.is_short(machine),
+        Words(machine).is_below(machine.small(32), calldata.base.bytes),
+        |machine| wide::in_place(machine, state, calldata),
         |machine| {
-            word_sized::of_short_numbers(machine, state, calldata);
+            machine.branch(
+                calldata.is_short_but_for_base(machine),
+                |machine| word_sized::of_short_numbers(machine, state, calldata),
+                |_| (),
+            );
         },
-        |_| (),
     );
     calldata.check(machine);
     let Calldata { base, exponent, modulus } = calldata;
     machine.branch(machine.has(Feature::Limbs(direct::LIMBS_MAX)), |machine| direct::usual(machine, calldata), |_| ());
     exponent_words(machine, state, exponent);
     let w = Words(machine);
-    machine.branch(
-        w.is_below(w.number(wide::BYTES_MAX), modulus.bytes),
-        |machine| {
-            machine.branch(
-                modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
-                |machine| more_words(machine, state),
-                |_| (),
-            );
-        },
-        |_| (),
-    );
-    let words = wide::place_modulus(machine, modulus);
+    let words = wide::place_modulus(machine, state, modulus, |machine| {
+        machine.branch(
+            modulus.above(machine, state.mask[0], WORDS_MAX as u64), // usize to u64 widens
+            |machine| more_words(machine, state),
+            |_| (),
+        );
+    });
     machine.branch(
         w.or(words[0], words[1]),
         |machine| wide::text(machine, state, calldata, words),
@@ -169,11 +179,6 @@ fn exponent_words<M: Machine>(machine: &M, state: State, exponent: Operand<M::Wo
     machine.branch(
         Words(machine).is_below(machine.small(32), exponent.bytes),
         |machine| {
-            machine.branch(
-                Words(machine).is_equal(exponent.bytes, machine.small(48)),
-                |machine| wide::in_place(machine, state),
-                |_| (),
-            );
             machine.set(state.kind, machine.small(LAST_WORD_ONLY - 1));
             machine.set(state.exponent, exponent.first(machine));
             machine.branch(

@@ -40,6 +40,16 @@ pub enum NoOutcome {
         /// Those that were asked for.
         count: U256,
     },
+    /// What such a sequence does is not defined.
+    #[error("the first {count} times {each} steps of a sequence that has {steps}")]
+    Steps {
+        /// The steps that there are.
+        steps: usize,
+        /// How many are counted as one.
+        each: usize,
+        /// Those that were asked for.
+        count: U256,
+    },
     /// What a table gives there is not defined.
     #[error("element {index} of table `{table}`, which has {count}")]
     NoElement {
@@ -287,7 +297,15 @@ impl<'a> Run<'a> {
                     }
                 }
             }
-            ControlKind::Sequence(Order { steps, then }) => {
+            ControlKind::Sequence(Order { steps, then, first }) => {
+                let steps = match *first {
+                    None => &steps[..],
+                    Some(first) => {
+                        let count = self.word(frame, first.count);
+                        let none = NoOutcome::Steps { steps: steps.len(), each: first.each, count };
+                        &steps[..first.of(steps.len(), |_| count).ok_or(Ending::None(none))?]
+                    }
+                };
                 let order = steps.iter().map(|step| step.coming(|word| self.word(frame, word)));
                 let mut rows = Vec::new();
                 for coming in order.collect::<Vec<Coming>>() {

@@ -28,7 +28,7 @@ mod words;
 pub use effect::Effect;
 pub use evaluate::{NoOutcome, evaluate, evaluate_within};
 pub use hash::Piece;
-pub use machine::{Array, Capacity, Cells, Feature, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
+pub use machine::{Array, Capacity, Cells, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
 pub use modulus::Modulus;
 pub use names::{ArrayId, ConstantId, FunctionId, Operand, SubprogramId, TableId, Value, VariableId, Word};
 pub use numbers::Numbers;

@@ -234,6 +234,23 @@ impl<W> SequenceStep<W> {
     }
 }
 
+/// Which steps of a sequence are done, if not all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FirstSteps<W> {
+    /// So many times [`Self::each`], not more than there are.
+    pub count: W,
+    /// At least 1; there are whole times so many.
+    pub each: usize,
+}
+
+impl<W> FirstSteps<W> {
+    /// So many of `steps` steps, given what the word is; none if there are not as many.
+    pub(crate) fn of(self, steps: usize, value: impl FnOnce(W) -> U256) -> Option<usize> {
+        let count = usize::try_from(value(self.count)).ok()?;
+        count.checked_mul(self.each).filter(|&first| first <= steps)
+    }
+}
+
 /// What the steps of a sequence come to, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coming {
@@ -431,6 +448,21 @@ pub trait Machine {
     /// one, a later one, after it.
     fn sequence_of<S>(
         &self,
+        order: &[SequenceStep<Self::Word>],
+        then: &[Option<usize>],
+        state: S,
+        part: impl FnMut(&Self, usize, S) -> S,
+    ) -> S
+    where
+        S: Bundle<Self::Fe>,
+    {
+        self.sequence_of_first(None, order, then, state, part)
+    }
+
+    /// The same of the first steps only, if `first` is some; then no step carries a row.
+    fn sequence_of_first<S>(
+        &self,
+        first: Option<FirstSteps<Self::Word>>,
         order: &[SequenceStep<Self::Word>],
         then: &[Option<usize>],
         state: S,

@@ -3,7 +3,9 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
-use crate::machine::{Array, Capacity, Cells, Coming, Feature, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{
+    Array, Capacity, Cells, Coming, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp,
+};
 use crate::mont;
 use crate::scratch::Scratch;
 use crate::words;
@@ -193,8 +195,9 @@ impl<F: Number> Machine for Numbers<F> {
         state
     }
 
-    fn sequence_of<S>(
+    fn sequence_of_first<S>(
         &self,
+        first: Option<FirstSteps<U256>>,
         order: &[SequenceStep<U256>],
         then: &[Option<usize>],
         mut state: S,
@@ -203,8 +206,10 @@ impl<F: Number> Machine for Numbers<F> {
     where
         S: Bundle<F>,
     {
+        let steps = first.map_or(Some(order.len()), |first| first.of(order.len(), |count| count));
+        let steps = steps.unwrap_or_else(|| panic!("a sequence of {} steps has no {first:?}", order.len()));
         let mut rows = Vec::new();
-        for step in order {
+        for step in &order[..steps] {
             let mut next = match step.coming(|word| word) {
                 Coming::Row(number) => {
                     rows.push(number);

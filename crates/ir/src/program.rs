@@ -1,7 +1,7 @@
 //! The program: functions of straight-line blocks and structured control. Plain data; every other file is about it.
 
 use crate::effect::Effect;
-use crate::machine::{Capacity, Feature, ModOp, SequenceStep, WordOp};
+use crate::machine::{Capacity, Feature, FirstSteps, ModOp, SequenceStep, WordOp};
 pub use crate::modulus::Modulus;
 pub use crate::names::{ArrayId, ConstantId, FunctionId, Operand, SubprogramId, TableId, Value, VariableId, Word};
 use crate::origin::Origins;
@@ -171,6 +171,8 @@ pub struct Order {
     pub steps: Vec<SequenceStep<Word>>,
     /// For each part the one, a later one, that is always done after it, if there is one.
     pub then: Vec<Option<usize>>,
+    /// Which steps are done: the first ones. All of them if none says so.
+    pub first: Option<FirstSteps<Word>>,
 }
 
 impl Order {
@@ -274,7 +276,11 @@ impl Control {
     pub fn words(&self) -> Vec<Word> {
         match &self.kind {
             ControlKind::Repeat { count, .. } | ControlKind::Countdown { count } => vec![*count],
-            ControlKind::Sequence(order) => order.choosing(),
+            ControlKind::Sequence(order) => {
+                let choosing = order.choosing();
+                let count = order.first.map(|first| first.count).filter(|count| !choosing.contains(count));
+                choosing.into_iter().chain(count).collect()
+            }
             ControlKind::Branch { condition } => vec![*condition],
         }
     }

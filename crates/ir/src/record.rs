@@ -4,7 +4,9 @@
 
 use crate::effect::Effect;
 use crate::hash::Piece;
-use crate::machine::{Array, Capacity, Cells, Feature, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
+use crate::machine::{
+    Array, Capacity, Cells, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp,
+};
 use crate::origin::Origins;
 use crate::program::{
     Arm, ArrayDecl, ArrayId, ConstantId, Control, ControlKind, FieldOp, Function, FunctionId, Modulus, Op, Operand,
@@ -589,8 +591,9 @@ impl<'r> Machine for Recording<'r> {
         self.control(ControlKind::Countdown { count }, initial, turns)
     }
 
-    fn sequence_of<S>(
+    fn sequence_of_first<S>(
         &self,
+        first: Option<FirstSteps<RecordedWord>>,
         order: &[SequenceStep<RecordedWord>],
         then: &[Option<usize>],
         state: S,
@@ -601,6 +604,8 @@ impl<'r> Machine for Recording<'r> {
     {
         let own = |step: &SequenceStep<RecordedWord>| step.map(|word| self.with(|state| state.own_word(word)));
         let steps = order.iter().map(own).collect();
+        let own = |count| self.with(|state| state.own_word(count));
+        let first = first.map(|FirstSteps { count, each }| FirstSteps { count: own(count), each });
         let initial = self.operands(&state);
         let recorded = |number| {
             let params = self.fresh::<S>();
@@ -608,7 +613,7 @@ impl<'r> Machine for Recording<'r> {
             Arm { params, body, gives }
         };
         let (parts, then) = ((0..then.len()).map(recorded).collect(), then.to_vec());
-        self.control(ControlKind::Sequence(Order { steps, then }), initial, parts)
+        self.control(ControlKind::Sequence(Order { steps, then, first }), initial, parts)
     }
 
     fn branch<S>(&self, condition: RecordedWord, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S

@@ -622,6 +622,16 @@ impl Scope<'_> {
         if steps == 0 || steps > Control::STEPS_MAX {
             return Err(format!("a sequence of {steps} parts: not 1 to {}", Control::STEPS_MAX));
         }
+        let carries =
+            |step: &SequenceStep<Word>| matches!(step, SequenceStep::Carry { .. } | SequenceStep::CarryNumber(_));
+        if let Some(first) = order.first {
+            if order.steps.iter().any(carries) {
+                return Err("a sequence of which the first steps are done carries a row".to_owned());
+            }
+            if first.each == 0 || !steps.is_multiple_of(first.each) {
+                return Err(format!("a sequence of {steps} steps, of which {} are counted as one", first.each));
+            }
+        }
         for step in &order.steps {
             match *step {
                 SequenceStep::Part(number) if number >= parts => {

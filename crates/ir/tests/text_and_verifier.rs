@@ -91,6 +91,10 @@ fn what_has_no_outcome_is_said() {
         no_outcome("parse w0 bytes 1 -> v0 countdown w0 () { turn () { give () } } -> ()"),
         "a countdown of 1 turns is entered at 2"
     );
+    assert_eq!(
+        no_outcome("parse w0 bytes 1 -> v0 sequence (0 0 0) first w0 times 3 () { part () { give () } } -> ()"),
+        "the first 2 times 3 steps of a sequence that has 3"
+    );
     let turns = "parse w0 bytes 1 -> v0 repeat w0 index w1 () = () { branch w0 { give () } else { give () } -> () give () } -> ()";
     assert_eq!(no_outcome(turns), "it takes more than 3 turns, parts and calls");
 }
@@ -283,7 +287,7 @@ function f1 "start" () -> () values 54 {
       give (v31)
     }
   } -> (v32)
-  sequence (1 w12 from 24 w12 from 96 plus 9) (v32) {
+  sequence (1 w12 from 24 w12 from 96 plus 9 2 0 0) first w10 times 2 (v32) {
     part (v33) { block { v34 = add v33 v33 } give (v34) } then 16
     part (v35) { block { v36 = sub v35 c0 } give (v36) } then 15
     part (v41) { give (v41) }
@@ -311,7 +315,7 @@ fn a_program_with_every_statement_is_well_formed() {
     let program = text::parse(WELL_FORMED).unwrap();
     assert_eq!(verify(&program), Ok(()));
     assert_eq!(text::parse(&text::print(&program)), Ok(program.clone()));
-    // 7 is parsed; the loop goes (14, 5) → (70, 63) → (45, 38) → (61, 54); 61 ≠ 0, so v11 is 5, and v16 = 64 − 5 − 7. Two turns of three: 2·52 + 5 = 12; then 2·(2·12 + 54 + 54) is 70. Then (70 − 5)² is 54, and (2·54)² is 24.
+    // 7 is parsed; the loop goes (14, 5) → (70, 63) → (45, 38) → (61, 54); 61 ≠ 0, so v11 is 5, and v16 = 64 − 5 − 7. Two turns of three: 2·52 + 5 = 12; then 2·(2·12 + 54 + 54) is 70. Then (70 − 5)² is 54, and (2·54)² is 24; a part that changes nothing ends the first two pairs of steps.
     assert_eq!(evaluate(&program, &[0, 0, 0, 7]), Outcome::Returned(vec![0, 24, 0, 54]));
 }
 
@@ -425,6 +429,10 @@ fn loops_and_branches_carry_what_they_say() {
     check("w12 from 24", "w12 from 248", "no cell of 16 bits begins at bit 248");
     check("w12 from 24", "w12 from 8", "cells of a word begin 8 bits apart, which overlap");
     check("plus 9", "plus 16", "part 16 is the first of 16 that can be chosen");
+    check("times 2", "times 4", "a sequence of 6 steps, of which 4 are counted as one");
+    check("times 2", "times 0", "a sequence of 6 steps, of which 0 are counted as one");
+    check("first w10", "first w99", "w99");
+    check("plus 9 2", "plus 9 row 2 2", "a sequence of which the first steps are done carries a row");
     check("then 15", "then 1", "part 1 of a sequence of 17 goes on with part 1");
     check("then 15", "then 17", "part 1 of a sequence of 17 goes on with part 17");
     check("part (v24)", "part ()", "the state of a part has 1 values, here 0");

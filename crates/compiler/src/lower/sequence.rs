@@ -10,6 +10,9 @@
 //! Parts that words choose begin at equal distances, so that one multiplication and one addition make the addresses of sixteen
 //! steps, which memory holds too. What is left of such a distance is filled up; each group of parts has its own.
 //!
+//! Where only the first steps are done, their addresses are the last that are pushed: the pushes are entered so far from their end, which is a
+//! multiple of a distance too.
+//!
 //! Where slots are words of memory the state may stay on the stack, above the address of the next part: [`super::held`].
 
 use super::countdown::Labels;
@@ -19,7 +22,7 @@ use super::{DUP_DEPTH_MAX, Flow, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
 use residue_ir::program::{Arm, ArrayId, ControlKind, Order, Program, Region, RowsOf, Statement, TableId, Take, Word};
-use residue_ir::{Capacity, SequenceStep};
+use residue_ir::{Capacity, FirstSteps, SequenceStep};
 use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
 use residue_passes::Row;
@@ -74,7 +77,7 @@ pub(super) fn chooses(program: &Program) -> bool {
             if let Statement::Control(control) = statement
                 && let ControlKind::Sequence(order) = &control.kind
             {
-                chooses |= order.chooses_parts();
+                chooses |= order.chooses_parts() || order.first.is_some();
             }
         });
     }
@@ -205,32 +208,13 @@ impl<'a> Lowering<'a> {
         }
         let chosen = self.chosen(order, &words, &entries)?;
         let end = self.code.new_label();
-        self.code.push_label(end);
-        let mut pushed: Vec<Option<usize>> = Vec::new();
-        // Rows come before their part, whose address has to be above theirs.
-        let is_part = |step: &SequenceStep<Word>| matches!(step, SequenceStep::Part(_) | SequenceStep::Chosen { .. });
-        let mut end_of_rows = order.steps.len();
-        for (at, step) in order.steps.iter().enumerate().rev().filter(|(_, step)| is_part(step)) {
-            let first = order.steps[..at].iter().rposition(is_part).map_or(0, |before| before + 1);
-            for row in (first..at).rev() {
-                let take = takes[row].expect("it carries a row");
-                let words = self.push_row(order.steps[row], take, &chosen, held.is_some())?;
-                pushed.extend(iter::repeat_n(None, words));
-            }
-            end_of_rows = first;
-            match *step {
-                SequenceStep::Part(number) => {
-                    let above = pushed.iter().rev().position(|&before| before == Some(number));
-                    self.push_entry(&entries[number], above);
-                    pushed.push(Some(number));
-                }
-                _ => {
-                    self.chosen_cell(*step, None, &chosen);
-                    pushed.push(None);
-                }
+        match order.first {
+            Some(first) => self.push_first_steps(order, first, end, (&entries, &chosen))?,
+            None => {
+                self.code.push_label(end);
+                self.push_steps(order, &takes, (&entries, &chosen), held.is_some())?;
             }
         }
-        debug_assert_eq!(end_of_rows, 0, "each row has its part");
         self.planned(held.as_ref().map(|held| &held.start));
         self.code.op(evm::JUMP);
 
@@ -248,11 +232,83 @@ impl<'a> Lowering<'a> {
         self.stack = stack;
         self.code.label(end);
         self.planned(held.as_ref().map(|held| &held.end));
-        if choices > 0 {
+        if choices > 0 || order.first.is_some() {
             self.entrances.near.push((end, 0));
         }
         self.entrances.next = free;
-        self.fill_up(&groups, &bodies, &chosen.distances)
+        self.fill_up(groups, &bodies, &chosen.distances, evm::INVALID)
+    }
+
+    /// Pushes the entrances of all steps, the first on top.
+    fn push_steps(
+        &mut self,
+        order: &Order,
+        takes: &[Option<Take<'_>>],
+        (entries, chosen): (&[Entry<'a>], &Chosen),
+        is_held: bool,
+    ) -> Result<(), CompileError> {
+        let mut pushed: Vec<Option<usize>> = Vec::new();
+        // Rows come before their part, whose address has to be above theirs.
+        let is_part = |step: &SequenceStep<Word>| matches!(step, SequenceStep::Part(_) | SequenceStep::Chosen { .. });
+        let mut end_of_rows = order.steps.len();
+        for (at, step) in order.steps.iter().enumerate().rev().filter(|(_, step)| is_part(step)) {
+            let first = order.steps[..at].iter().rposition(is_part).map_or(0, |before| before + 1);
+            for row in (first..at).rev() {
+                let take = takes[row].expect("it carries a row");
+                let words = self.push_row(order.steps[row], take, chosen, is_held)?;
+                pushed.extend(iter::repeat_n(None, words));
+            }
+            end_of_rows = first;
+            match *step {
+                SequenceStep::Part(number) => {
+                    let above = pushed.iter().rev().position(|&before| before == Some(number));
+                    self.push_entry(&entries[number], above);
+                    pushed.push(Some(number));
+                }
+                _ => {
+                    self.chosen_cell(*step, None, chosen);
+                    pushed.push(None);
+                }
+            }
+        }
+        debug_assert_eq!(end_of_rows, 0, "each row has its part");
+        Ok(())
+    }
+
+    /// Pushes the end, and above it the entrances of the first steps, the first on top: pushes for as many steps as are counted as one are as long as
+    /// the longest of these, so that where to begin is computed.
+    fn push_first_steps(
+        &mut self,
+        order: &Order,
+        first: FirstSteps<Word>,
+        end: LabelId,
+        (entries, chosen): (&[Entry<'a>], &Chosen),
+    ) -> Result<(), CompileError> {
+        let pushed = self.code.new_label();
+        self.code.push_label(end);
+        self.stack.push(super::Entry::Other);
+        self.word(first.count)?;
+        let distance = self.code.item(Item::Push(0u8.into()));
+        self.code.op(evm::MUL);
+        self.code.push_label(pushed);
+        self.code.op(evm::SUB);
+        self.code.op(evm::JUMP);
+        self.stack.truncate(self.stack.len() - 2);
+        let mut bodies = Vec::new();
+        for steps in order.steps.chunks(first.each).rev() {
+            let start = self.code.items().len();
+            let label = self.code.new_label();
+            self.code.label(label);
+            for step in steps.iter().rev() {
+                match *step {
+                    SequenceStep::Part(number) => self.push_entry(&entries[number], None),
+                    _ => self.chosen_cell(*step, None, chosen),
+                }
+            }
+            bodies.push(start..self.code.item(Item::Data(Vec::new())));
+        }
+        self.code.label(pushed);
+        self.fill_up(iter::once(0..bodies.len()), &bodies, &[(0, distance)], evm::JUMPDEST)
     }
 
     /// A part, and the way to the next one: to that of `after` by a jump, unless it comes next in the code.
@@ -390,8 +446,9 @@ impl<'a> Lowering<'a> {
         entries: &[Entry<'_>],
     ) -> Result<Chosen, CompileError> {
         let mut chosen = Chosen { addresses: Vec::new(), distances: Vec::new() };
+        let count = order.first.map(|first| first.count);
         for (number, (word, _)) in words.iter().enumerate() {
-            if words[..number].iter().any(|(before, _)| before == word) {
+            if count == Some(*word) || words[..number].iter().any(|(before, _)| before == word) {
                 words::count_word(self.function, &mut self.uses, *word);
             }
         }
@@ -449,13 +506,14 @@ impl<'a> Lowering<'a> {
         Ok(chosen)
     }
 
-    /// Makes the bodies of chosen parts, each of which ends with an item for that, equally long in each group, and says how long where it
-    /// is asked for. Their pushes of labels are of two bytes, so that their lengths are known.
+    /// Makes bodies, as those of chosen parts, each of which ends with an item for that, equally long in each group by as many bytes of `filling`,
+    /// and says how long where it is asked for. Their pushes of labels are of two bytes, so that their lengths are known.
     fn fill_up(
         &mut self,
-        groups: &[Range<usize>],
+        groups: impl IntoIterator<Item = Range<usize>>,
         bodies: &[Range<usize>],
         distances: &[(usize, usize)],
+        filling: u8,
     ) -> Result<(), CompileError> {
         let mut lengths = Vec::new();
         for body in bodies {
@@ -469,7 +527,7 @@ impl<'a> Lowering<'a> {
         for group in groups {
             let longest = lengths[group.clone()].iter().copied().max().unwrap_or(0);
             for number in group.clone() {
-                self.code.replace(bodies[number].end, Item::Data(vec![evm::INVALID; longest - lengths[number]]));
+                self.code.replace(bodies[number].end, Item::Data(vec![filling; longest - lengths[number]]));
             }
             for &(_, index) in distances.iter().filter(|(first, _)| *first == group.start) {
                 self.code.replace(index, Item::Push(longest.into()));

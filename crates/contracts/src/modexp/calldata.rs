@@ -4,9 +4,9 @@ use crate::words::Words;
 use residue_ir::{Machine, Variable};
 
 /// Bytes of the three lengths.
-const HEADER_BYTES: u64 = 96;
+pub(super) const HEADER_BYTES: u64 = 96;
 /// The longest that an operand may be. EIP-7823.
-const OPERAND_BYTES_MAX: u64 = 1024;
+pub(super) const OPERAND_BYTES_MAX: u64 = 1024;
 /// Bytes of a word.
 const WORD_BYTES: u64 = 32;
 
@@ -46,15 +46,24 @@ impl<W: Copy> Calldata<W> {
     /// Halts exceptionally if a length is above the limit.
     pub(super) fn check<M: Machine<Word = W>>(&self, machine: &M) {
         let w = Words(machine);
-        let within = |of: Operand<W>| w.is_below(of.bytes, w.number(OPERAND_BYTES_MAX + 1));
-        machine.require(w.and(w.and(within(self.base), within(self.exponent)), within(self.modulus)));
+        let lengths = w.or(w.or(self.base.bytes, self.exponent.bytes), self.modulus.bytes);
+        let all_bits = OPERAND_BYTES_MAX.ilog2().into();
+        machine.branch(
+            w.high(lengths, all_bits),
+            |machine| {
+                let w = Words(machine);
+                let within = |of: Operand<W>| w.is_below(of.bytes, w.number(OPERAND_BYTES_MAX + 1));
+                machine.require(w.and(w.and(within(self.base), within(self.exponent)), within(self.modulus)));
+            },
+            |_| (),
+        );
     }
 
-    /// Whether each number has a word at most.
-    pub(super) fn is_short<M: Machine<Word = W>>(&self, machine: &M) -> W {
+    /// Whether exponent and modulus have a word at most each.
+    pub(super) fn is_short_but_for_base<M: Machine<Word = W>>(&self, machine: &M) -> W {
         let w = Words(machine);
         let of = |of: Operand<W>| w.is_below(of.bytes, w.number(WORD_BYTES + 1));
-        w.and(w.and(of(self.base), of(self.exponent)), of(self.modulus))
+        w.and(of(self.exponent), of(self.modulus))
     }
 }
 

@@ -118,7 +118,7 @@ fn enter<M: Machine>(machine: &M, state: State, width: &'static Width) {
                         machine.has(Feature::PowersOfTwo),
                         |machine| result(machine, power_by_bits(machine, state, x), width),
                         |machine| {
-                            let y = power(machine, state.exponent, x);
+                            let y = power(machine, state, x);
                             result(machine, more_words(machine, state, y, x), width);
                         },
                     );

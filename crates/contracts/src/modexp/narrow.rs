@@ -2,8 +2,8 @@
 
 use super::State;
 use super::calldata::Calldata;
-use super::power::{long_base, more_words, power};
-use super::two_adic::{self, Numbers};
+use super::power::{long_base, more_words, power_in_less_code};
+use super::two_adic;
 use crate::words::Words;
 use residue_ir::Machine;
 
@@ -29,17 +29,17 @@ pub(super) fn text<M: Machine>(machine: &M, state: State) {
         |machine| {
             let exponent = Calldata::read(machine).exponent;
             let is_large = machine.bind(exponent.above(machine, state.exponent, 1));
-            let [base, exponent] = [machine.get(state.base), exponent.word(machine, 0)];
-            even_part(machine, state, Numbers { base, exponent, is_large, odd, power_of_two });
+            machine.set(state.exponent, exponent.word(machine, 0));
+            machine.set(state.mask[1], is_large);
+            even_part(machine, state, [odd, power_of_two]);
         },
         |_| (),
     );
 }
 
-/// Makes the power modulo the odd part in [`State::result`] that modulo the modulus.
-pub(super) fn even_part<M: Machine>(machine: &M, state: State, numbers: Numbers<M::Word>) {
-    let odd = numbers.odd;
-    two_adic::factor(machine, state, numbers);
+/// Makes the power modulo the odd part in [`State::result`] that modulo the modulus, for words as [`two_adic::factor`] takes them.
+pub(super) fn even_part<M: Machine>(machine: &M, state: State, [odd, power_of_two]: [M::Word; 2]) {
+    two_adic::factor(machine, state, [odd, power_of_two]);
     let w = Words(machine);
     machine.set(state.result[0], w.add(machine.get(state.result[0]), w.mul(odd, machine.get(state.base))));
 }
@@ -48,7 +48,7 @@ pub(super) fn even_part<M: Machine>(machine: &M, state: State, numbers: Numbers<
 pub(super) fn windows<M: Machine>(machine: &M, state: State, odd: M::Word) {
     machine.over_given("odd modulus of a word", LIMBS, &[odd], |machine| {
         let x = base(machine, state);
-        let y = power(machine, state.exponent, x);
+        let y = power_in_less_code(machine, state, x);
         let y = more_words(machine, state, y, x);
         machine.set(state.result[0], machine.word_of(y, 0));
     });

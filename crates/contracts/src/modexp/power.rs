@@ -5,8 +5,8 @@ use super::State;
 use super::calldata::Calldata;
 use crate::words::Words;
 use residue_curves::pow_constant;
-use residue_formula::Fe;
-use residue_ir::{Machine, SequenceStep, Variable};
+use residue_formula::{Bundle, Fe};
+use residue_ir::{Feature, FirstSteps, Machine, SequenceStep, Variable};
 use ruint::aliases::U256;
 use std::collections::BTreeMap;
 
@@ -16,48 +16,89 @@ pub(super) const LAST_WORD_ONLY: u64 = 3;
 pub(super) const F4: u64 = 65_537;
 /// Bits of a digit.
 const DIGIT_BITS: u32 = 4;
+/// Digits of a word that are counted as one: each such count is a gas more.
+const DIGITS_EACH: u32 = 4;
 /// Bits of a digit of a long exponent. The table of 32 powers costs more than that of 8, so it has a subprogram of its own.
 const LONG_DIGIT_BITS: u32 = 6;
+/// Bits of a digit of an exponent modulo a word.
+const BYTE_BITS: u32 = 8;
+/// Bits of a factor, where a digit may take more than one: the table is shorter.
+const FACTOR_BITS: u32 = 4;
+const SHORT_FACTOR_BITS: u32 = 2;
 /// Bits of a word of the exponent.
 const WORD_BITS: u32 = 256;
 
-/// x to the power that `exponent` holds.
-pub(super) fn power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
+/// x to the power that [`State::exponent`] holds, which may change.
+pub(super) fn power<M: Machine>(machine: &M, state: State, x: M::Fe) -> M::Fe {
     machine.branch(
-        Words(machine).high(machine.get(exponent), 32),
+        Words(machine).high(machine.get(state.exponent), 32),
+        |machine| first_word(machine, state, x),
+        |machine| short_power(machine, state.exponent, x),
+    )
+}
+
+/// The same in less code, for more gas where the exponent is short.
+pub(super) fn power_in_less_code<M: Machine>(machine: &M, state: State, x: M::Fe) -> M::Fe {
+    machine.branch(
+        Words(machine).high(machine.get(state.exponent), DIGIT_BITS.into()),
+        |machine| first_word(machine, state, x),
         |machine| {
-            machine.branch(
-                Words(machine).high(machine.get(exponent), 128),
-                |machine| word(machine, exponent, machine.one(), x),
-                |machine| middle_power(machine, exponent, x),
-            )
+            let e = machine.bind(machine.get(state.exponent));
+            one_digit(machine, e, x)
         },
-        |machine| short_power(machine, exponent, x),
+    )
+}
+
+/// The same for an exponent that is not 0, by [`word`] from its first digits on.
+fn first_word<M: Machine>(machine: &M, state: State, x: M::Fe) -> M::Fe {
+    let e = machine.bind(machine.get(state.exponent));
+    from_the_top(machine, e, DIGIT_BITS * DIGITS_EACH, |machine, [e, count]| {
+        machine.set(state.digits, count);
+        machine.set(state.exponent, e);
+    });
+    word(machine, state, machine.one(), x)
+}
+
+/// Does `text` with e, which is bound and not 0, moved up so that its first digit is the highest of the word, and with the number of its digits: of
+/// so many bits each, a power of two and at most 32.
+fn from_the_top<M: Machine, S: Bundle<M::Fe>>(
+    machine: &M,
+    e: M::Word,
+    digit_bits: u32,
+    text: impl Fn(&M, [M::Word; 2]) -> S,
+) -> S {
+    let bits = u64::from(digit_bits);
+    machine.branch(
+        machine.has(Feature::LeadingZeros),
+        |machine| {
+            let w = Words(machine);
+            let zeros = machine.bind(w.and(machine.leading_zeros(e), w.number(256 - bits)));
+            text(machine, [w.shl(e, zeros), w.sub(w.number(256 / bits), w.high(zeros, bits.ilog2().into()))])
+        },
+        |machine| {
+            // 32 bits, or as many as the next of 64, 128 and 256 that is not too few.
+            let w = Words(machine);
+            let times = [32, 64, 128].into_iter().fold(w.number(1), |times, bits| {
+                let is_longer = machine.not(machine.not(w.high(e, bits)));
+                w.add(times, w.mul(is_longer, w.number(bits / 32)))
+            });
+            let times = machine.bind(times);
+            let zeros = w.sub(w.number(256), w.mul(times, w.number(32)));
+            text(machine, [w.shl(e, zeros), w.mul(times, w.number(32 / bits))])
+        },
     )
 }
 
 /// x to the power of two numbers of 192 bits, the higher one first, which are 64 digits of six bits.
 pub(super) fn power_of_384_bits<M: Machine>(machine: &M, exponent: Variable, halves: [M::Word; 2], x: M::Fe) -> M::Fe {
     let [high, low] = halves;
-    let powers = odd_powers(machine, x, LONG_DIGIT_BITS);
+    let powers = odd_powers(machine, x, FACTOR_BITS);
     machine.set(exponent, high);
     machine.repeat(machine.small(2), machine.one(), |machine, _, y| {
-        let y = steps::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), 192, y, &powers);
+        let y = steps::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), (192, None), y, &powers);
         machine.set(exponent, low);
         y
     })
-}
-
-/// The same for an exponent below 2¹²⁸.
-pub(super) fn middle_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
-    let digits =
-        |bits| move |machine: &M| windows::<_, DIGIT_BITS>(machine, machine.get(exponent), bits, machine.one(), x);
-    machine.branch(Words(machine).high(machine.get(exponent), 64), digits(128), digits(64))
-}
-
-/// The same for an exponent below 2³², at best without an addition chain of its own.
-pub(super) fn power_below_32_bits<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
-    spread_windows(machine, machine.get(exponent), 32, x)
 }
 
 /// The same for an exponent below 2³².
@@ -68,28 +109,90 @@ fn short_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
         |machine| {
             machine.branch(
                 Words(machine).xor(e, machine.small(F4)),
-                |machine| spread_windows(machine, e, 32, x),
+                |machine| spread_windows(machine, e, (32, None), machine.one(), &odd_powers(machine, x, DIGIT_BITS)),
                 |_| pow_constant(x, &F4.into()),
             )
         },
         |machine| {
             machine.branch(
                 Words(machine).high(e, DIGIT_BITS.into()),
-                |machine| spread_windows(machine, e, 16, x),
+                |machine| spread_windows(machine, e, (16, None), machine.one(), &odd_powers(machine, x, DIGIT_BITS)),
                 |machine| one_digit(machine, e, x),
             )
         },
     )
 }
 
-/// x to the power that `exponent` holds, at best 2¹²⁸ or more.
-pub(super) fn long_power<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
-    windows::<_, LONG_DIGIT_BITS>(machine, machine.get(exponent), WORD_BITS, machine.one(), x)
+/// xᵉ for e that is bound, not 0 and below 2³², given 1: a digit of four bits for each that it has.
+pub(super) fn power_by_digits<M: Machine>(machine: &M, e: M::Word, one: M::Fe, x: M::Fe) -> M::Fe {
+    from_the_top(machine, e, DIGIT_BITS, |machine, [e, count]| {
+        let first = Some(FirstSteps { count, each: 1 });
+        let powers = odd_powers(machine, x, SHORT_FACTOR_BITS);
+        spread_windows(machine, Words(machine).high(e, 224), (32, first), one, &powers)
+    })
+}
+
+/// Hands xᵉ to `give`, which ends the program, for e that is bound, not 0 and of at most 2·`pairs_max` + 1 bits, bit by bit. Needs
+/// [`Feature::LeadingZeros`].
+pub(super) fn power_by_pairs<M: Machine>(
+    machine: &M,
+    pairs_max: usize,
+    e: M::Word,
+    x: M::Fe,
+    give: impl Fn(&M, M::Fe),
+) {
+    // One bit that is 1, or two.
+    let begin = |machine: &M, bits: M::Word| {
+        machine.branch(
+            Words(machine).high(bits, 1),
+            |machine| {
+                let square = x.square();
+                machine.branch(Words(machine).and(bits, machine.small(1)), |_| square * x, |_| square)
+            },
+            |_| x,
+        )
+    };
+    machine.branch(
+        Words(machine).high(e, 2),
+        |machine| {
+            let w = Words(machine);
+            let pairs = machine.bind(w.high(w.sub(w.number(255), machine.leading_zeros(e)), 1));
+            let first = machine.bind(w.shr(e, w.add(pairs, pairs)));
+            let y = machine.countdown(pairs, pairs_max, begin(machine, first), |machine, turn, y| {
+                [2 * turn + 1, 2 * turn].into_iter().fold(y, |y, bit| {
+                    let square = y.square();
+                    let is_one = Words(machine).and(e, machine.small(1 << bit));
+                    machine.branch(is_one, |_| square * x, |_| square)
+                })
+            });
+            give(machine, y);
+        },
+        |machine| give(machine, begin(machine, e)),
+    );
+}
+
+/// x to the power that `exponent` holds, which is not 0: a digit of eight bits for each of its bytes, as many as it has.
+pub(super) fn power_by_bytes<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
+    let e = machine.bind(machine.get(exponent));
+    from_the_top(machine, e, BYTE_BITS, |machine, [e, count]| {
+        // A constant would be copied from code.
+        let one = machine.element_of(&[machine.small(1)]);
+        steps::<_, BYTE_BITS>(
+            machine,
+            e,
+            (WORD_BITS, Some(FirstSteps { count, each: 1 })),
+            one,
+            &odd_powers(machine, x, FACTOR_BITS),
+        )
+    })
 }
 
 /// y ↦ the power by all words of the exponent, for that by the first.
 pub(super) fn more_words<M: Machine>(machine: &M, state: State, y: M::Fe, x: M::Fe) -> M::Fe {
-    words_after_the_first(machine, state, y, |machine, y| word(machine, state.exponent, y, x))
+    words_after_the_first(machine, state, y, |machine, y| {
+        machine.set(state.digits, machine.small(u64::from(WORD_BITS / DIGIT_BITS / DIGITS_EACH)));
+        word(machine, state, y, x)
+    })
 }
 
 /// y ↦ what `each` makes of it with each word of the exponent after the first, which the variable for it holds.
@@ -148,10 +251,19 @@ pub(super) fn long_base<M: Machine>(machine: &M, two_256: M::Fe, element: impl F
     })
 }
 
-/// y ↦ y^(2²⁵⁶) · xᵉ for the word e that `exponent` holds, as a function.
-pub(super) fn word<M: Machine>(machine: &M, exponent: Variable, y: M::Fe, x: M::Fe) -> M::Fe {
+/// y ↦ y^(16ⁿ) · xᵉ for the number e in the first n digits of the word that [`State::exponent`] holds, n four times that of [`State::digits`], as a
+/// function.
+fn word<M: Machine>(machine: &M, State { exponent, digits, .. }: State, y: M::Fe, x: M::Fe) -> M::Fe {
     machine.function("word of exponent", (y, x), |machine, (y, x)| {
-        windows::<_, DIGIT_BITS>(machine, machine.get(exponent), WORD_BITS, y, x)
+        let powers = odd_powers(machine, x, DIGIT_BITS);
+        let count = machine.bind(machine.get(digits));
+        steps::<_, DIGIT_BITS>(
+            machine,
+            machine.get(exponent),
+            (WORD_BITS, Some(FirstSteps { count, each: DIGITS_EACH as usize })),
+            y,
+            &powers,
+        ) // widens
     })
 }
 
@@ -177,19 +289,21 @@ fn step<W>(word: W, first_bit: u32) -> SequenceStep<W> {
     SequenceStep::chosen(word, first_bit)
 }
 
-/// y^(2ⁿ) · xᵉ for the n = `bits` lowest bits e of `exponent`, n rounded up to whole digits of `DIGIT` bits.
-fn windows<M: Machine, const DIGIT: u32>(machine: &M, exponent: M::Word, bits: u32, y: M::Fe, x: M::Fe) -> M::Fe {
-    steps::<_, DIGIT>(machine, exponent, bits, y, &odd_powers(machine, x, DIGIT))
-}
-
 /// x, x³, x⁵ …, as digits of so many bits need them.
 fn odd_powers<M: Machine>(_machine: &M, x: M::Fe, digit_bits: u32) -> Vec<M::Fe> {
     let square = x.square();
     std::iter::successors(Some(x), |&power| Some(power * square)).take(1 << (digit_bits - 1)).collect()
 }
 
-/// [`windows`], given [`odd_powers`].
-fn steps<M: Machine, const DIGIT: u32>(machine: &M, exponent: M::Word, bits: u32, y: M::Fe, powers: &[M::Fe]) -> M::Fe {
+/// y^(2ⁿ) · xᵉ for the n = `bits` lowest bits e of `exponent`, n rounded up to whole digits of `DIGIT` bits, or for the `first` of these digits,
+/// given [`odd_powers`].
+fn steps<M: Machine, const DIGIT: u32>(
+    machine: &M,
+    exponent: M::Word,
+    (bits, first): (u32, Option<FirstSteps<M::Word>>),
+    y: M::Fe,
+    powers: &[M::Fe],
+) -> M::Fe {
     let exponent = machine.bind(exponent);
     let places = places::<DIGIT>();
     let digits = bits.div_ceil(DIGIT);
@@ -203,29 +317,46 @@ fn steps<M: Machine, const DIGIT: u32>(machine: &M, exponent: M::Word, bits: u32
             step(words[word], first_bit)
         })
         .collect();
-    follow::<_, DIGIT>(machine, &order, y, powers)
+    follow::<_, DIGIT>(machine, (&order, first), y, powers)
 }
 
-/// y ↦ y^(2ⁿ) · xᵉ for the n bits of an e whose digits choose the steps, given [`odd_powers`].
+/// y ↦ y^(2ⁿ) · xᵉ for the n bits of an e whose digits, or the `first` of them, choose the steps, given [`odd_powers`], of which there may be
+/// fewer than for whole digits.
 fn follow<M: Machine, const DIGIT: u32>(
     machine: &M,
-    order: &[SequenceStep<M::Word>],
+    (order, first): (&[SequenceStep<M::Word>], Option<FirstSteps<M::Word>>),
     y: M::Fe,
     powers: &[M::Fe],
 ) -> M::Fe {
-    machine.sequence_of(order, &vec![None; 1 << DIGIT], y, |_, digit, y| {
-        if digit == 0 {
-            return (0..DIGIT).fold(y, |y, _| y.square());
+    let factor_bits = powers.len().ilog2() + 1;
+    machine.sequence_of_first(first, order, &vec![None; 1 << DIGIT], y, |_, digit, mut y| {
+        let mut left = DIGIT;
+        while left > 0 {
+            let bits = digit & ((1 << left) - 1);
+            if bits >> (left - 1) == 0 {
+                y = y.square();
+                left -= 1;
+                continue;
+            }
+            // The longest run of bits that begins and ends with a 1 and has a factor.
+            let below = left.saturating_sub(factor_bits);
+            let last = below + (bits >> below).trailing_zeros();
+            y = (last..left).fold(y, |y, _| y.square()) * powers[bits >> last >> 1];
+            left = last;
         }
-        // The factor is an odd power, and what squares are left make it the power.
-        let twos = digit.trailing_zeros();
-        let y = (twos..DIGIT).fold(y, |y, _| y.square()) * powers[digit >> twos >> 1];
-        (0..twos).fold(y, |y, _| y.square())
+        y
     })
 }
 
-/// xᵉ for e of `bits` bits, whose digits have room in one word: they are moved apart by halves.
-fn spread_windows<M: Machine>(machine: &M, e: M::Word, bits: u32, x: M::Fe) -> M::Fe {
+/// y ↦ y^(2ⁿ) · xᵉ for the n bits of e, as many as `bits`, or for the `first` of its digits, given [`odd_powers`]: these have room in one word and are
+/// moved apart by halves.
+fn spread_windows<M: Machine>(
+    machine: &M,
+    e: M::Word,
+    (bits, first): (u32, Option<FirstSteps<M::Word>>),
+    y: M::Fe,
+    powers: &[M::Fe],
+) -> M::Fe {
     let cell = SequenceStep::<U256>::CELLS.bits;
     let digits = bits / DIGIT_BITS;
     let halves = std::iter::successors(Some(digits / 2), |half| Some(half / 2)).take_while(|&half| half > 0);
@@ -238,7 +369,7 @@ fn spread_windows<M: Machine>(machine: &M, e: M::Word, bits: u32, x: M::Fe) -> M
         machine.bind(w.and(w.or(word, moved), machine.word(mask)))
     });
     let order: Vec<_> = (0..digits).rev().map(|digit| step(word, digit * cell)).collect();
-    follow::<_, DIGIT_BITS>(machine, &order, machine.one(), &odd_powers(machine, x, DIGIT_BITS))
+    follow::<_, DIGIT_BITS>(machine, (&order, first), y, powers)
 }
 
 /// Where each digit of a word stands: in which word, and from which bit of it on. Digits that are moved alike stand in the same word.

@@ -93,8 +93,13 @@ pub(super) fn power_below_16_bits<M: Machine>(machine: &M, [x, e, m]: [M::Word; 
     );
 }
 
+/// The same for e below 2¹⁶, at best 2⁸ or more.
+pub(super) fn power_of_16_bits<M: Machine>(machine: &M, numbers: [M::Word; 3], give: impl Fn(&M, M::Word)) {
+    by_digits(machine, numbers, 16, give);
+}
+
 /// The same for e below 2⁸.
-fn power_below_8_bits<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], give: impl Fn(&M, M::Word) + Copy) {
+pub(super) fn power_below_8_bits<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], give: impl Fn(&M, M::Word) + Copy) {
     machine.branch(
         Words(machine).high(e, FACTORS_MAX),
         |machine| by_digits(machine, [x, e, m], 8, give),

@@ -16,36 +16,19 @@ const LOW_BITS: u64 = 16;
 const TERMS: u64 = 14;
 const _: () = assert!((LOW_BITS + 2) * (TERMS + 1) - TERMS >= 255, "what is left out is 0");
 
-/// What a function takes, beside the result modulo the odd part: words.
-pub(super) struct Numbers<W> {
-    /// The last word of the base.
-    pub base: W,
-    /// The last word of the exponent.
-    pub exponent: W,
-    /// Not 0 if the exponent has other words that are not.
-    pub is_large: W,
-    /// The odd part of the modulus, or its last word.
-    pub odd: W,
-    /// 2ᵗ, t at least 1.
-    pub power_of_two: W,
-}
-
-/// Puts k below 2ᵗ into [`State::base`] for which r + k·n is the power modulo n·2ᵗ, if the last word of r, the power modulo n, is that of
-/// [`State::result`]: Garner's formula, Handbook of Applied Cryptography 1996, algorithm 14.71.
-pub(super) fn factor<M: Machine>(machine: &M, state: State, numbers: Numbers<M::Word>) {
-    let Numbers { base, exponent, is_large, odd, power_of_two } = numbers;
-    machine.set(state.base, base);
-    machine.set(state.exponent, exponent);
+/// Puts k below 2ᵗ into [`State::base`] for which r + k·n is the power modulo n·2ᵗ, for words [n, 2ᵗ] whose first may be the last word of n: Garner's
+/// formula, Handbook of Applied Cryptography 1996, algorithm 14.71. [`State`] has the last words of the base, of the exponent and of r, the power modulo
+/// n, and in the second word of its mask whether the exponent has other words that are not 0.
+pub(super) fn factor<M: Machine>(machine: &M, state: State, [odd, power_of_two]: [M::Word; 2]) {
     machine.set(state.odd[0], odd);
     machine.set(state.mask[0], power_of_two);
-    machine.set(state.mask[1], is_large);
     machine.function("power of two", (), |machine, ()| {
         power(machine, state);
-        inverse(machine, state);
+        let inverse = inverse(machine, state);
         let w = Words(machine);
         let difference = w.sub(machine.get(state.base), machine.get(state.result[0]));
         let below = w.sub(machine.get(state.mask[0]), w.number(1));
-        machine.set(state.base, w.and(w.mul(difference, machine.get(state.exponent)), below));
+        machine.set(state.base, w.and(w.mul(difference, inverse), below));
     });
 }
 
@@ -119,25 +102,27 @@ fn over(i: u64, divisor: U256) -> U256 {
     (odd << (bits - twos)) & U256::MAX
 }
 
-/// Puts the inverse of the odd part modulo 2ᵗ into [`State::exponent`], by Newton's steps from five bits.
-fn inverse<M: Machine>(machine: &M, state: State) {
+/// The inverse of the odd part modulo 2ᵗ, by Newton's steps from five bits.
+fn inverse<M: Machine>(machine: &M, state: State) -> M::Word {
     let w = Words(machine);
     let odd = machine.bind(machine.get(state.odd[0]));
     let result = state.exponent;
-    machine.set(result, w.xor(w.mul(odd, w.number(3)), w.number(2)));
-    let step = |machine: &M| {
+    let steps = |machine: &M, count: usize| {
         let w = Words(machine);
-        let before = machine.get(result);
-        machine.set(result, w.mul(before, w.sub(w.number(2), w.mul(odd, before))));
+        let step = |before| machine.bind(w.mul(before, w.sub(w.number(2), w.mul(odd, before))));
+        let before = machine.bind(machine.get(result));
+        machine.set(result, (0..count).fold(before, |before, _| step(before)));
     };
+    machine.set(result, w.xor(w.mul(odd, w.number(3)), w.number(2)));
     // Most moduli are multiples of few powers of two.
     machine.branch(
         w.high(machine.get(state.mask[0]), 6),
         |machine| {
-            (0..2).for_each(|_| step(machine));
+            steps(machine, 2);
             let is_above = Words(machine).high(machine.get(state.mask[0]), 21);
-            machine.branch(is_above, |machine| (0..4).for_each(|_| step(machine)), |_| ());
+            machine.branch(is_above, |machine| steps(machine, 4), |_| ());
         },
         |_| (),
     );
+    machine.get(result)
 }

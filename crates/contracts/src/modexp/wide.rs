@@ -2,14 +2,19 @@
 //!
 //! Modulus and base are copied to scratch memory so that they end where words do.
 
+mod in_place;
+
 use super::calldata::{Calldata, Operand};
 use super::expressions::Expressions;
 use super::long;
 use super::narrow;
-use super::power::{LAST_WORD_ONLY, long_base, more_words, power, power_of_384_bits};
-use super::two_adic::{self, Numbers};
+use super::power::{LAST_WORD_ONLY, long_base, more_words, power};
+use super::short::base_modulo;
+use super::two_adic;
+use super::word_sized;
 use super::{State, WORDS_MAX};
 use crate::words::Words;
+pub(super) use in_place::in_place;
 use num_bigint::BigUint;
 use residue_ir::{Feature, Machine, Variable};
 use ruint::aliases::U256;
@@ -24,12 +29,20 @@ const BASE: u64 = BYTES_MAX;
 /// Scratch memory of these.
 pub(super) const SCRATCH_BYTES: u32 = 2 * BYTES_MAX as u32; // it is small
 
-/// Puts the modulus, of three words, where [`text`] finds it: words, the highest first.
-pub(super) fn place_modulus<M: Machine>(machine: &M, modulus: Operand<M::Word>) -> [M::Word; WORDS_MAX] {
+/// Puts the modulus, of three words after what `longer` does where it has more bytes, where [`text`] finds it: words, the highest first. Sets
+/// [`State::keeps`] where it has more bytes.
+pub(super) fn place_modulus<M: Machine>(
+    machine: &M,
+    state: State,
+    modulus: Operand<M::Word>,
+    longer: impl FnOnce(&M),
+) -> [M::Word; WORDS_MAX] {
     let w = Words(machine);
     machine.branch(
         w.is_below(w.number(BYTES_MAX), modulus.bytes),
         |machine| {
+            longer(machine);
+            machine.set(state.keeps, machine.small(1));
             let w = Words(machine);
             let from = w.sub(w.add(modulus.at, modulus.bytes), w.number(BYTES_MAX));
             machine.copy_calldata(w.number(MODULUS), from, w.number(BYTES_MAX));
@@ -60,11 +73,7 @@ pub(super) fn text<M: Machine>(machine: &M, state: State, calldata: Calldata<M::
     let [highest, middle, lowest] = words;
     machine.branch(
         Words(machine).and(lowest, machine.small(1)),
-        |machine| {
-            let is_long = Words(machine).is_below(machine.small(BYTES_MAX), modulus.bytes);
-            machine.set(state.keeps, is_long);
-            enter(machine, state, words);
-        },
+        |machine| enter(machine, state, words),
         |machine| {
             machine.set(state.keeps, machine.small(1));
             machine.branch(
@@ -96,38 +105,41 @@ pub(super) fn text<M: Machine>(machine: &M, state: State, calldata: Calldata<M::
 /// Makes the power modulo the odd number in place, whose words are `words`, the highest first: returns it if [`State::keeps`] is 0, else puts
 /// it into [`State::result`], which is 0 before.
 fn enter<M: Machine>(machine: &M, state: State, [highest, middle, lowest]: [M::Word; WORDS_MAX]) {
-    let of_width = |name, width: usize, words: &[M::Word]| {
-        machine.over_given(name, LIMBS[width], words, |machine| odd_part(machine, state, width));
-    };
     machine.branch(
         highest,
-        |_| of_width("odd modulus of three words", 2, &[highest, middle, lowest]),
+        |machine| enter_of_width(machine, state, 2, &[highest, middle, lowest]),
         |machine| {
             machine.branch(
                 Words(machine).high(middle, 128),
-                |_| of_width("odd modulus of two words", 1, &[middle, lowest]),
-                |_| of_width("odd modulus of 384 bits", 0, &[middle, lowest]),
+                |machine| enter_of_width(machine, state, 1, &[middle, lowest]),
+                |machine| enter_of_width(machine, state, 0, &[middle, lowest]),
             );
         },
     );
+}
+
+/// The same for one of [`LIMBS`], given as many words as it has.
+fn enter_of_width<M: Machine>(machine: &M, state: State, width: usize, words: &[M::Word]) {
+    let names = ["odd modulus of 384 bits", "odd modulus of two words", "odd modulus of three words"];
+    machine.over_given(names[width], LIMBS[width], words, |machine| odd_part(machine, state, width));
 }
 
 /// The power modulo the odd part, of [`LIMBS`] `width`.
 fn odd_part<M: Machine>(machine: &M, state: State, width: usize) {
     let words = if width < 2 { 2 } else { WORDS_MAX };
     let x = base(machine, words);
-    let y = power(machine, state.exponent, x);
+    let y = power(machine, state, x);
     let y = more_words(machine, state, y, x);
     machine.branch(
-        machine.get(state.keeps),
+        machine.not(machine.get(state.keeps)),
+        |machine| {
+            let modulus_bytes = machine.calldata_word(machine.small(64));
+            machine.return_last(y, 8 * LIMBS[width], modulus_bytes, SCRATCH_BYTES / 2);
+        },
         |machine| {
             for (place, &word) in (0..).zip(&state.result[..words]) {
                 machine.set(word, machine.word_of(y, 256 * place));
             }
-        },
-        |machine| {
-            let modulus = Calldata::read(machine).modulus;
-            machine.return_last(y, 8 * LIMBS[width], modulus.bytes, SCRATCH_BYTES / 2);
         },
     );
 }
@@ -180,6 +192,8 @@ fn even<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>, word
     let with = |word, above| w.or(w.div(word, power_of_two), w.mul(above, up));
     let odd =
         [w.div(highest, power_of_two), with(middle, highest), with(lowest, middle)].map(|word| machine.bind(word));
+    // The power changes it.
+    let e = machine.bind(machine.get(state.exponent));
     enter_part(machine, state, odd);
 
     let Calldata { base, exponent, .. } = calldata;
@@ -194,10 +208,12 @@ fn even<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>, word
             machine.set(state.exponent, exponent.nth_last(machine, machine.small(1)));
             machine.set(state.mask[1], machine.small(1));
         },
-        |machine| machine.set(state.mask[1], machine.small(0)),
+        |machine| {
+            machine.set(state.exponent, e);
+            machine.set(state.mask[1], machine.small(0));
+        },
     );
-    let [base, exponent, is_large] = [state.base, state.exponent, state.mask[1]].map(|variable| machine.get(variable));
-    two_adic::factor(machine, state, Numbers { base, exponent, is_large, odd: odd[2], power_of_two });
+    two_adic::factor(machine, state, [odd[2], power_of_two]);
     add_multiple(machine, state, odd, machine.get(state.base));
 }
 
@@ -215,8 +231,18 @@ fn enter_part<M: Machine>(machine: &M, state: State, odd: [M::Word; WORDS_MAX]) 
             machine.branch(
                 Words(machine).is_below(machine.small(1), lowest),
                 |machine| {
-                    machine.set(state.odd[0], lowest);
-                    narrow::windows(machine, state, lowest);
+                    machine.branch(
+                        Words(machine).is_equal(machine.get(state.kind), machine.small(LAST_WORD_ONLY)),
+                        |machine| {
+                            base_modulo(machine, Calldata::read(machine).base, lowest, MODULUS);
+                            machine.set(state.base, machine.at(MODULUS));
+                            word_sized::in_field(machine, state, lowest);
+                        },
+                        |machine| {
+                            machine.set(state.odd[0], lowest);
+                            narrow::windows(machine, state, lowest);
+                        },
+                    );
                 },
                 |_| (),
             );
@@ -239,46 +265,6 @@ fn add_multiple<M: Machine>(machine: &M, state: State, number: [M::Word; WORDS_M
         let high = w.sub(w.sub(both, low), w.is_below(both, low));
         above = machine.bind(w.add(w.add(high, w.is_below(with, low)), w.is_below(sum, with)));
     }
-}
-
-/// Returns the result if base, exponent and modulus have 48 bytes each, the modulus is odd and above 2²⁵⁶ and the exponent is 2¹⁹² or more: nothing is computed to find them.
-pub(super) fn in_place<M: Machine>(machine: &M, state: State) {
-    let w = Words(machine);
-    let differs = |at| w.xor(machine.calldata_word(w.number(at)), w.number(48));
-    machine.branch(
-        w.or(w.or(differs(0), differs(32)), differs(64)),
-        |_| (),
-        |machine| {
-            // The upper 128 bits and the lower 256.
-            let words = |machine: &M, at: u64| {
-                let w = Words(machine);
-                [w.high(machine.calldata_word(w.number(at)), 128), machine.calldata_word(w.number(at + 16))]
-            };
-            let [high, low] = words(machine, 192);
-            let w = Words(machine);
-            // Short exponents that are written so have code for them.
-            let is_long = machine.not(machine.not(w.high(machine.calldata_word(w.number(144)), 64)));
-            machine.branch(
-                w.mul(w.mul(w.and(low, w.number(1)), is_long), high),
-                |machine| {
-                    machine.over_given("384 bits in place", LIMBS[0], &words(machine, 192), |machine| {
-                        // Every word is below the modulus.
-                        let [high, low] = words(machine, 96).map(|word| machine.element_of(&[word]));
-                        let two_256 = machine.element_of(&[machine.small(1), machine.small(0)]);
-                        let w = Words(machine);
-                        let lower = machine.word(U256::MAX >> 64usize);
-                        let halves = [
-                            w.high(machine.calldata_word(w.number(144)), 64),
-                            w.and(machine.calldata_word(w.number(160)), lower),
-                        ];
-                        let y = power_of_384_bits(machine, state.exponent, halves, high * two_256 + low);
-                        machine.return_elements(y, 48);
-                    });
-                },
-                |_| (),
-            );
-        },
-    );
 }
 
 /// Returns the result where there is no ring for its power of two.
@@ -334,6 +320,9 @@ fn split<M: Machine>(machine: &M, state: State) {
 /// Makes the power modulo the modulus of that modulo its odd part: with k below 2ᵗ by Garner, x + n·k. The field has 2⁷⁶⁷ elements, which
 /// n·⌊k/2⌋ is below; the sum is made in words.
 fn even_part<M: Machine>(machine: &M, state: State) {
+    // The result is still needed.
+    let mut of_power = state;
+    of_power.digits = state.base;
     machine.over("2⁷⁶⁷", &(BigUint::from(1u8) << (256 * WORDS_MAX - 1)), |machine| {
         let w = Words(machine);
         let element = |machine: &M, word| machine.element_of(&[word]);
@@ -346,8 +335,8 @@ fn even_part<M: Machine>(machine: &M, state: State) {
             |machine| machine.set(state.exponent, exponent.first(machine)),
             |machine| machine.set(state.exponent, exponent.word(machine, 0)),
         );
-        let y = power(machine, state.exponent, x);
-        let y = more_words(machine, state, y, x);
+        let y = power(machine, of_power, x);
+        let y = more_words(machine, of_power, y, x);
 
         let n = number(machine, state.odd);
         let factor = (y - number(machine, state.result)) * inverse(machine, n);

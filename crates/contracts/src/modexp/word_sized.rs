@@ -2,17 +2,16 @@
 //! computed to find them. Short exponents are left to products of words, which ask for no set-up and take any modulus.
 
 use super::State;
-use super::calldata::{Calldata, Operand, numbers_in_place};
+use super::calldata::{Calldata, EXPONENT_AT, Operand, numbers_in_place};
 use super::expressions::Expressions;
 use super::narrow;
-use super::power::{F4, long_power, middle_power, power_below_32_bits};
-use super::short::{base_modulo, power_below_16_bits, power_by_f4, return_word};
-use super::two_adic::Numbers;
+use super::power::{F4, power_by_bytes};
+use super::short::{base_modulo, power_below_8_bits, power_by_f4, power_of_16_bits, return_word};
 use crate::words::Words;
 use num_bigint::BigUint;
 use residue_curves::chain::pow_constant_in_windows;
 use residue_formula::Number;
-use residue_ir::{Machine, Variable};
+use residue_ir::Machine;
 use residue_modular::fields::{Bn254Fp, Bn254Fr};
 use ruint::aliases::U256;
 
@@ -30,6 +29,26 @@ pub(super) fn in_place<M: Machine>(machine: &M, state: State) {
     let x = machine.bind(Words(machine).modulo(base, m));
     let e = machine.bind(exponent);
     power(machine, state, [x, e, m], None);
+}
+
+/// Returns the result where base and modulus have 32 bytes each, if the exponent has fewer.
+pub(super) fn between_words<M: Machine>(machine: &M, state: State) {
+    let w = Words(machine);
+    let bytes = machine.bind(machine.calldata_word(w.number(32)));
+    machine.branch(
+        w.is_below(bytes, w.number(32)),
+        |machine| {
+            let w = Words(machine);
+            let [base, ..] = numbers_in_place(machine);
+            let exponent = Operand { at: w.number(EXPONENT_AT), bytes };
+            let m = machine.bind(machine.calldata_word(w.add(exponent.at, bytes)));
+            let x = machine.bind(w.modulo(base, m));
+            let e = machine.bind(exponent.short(machine));
+            // No exponent of so few bytes is one of `inverses`, so none is looked for where they would stand.
+            power(machine, state, [x, e, m], None);
+        },
+        |_| (),
+    );
 }
 
 /// Returns the result where base, exponent and modulus have at most 32 bytes each.
@@ -58,119 +77,104 @@ pub(super) fn of_any_base<M: Machine>(
 fn power<M: Machine>(machine: &M, state: State, [x, e, m]: [M::Word; 3], bytes: Option<M::Word>) {
     let give = move |machine: &M, word: M::Word| return_word(machine, word, bytes);
     machine.branch(
-        Words(machine).high(e, 16),
+        machine.not(Words(machine).high(e, 17)),
         |machine| {
             machine.branch(
-                Words(machine).high(e, 32),
+                Words(machine).high(e, 8),
                 |machine| {
                     machine.branch(
-                        Words(machine).high(e, 128),
-                        |machine| {
-                            if bytes.is_none() {
-                                by_chain(machine, [x, e, m]);
-                            }
-                            longer_power(machine, state, [x, e, m], bytes, |machine, n| {
-                                in_field(machine, state, "exponent of 129 to 256 bits", n, long_power);
-                            });
-                        },
-                        |machine| {
-                            longer_power(machine, state, [x, e, m], bytes, |machine, n| {
-                                in_field(machine, state, "exponent of 33 to 128 bits", n, middle_power);
-                            });
-                        },
-                    );
-                },
-                |machine| {
-                    machine.branch(
-                        Words(machine).is_equal(e, machine.small(F4)),
+                        machine.not(Words(machine).xor(e, machine.small(F4))),
                         |machine| power_by_f4(machine, x, m, give),
-                        |machine| {
-                            longer_power(machine, state, [x, e, m], bytes, |machine, n| {
-                                in_field(machine, state, "exponent of 17 to 32 bits", n, power_below_32_bits);
-                            });
-                        },
+                        |_| (),
                     );
                 },
+                |machine| power_below_8_bits(machine, [x, e, m], give),
             );
         },
-        |machine| power_below_16_bits(machine, [x, e, m], give),
+        |machine| {
+            if bytes.is_none() {
+                by_chain(machine, [x, e, m]);
+            }
+        },
+    );
+    // 0 if m is even, or x, which is below it, is 0, as it is for m = 1.
+    let is_odd = Words(machine).mul(Words(machine).and(m, machine.small(1)), x);
+    machine.branch(
+        machine.not(is_odd),
+        |machine| {
+            machine.branch(
+                Words(machine).high(e, 16),
+                |machine| even_power(machine, state, [x, e, m], bytes),
+                |machine| power_of_16_bits(machine, [x, e, m], give),
+            );
+        },
+        |machine| odd_power(machine, state, [x, e, m], bytes),
     );
 }
 
 /// Returns the power by one of [`inverses`], if the exponent is one, m odd and x not 0, so m not 1: the modulus need not be the field's.
 fn by_chain<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3]) {
     let w = Words(machine);
-    let is_inverse = inverses().map(|inverse| w.is_equal(e, machine.word(inverse)));
+    let [first, second] = inverses();
+    // Most exponents are told from both at once.
+    let upper = first >> 128usize;
+    assert_eq!(upper, second >> 128usize, "their upper halves are the same");
     machine.branch(
-        w.mul(w.and(w.or(is_inverse[0], is_inverse[1]), m), x),
-        |machine| machine.over_given("inverse", LIMBS, &[m], inverse),
+        machine.not(w.xor(w.high(e, 128), machine.word(upper))),
+        |machine| {
+            let is_inverse = [first, second].map(|inverse| w.is_equal(e, machine.word(inverse)));
+            machine.branch(
+                w.mul(w.and(w.or(is_inverse[0], is_inverse[1]), m), x),
+                |machine| machine.over_given("inverse", LIMBS, &[m], inverse),
+                |_| (),
+            );
+        },
         |_| (),
     );
 }
 
-/// 1 if m is odd and not 1.
-fn is_odd<M: Machine>(machine: &M, m: M::Word) -> M::Word {
+/// The same as [`power`] for an odd m above 1 and e not 0.
+fn odd_power<M: Machine>(machine: &M, state: State, [x, e, m]: [M::Word; 3], bytes: Option<M::Word>) {
+    machine.set(state.base, x);
+    machine.set(state.exponent, e);
+    if let Some(bytes) = bytes {
+        machine.set(state.keeps, machine.small(1));
+        in_field(machine, state, m);
+        return_word(machine, machine.get(state.result[0]), Some(bytes));
+    } else {
+        in_field(machine, state, m);
+    }
+}
+
+/// The same for any m and e of 2⁸ or more.
+fn even_power<M: Machine>(machine: &M, state: State, [x, e, m]: [M::Word; 3], bytes: Option<M::Word>) {
     let w = Words(machine);
-    w.is_below(w.number(1), w.mul(w.and(m, w.number(1)), m))
-}
-
-/// The same for e of 2¹⁶ or more, with what `enter` does for an odd modulus: [`in_field`].
-fn longer_power<M: Machine>(
-    machine: &M,
-    state: State,
-    [x, e, m]: [M::Word; 3],
-    bytes: Option<M::Word>,
-    enter: impl Fn(&M, M::Word),
-) {
+    let power_of_two = machine.bind(w.and(m, w.sub(w.number(0), m)));
+    let n = machine.bind(w.div(m, power_of_two));
     machine.branch(
-        is_odd(machine, m),
+        w.is_below(w.number(1), n),
         |machine| {
-            machine.set(state.base, x);
             machine.set(state.exponent, e);
-            if let Some(bytes) = bytes {
-                machine.set(state.keeps, machine.small(1));
-                enter(machine, m);
-                return_word(machine, machine.get(state.result[0]), Some(bytes));
-            } else {
-                enter(machine, m);
-            }
+            machine.set(state.keeps, machine.small(1));
+            machine.set(state.base, Words(machine).modulo(x, n));
+            in_field(machine, state, n);
         },
-        |machine| {
-            let w = Words(machine);
-            let power_of_two = machine.bind(w.and(m, w.sub(w.number(0), m)));
-            let n = machine.bind(w.div(m, power_of_two));
-            machine.branch(
-                w.is_below(w.number(1), n),
-                |machine| {
-                    machine.set(state.exponent, e);
-                    machine.set(state.keeps, machine.small(1));
-                    machine.set(state.base, Words(machine).modulo(x, n));
-                    enter(machine, n);
-                },
-                |_| (),
-            );
-            let is_large = machine.small(0);
-            narrow::even_part(machine, state, Numbers { base: x, exponent: e, is_large, odd: n, power_of_two });
-            return_word(machine, machine.get(state.result[0]), bytes);
-        },
+        |_| (),
     );
+    machine.set(state.base, x);
+    machine.set(state.exponent, e);
+    narrow::even_part(machine, state, [n, power_of_two]);
+    return_word(machine, machine.get(state.result[0]), bytes);
 }
 
-/// Makes the power of [`State::base`] modulo an odd number by `power`: returns it if [`State::keeps`] is 0, else puts it into
-/// [`State::result`].
-fn in_field<M: Machine>(
-    machine: &M,
-    state: State,
-    name: &'static str,
-    odd: M::Word,
-    power: impl FnOnce(&M, Variable, M::Fe) -> M::Fe,
-) {
-    machine.over_given(name, LIMBS, &[odd], |machine| {
-        let y = power(machine, state.exponent, machine.element_of(&[machine.get(state.base)]));
+/// Makes the power of [`State::base`] modulo an odd number: returns it if [`State::keeps`] is 0, else puts it into [`State::result`].
+pub(super) fn in_field<M: Machine>(machine: &M, state: State, odd: M::Word) {
+    machine.over_given("exponent by bytes", LIMBS, &[odd], |machine| {
+        let y = power_by_bytes(machine, state.exponent, machine.element_of(&[machine.get(state.base)]));
         machine.branch(
-            machine.get(state.keeps),
-            |machine| machine.set(state.result[0], machine.word_of(y, 0)),
+            machine.not(machine.get(state.keeps)),
             |machine| machine.return_elements(y, 32),
+            |machine| machine.set(state.result[0], machine.word_of(y, 0)),
         );
     });
 }

@@ -577,3 +577,90 @@ fn powers_by_residues_have_a_bound() {
         assert!(dear.count() <= 2, "{bytes} bytes");
     }
 }
+
+/// The number in `bytes` bytes, or in as many as it has.
+fn in_bytes(value: &BigUint, bytes: usize) -> Vec<u8> {
+    let digits = if value.bits() == 0 { vec![] } else { value.to_bytes_be() };
+    [vec![0; bytes.saturating_sub(digits.len())], digits].concat()
+}
+
+/// The least exponent of so many bits, the most, and one at random.
+fn of_bits(random: &mut ChaCha8Rng, bits: u64) -> [BigUint; 3] {
+    let power = BigUint::from(1u8) << bits;
+    let least = &power >> 1u8;
+    let any = &least + BigUint::from_bytes_be(&number(random, 40)) % &least.clone().max(1u8.into());
+    [least, power - 1u8, any]
+}
+
+/// Exponents are done byte by byte: about each number of bytes, in calls of words and of fewer bytes, odd and even.
+#[test]
+fn exponents_about_every_byte() {
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(15), contracts());
+    for bits in (8..=256u64).step_by(8).flat_map(|bits| [bits - 1, bits, bits + 1]) {
+        let bytes = if random.random_ratio(1, 2) { 32 } else { random.random_range(1..=32) };
+        for exponent in of_bits(&mut random, bits) {
+            let mut modulus = number(&mut random, bytes);
+            *modulus.last_mut().unwrap() |= u8::from(random.random_ratio(3, 4));
+            let base = match random.random_range(0..6) {
+                0 => modulus.clone(),
+                1 => vec![0; bytes],
+                2 => number(&mut random, 40),
+                _ => number(&mut random, bytes),
+            };
+            let size = if random.random_ratio(1, 2) { 32 } else { 0 };
+            check(&mut contracts, &input(&base, &in_bytes(&exponent, size), &modulus));
+        }
+    }
+}
+
+/// A modulus of one word above a small one, 1 and 0 among them, and a base that is 0 modulo it.
+#[test]
+fn words_whose_base_is_0_modulo_them() {
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(16), contracts());
+    for modulus in [0u32, 1, 2, 3, 4, 6, 0xffff, 0x0001_0000] {
+        for factor in [0u32, 1, 5] {
+            for bits in [8u64, 9, 16, 17, 18, 33, 128, 254, 256] {
+                for exponent in of_bits(&mut random, bits) {
+                    let [base, modulus] = [BigUint::from(modulus * factor), modulus.into()].map(|n| in_bytes(&n, 32));
+                    check(&mut contracts, &input(&base, &in_bytes(&exponent, 32), &modulus));
+                }
+            }
+        }
+    }
+}
+
+/// Base and modulus of 48, 64 and 96 bytes, about each length of exponent at which something else is done, in every size.
+#[test]
+fn wide_numbers_in_place() {
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(17), contracts());
+    let lengths = (0..=36u64).chain([47, 48, 49, 63, 64, 65, 80, 81, 127, 128, 129, 191, 192, 193, 240, 255, 256, 257]);
+    for (bits, bytes) in lengths.flat_map(|bits| [48usize, 64, 96].map(|bytes| (bits, bytes))) {
+        let mut modulus = number(&mut random, bytes);
+        match random.random_range(0..8) {
+            0 => modulus[bytes - 1] &= 0xfe,
+            1 => modulus[..bytes / 3].fill(0),
+            _ => modulus[bytes - 1] |= 1,
+        }
+        let base = match random.random_range(0..8) {
+            0 => modulus.clone(),
+            1 => vec![0xff; bytes],
+            // The first word is that of the modulus.
+            2 => [&modulus[..32], &number(&mut random, bytes - 32)].concat(),
+            _ => [vec![0], number(&mut random, bytes - 1)].concat(),
+        };
+        for exponent in of_bits(&mut random, bits) {
+            let size = [0, 4, 32, 33, 48, bytes, 70, 1024][random.random_range(0..8)];
+            let mut calldata = input(&base, &in_bytes(&exponent, size), &modulus);
+            if random.random_ratio(1, 16) {
+                calldata.truncate(random.random_range(96..=calldata.len()));
+            }
+            check(&mut contracts, &calldata);
+        }
+        let f4 = in_bytes(&65537u32.into(), [0, 32, bytes][random.random_range(0..3)]);
+        check(&mut contracts, &input(&base, &f4, &modulus));
+    }
+    for bytes in [48usize, 64, 96] {
+        let exponent = vec![1; 1025];
+        check(&mut contracts, &input(&vec![1; bytes], &exponent, &vec![0xff; bytes]));
+    }
+}

@@ -149,9 +149,10 @@ fn dearest() -> String {
         String::from("| modulus, bytes | odd: ratio | exponent | even: ratio | exponent |\n|---:|---:|---|---:|---|\n");
     let one = |bits: usize| (BigUint::from(1u8) << bits) - 1u8;
     let mut exponents: Vec<(String, Vec<u8>)> =
-        [0u32, 1, 2, 3, 15, 16, 17, 255, 65537].map(|e| (e.to_string(), BigUint::from(e).to_bytes_be())).to_vec();
+        [0u32, 1, 2, 3, 15, 16, 17, 65537].map(|e| (e.to_string(), BigUint::from(e).to_bytes_be())).to_vec();
     exponents.extend(
-        [16, 32, 33, 64, 65, 128, 129, 192, 255, 256].map(|bits| (format!("2^{bits} − 1"), one(bits).to_bytes_be())),
+        [8, 9, 12, 16, 17, 25, 32, 33, 41, 49, 64, 65, 128, 129, 192, 255, 256]
+            .map(|bits| (format!("2^{bits} − 1"), one(bits).to_bytes_be())),
     );
     exponents.extend([32, 64, 128, 255].map(|bits| (format!("2^{bits}"), (one(bits) + 1u8).to_bytes_be())));
     exponents.push(("3 in 32 bytes".into(), [vec![0; 31], vec![3]].concat()));
@@ -175,6 +176,78 @@ fn dearest() -> String {
         writeln!(text, "| {bytes} | {} |", cells.join(" | ")).unwrap();
     }
     text
+}
+
+/// An exponent of so many bits: all of them 1, every second one, one in five, at random, or the first alone.
+fn patterns(bits: usize) -> impl Iterator<Item = BigUint> {
+    let one = BigUint::from(1u8);
+    let every = move |distance: usize| {
+        (0..bits).step_by(distance).fold(BigUint::ZERO, |sum, at| sum + (BigUint::from(1u8) << (bits - 1 - at)))
+    };
+    let first = &one << (bits - 1);
+    let random = BigUint::from_bytes_be(&full(256)) % &first + &first;
+    [1, 2, 5].map(every).into_iter().chain([random, first])
+}
+
+/// [`numbers`], with an odd base, which is the dearer one modulo a power of two.
+fn dear_numbers(bits: usize, low: u8) -> [Vec<u8>; 2] {
+    let [mut base, modulus] = numbers(bits, low);
+    base[bits / 8 - 1] |= 1;
+    [base, modulus]
+}
+
+/// What the dearest exponent of so many bits costs, and the price.
+fn dearest_of(contract: &Compiled, bits: usize, [base, modulus]: &[Vec<u8>; 2], exponent_bytes: usize) -> (u64, u64) {
+    let rows = patterns(bits).map(|exponent| {
+        let digits = exponent.to_bytes_be();
+        let exponent = [vec![0; exponent_bytes.saturating_sub(digits.len())], digits].concat();
+        let row = contract.row(&input(base, &exponent, modulus));
+        (row.gas, row.price)
+    });
+    rows.max().unwrap()
+}
+
+/// Calls of 32 bytes each by the length of the exponent.
+fn lengths() -> String {
+    let contract = Compiled::new(Revision::Eip6690_2024);
+    let mut text = String::from(
+        "| bits of the exponent | price | odd: gas | ratio | even: gas | ratio |\n|---:|---:|---:|---:|---:|---:|\n",
+    );
+    for bits in [2, 4, 8, 9, 16, 17, 24, 32, 33, 40, 48, 56, 62, 63, 64, 80, 96, 112, 128, 129, 154, 160, 192, 224, 256]
+    {
+        let [odd, even] = [0xfb, 0xf8].map(|low| dearest_of(&contract, bits, &dear_numbers(256, low), 32));
+        let cells = [odd, even].map(|(gas, price)| format!("{} | {}", grouped(gas), ratio(gas, price)));
+        writeln!(text, "| {bits} | {} | {} |", grouped(odd.1), cells.join(" | ")).unwrap();
+    }
+    text
+}
+
+/// What the page says is below the price.
+#[test]
+fn exponents_that_cost_no_more_than_the_price() {
+    let contract = Compiled::new(Revision::Eip6690_2024);
+    let holds = |numbers: &[Vec<u8>; 2], bits: std::ops::RangeInclusive<usize>, exponent_bytes: usize| {
+        for bits in bits {
+            let (gas, price) = dearest_of(&contract, bits, numbers, exponent_bytes);
+            let bytes = numbers[1].len();
+            assert!(gas <= price, "{bits} bits modulo {bytes} bytes: {gas} of {price}");
+        }
+    };
+    for (low, from) in [(0xfb, 63), (0xf8, 128)] {
+        holds(&dear_numbers(256, low), 1..=8, 32);
+        holds(&dear_numbers(256, low), from..=256, 32);
+    }
+    for (bytes, from) in [(48, 16), (64, 9), (96, 5)] {
+        holds(&dear_numbers(8 * bytes, 0xfb), from..=256, 32);
+        holds(&dear_numbers(8 * bytes, 0xfb), from..=64, 0);
+    }
+    for bytes in [32, 48, 64, 96] {
+        let [base, modulus] = dear_numbers(8 * bytes, 0xfb);
+        for exponent in [F4.to_vec(), [vec![0; 29], F4.to_vec()].concat()] {
+            let row = contract.row(&input(&base, &exponent, &modulus));
+            assert!(row.gas <= row.price, "65537 modulo {bytes} bytes: {} of {}", row.gas, row.price);
+        }
+    }
 }
 
 /// Gas without field instructions.
@@ -215,7 +288,13 @@ fn words() -> String {
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
 fn the_tables_are_what_the_contract_costs() {
-    for (name, table) in [("split", split()), ("revisions", revisions()), ("dearest", dearest()), ("words", words())] {
+    for (name, table) in [
+        ("split", split()),
+        ("revisions", revisions()),
+        ("dearest", dearest()),
+        ("lengths", lengths()),
+        ("words", words()),
+    ] {
         residue_pages::hold("docs/modexp.md", name, &table);
     }
 }

@@ -4,7 +4,7 @@ use super::places::{FunctionPlaces, Places};
 use super::spelling::{Spelt, parse_effect};
 use super::tokens::{ParseError, Parsed, Tokens};
 use super::{MOD_OPS, WORD_OPS};
-use crate::machine::{Capacity, Feature, SequenceStep};
+use crate::machine::{Capacity, Feature, FirstSteps, SequenceStep};
 use crate::origin::Origins;
 use crate::program::{
     Arm, ArrayDecl, Block, Control, ControlKind, FieldOp, Function, FunctionId, Modulus, Op, Operand, Order, Program,
@@ -376,6 +376,7 @@ impl Parser<'_> {
         while !self.tokens.word_is(")") {
             steps.push(self.step()?);
         }
+        let first = if self.tokens.word_is("first") { Some(self.first_steps()?) } else { None };
         let initial = self.read()?;
         self.tokens.expect("{")?;
         let (mut arms, mut then) = (Vec::new(), Vec::new());
@@ -386,7 +387,13 @@ impl Parser<'_> {
             then.push(if has_next { Some(self.number_of_part()?) } else { None });
         }
         self.tokens.expect("}")?;
-        self.control(ControlKind::Sequence(Order { steps, then }), initial, arms)
+        self.control(ControlKind::Sequence(Order { steps, then, first }), initial, arms)
+    }
+
+    fn first_steps(&mut self) -> Parsed<FirstSteps<Word>> {
+        let count = self.read()?;
+        let each = if self.tokens.word_is("times") { self.tokens.decimal("a number of steps")? as usize } else { 1 }; // u32 to usize widens
+        Ok(FirstSteps { count, each })
     }
 
     fn step(&mut self) -> Parsed<SequenceStep<Word>> {

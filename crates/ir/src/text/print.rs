@@ -2,7 +2,7 @@
 
 use super::spelling::{Spelt, spell_effect};
 use super::{MOD_OPS, WORD_OPS, name_of};
-use crate::machine::{Capacity, Feature, SequenceStep};
+use crate::machine::{Capacity, Feature, FirstSteps, SequenceStep};
 use crate::origin::Origins;
 use crate::program::{Arm, Block, Control, ControlKind, Function, Order, Program, Region, Statement, Word, WordDef};
 use std::fmt::Write;
@@ -177,7 +177,7 @@ impl Printer {
                 }
                 self.depth -= 1;
             }
-            ControlKind::Sequence(Order { steps, then }) => {
+            ControlKind::Sequence(Order { steps, then, first }) => {
                 let step = |step: &SequenceStep<Word>| match step {
                     SequenceStep::Part(number) => number.to_string(),
                     SequenceStep::Chosen { word, first_bit, first_part: 0 } => {
@@ -190,7 +190,11 @@ impl Printer {
                     SequenceStep::CarryNumber(number) => format!("row {number}"),
                 };
                 let steps: Vec<String> = steps.iter().map(step).collect();
-                self.line(&format!("sequence ({}) {initial} {{", steps.join(" ")));
+                let first = first.map_or(String::new(), |FirstSteps { count, each }| match each {
+                    1 => format!("first {} ", count.spell()),
+                    _ => format!("first {} times {each} ", count.spell()),
+                });
+                self.line(&format!("sequence ({}) {first}{initial} {{", steps.join(" ")));
                 self.depth += 1;
                 for (part, then) in control.arms.iter().zip(then) {
                     self.arm(&format!("part {}", part.params.spell()), part, origins);

@@ -8,7 +8,7 @@ pub use seeded::Seeded;
 
 use num_bigint::BigUint;
 use residue_formula::Fe;
-use residue_ir::{Array, Capacity, Machine, ModOp, Piece, SequenceStep as Parts, Table, Variable, WordOp};
+use residue_ir::{Array, Capacity, FirstSteps, Machine, ModOp, Piece, SequenceStep as Parts, Table, Variable, WordOp};
 use ruint::aliases::U256;
 
 /// Bytes of scratch memory.
@@ -292,8 +292,14 @@ impl Plan {
                     };
                     steps = steps.into_iter().flat_map(with_rows).collect();
                 }
+                // Only the first steps, some as pairs, where no step has rows.
+                let first = (!takes && values[1] % 2 == 0).then(|| {
+                    let each = 2 - steps.len() % 2;
+                    let most = machine.small((steps.len() / each) as u64 + 1);
+                    FirstSteps { count: machine.word_op(WordOp::Mod, state.word(*word + 1), most), each }
+                });
                 let (table, array) = (state.table, state.arrays[0]);
-                let after = machine.sequence_of(&steps, &then, before, |machine, part, now| {
+                let after = machine.sequence_of_first(first, &steps, &then, before, |machine, part, now| {
                     // Words from outside are out of reach.
                     let own = |now: [M::Fe; 2]| {
                         let values = [&state.values[..], &now].concat();

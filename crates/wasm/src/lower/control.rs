@@ -3,7 +3,7 @@
 use residue_ir::program::{
     ArrayId, Control, ControlKind, FunctionId, Operand, Order, Region, Statement, Value, VariableId, Word,
 };
-use residue_ir::{Capacity, Effect, SequenceStep};
+use residue_ir::{Capacity, Effect, FirstSteps, SequenceStep};
 use residue_passes::moves::sequence;
 use residue_passes::{Placement, Slot};
 use ruint::aliases::U256;
@@ -392,6 +392,13 @@ impl<'a> Emitter<'a> {
         let Some(first) = sequence.arms.first() else { return };
         self.move_to(&first.params, &sequence.initial);
         let (step, parts) = (self.kept.temporary(), super::narrow(sequence.arms.len()));
+        let count = order.first.map(|FirstSteps { count, each }| {
+            self.push_clamped(count);
+            self.code.i64_const(each as i64).i64_mul(); // there are few
+            let local = self.kept.temporary();
+            self.code.local_set(local);
+            local
+        });
         let words = order.choosing();
         let locals: Vec<u32> = words.iter().map(|_| self.kept.temporary()).collect();
         for (&word, &locals) in words.iter().zip(&locals) {
@@ -424,6 +431,9 @@ impl<'a> Emitter<'a> {
             })
             .collect();
         self.code.local_get(step).i64_const(1).i64_add().local_set(step);
+        if let Some(count) = count {
+            self.code.local_get(step).local_get(count).i64_gt_u().br_if(parts + choices + 1);
+        }
         // After the blocks of the parts come that of the loop and the one around it.
         self.code.local_get(step).i64_const(1).i64_sub().i32_wrap_i64().br_table(targets, parts + choices + 1);
         let last = super::narrow(SequenceStep::<Word>::choices(sequence.arms.len()).max(1)) - 1;
