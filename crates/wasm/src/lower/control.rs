@@ -385,6 +385,15 @@ impl<'a> Emitter<'a> {
         self.code.end();
     }
 
+    /// How many steps are done, in a local.
+    fn steps_in_all(&mut self, FirstSteps { count, each }: FirstSteps<Word>) -> u32 {
+        self.push_clamped(count);
+        self.code.i64_const(each as i64).i64_mul(); // there are few
+        let local = self.kept.temporary();
+        self.code.local_set(local);
+        local
+    }
+
     /// A loop over the steps, with one block in the other, which each end where a part begins; a part goes on with the next
     /// step, or with a later part, and after the last step nothing is left to do. Steps that are chosen have a block
     /// each, within those, which ends where the number of the part is looked up.
@@ -392,13 +401,7 @@ impl<'a> Emitter<'a> {
         let Some(first) = sequence.arms.first() else { return };
         self.move_to(&first.params, &sequence.initial);
         let (step, parts) = (self.kept.temporary(), super::narrow(sequence.arms.len()));
-        let count = order.first.map(|FirstSteps { count, each }| {
-            self.push_clamped(count);
-            self.code.i64_const(each as i64).i64_mul(); // there are few
-            let local = self.kept.temporary();
-            self.code.local_set(local);
-            local
-        });
+        let count = order.first.map(|first| self.steps_in_all(first));
         let words = order.choosing();
         let locals: Vec<u32> = words.iter().map(|_| self.kept.temporary()).collect();
         for (&word, &locals) in words.iter().zip(&locals) {
