@@ -114,7 +114,11 @@ fn over_given<M: Machine>(machine: &M, state: State) {
         |machine| word_sized::in_place(machine, state),
         |machine| {
             short::in_place(machine);
-            word_sized::between_words(machine, state);
+            machine.branch(
+                machine.has(Feature::Limbs(direct::LIMBS_MAX)),
+                |_| (), // Code for wide moduli leaves no room for this one, in front of parts that are chosen.
+                |machine| word_sized::between_words(machine, state),
+            );
         },
     );
     let calldata = Calldata::read(machine);

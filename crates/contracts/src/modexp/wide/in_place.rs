@@ -27,7 +27,9 @@ const SHORT: [&str; 3] = ["384 bits, short exponent", "512 bits, short exponent"
 pub(in super::super) fn in_place<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>) {
     let w = Words(machine);
     let Calldata { base, exponent, modulus } = calldata;
-    let differs = w.or(w.xor(base.bytes, modulus.bytes), w.and(base.bytes, w.number(15)));
+    // None of these bits is in 48, 64 and 96; most other lengths have one.
+    let other_bits = w.number(0xff8f);
+    let differs = w.or(w.xor(base.bytes, modulus.bytes), w.and(base.bytes, other_bits));
     let last = modulus.nth_last(machine, w.number(1));
     machine.branch(
         w.and(machine.not(differs), last),
@@ -96,8 +98,13 @@ fn by_exponent<M: Machine>(
                 );
             }
             machine.require(Words(machine).is_below(exponent.bytes, machine.small(OPERAND_BYTES_MAX + 1)));
-            machine.set(state.kind, machine.small(LAST_WORD_ONLY - 1));
-            machine.set(state.exponent, exponent.first(machine));
+            // The last word, if the exponent has two and the first is 0.
+            let w = Words(machine);
+            let first = machine.bind(exponent.first(machine));
+            let has_more_words = w.high(w.sub(exponent.bytes, w.number(1)), 6);
+            let is_last = machine.bind(machine.not(w.or(first, has_more_words)));
+            machine.set(state.kind, w.add(w.number(LAST_WORD_ONLY - 1), is_last));
+            machine.set(state.exponent, w.or(first, w.mul(is_last, exponent.nth_last(machine, w.number(1)))));
         },
     );
 }
@@ -126,12 +133,11 @@ fn by_f4<M: Machine>(machine: &M, width: usize, modulus: &[M::Word]) {
     });
 }
 
-/// Returns the power by e if that is short and not 0: bit by bit, or by digits.
+/// Returns the power by e if that is short: 1, or bit by bit, or by digits.
 fn short_exponent<M: Machine>(machine: &M, width: usize, modulus: &[M::Word], e: M::Word) {
     let bits = 2 * PAIRS_MAX[width] as u64 + 1; // usize to u64 widens
     let up_to = |machine: &M, bits: u64, text: &dyn Fn(&M)| {
-        let w = Words(machine);
-        machine.branch(machine.not(w.or(w.high(e, bits), machine.not(e))), text, |_| ());
+        machine.branch(machine.not(Words(machine).high(e, bits)), text, |_| ());
     };
     let in_field = |machine: &M, name, power: &dyn Fn(&M, M::Word, M::Fe)| {
         machine.put(EXPONENT, e);
@@ -142,6 +148,16 @@ fn short_exponent<M: Machine>(machine: &M, width: usize, modulus: &[M::Word], e:
     };
     let give = |machine: &M, y| machine.return_elements(y, 8 * LIMBS[width]);
     up_to(machine, bits, &|machine| {
+        machine.branch(
+            machine.not(e),
+            |machine| {
+                let w = Words(machine);
+                let bytes = 8 * u64::from(LIMBS[width]);
+                machine.put(BYTES_MAX - 32, w.number(1));
+                machine.return_scratch(w.number(BYTES_MAX - bytes), w.number(bytes));
+            },
+            |_| (),
+        );
         in_field(machine, SHORT[width], &|machine, e, x| power_by_pairs(machine, PAIRS_MAX[width], e, x, give));
     });
     if width > 0 {
