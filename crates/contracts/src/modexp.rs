@@ -106,6 +106,9 @@ pub fn text<M: Machine>(machine: &M) {
     );
 }
 
+/// More slots than code may name that is portable.
+const SLOTS: u32 = 240;
+
 /// The text where moduli may be given at run time.
 fn over_given<M: Machine>(machine: &M, state: State) {
     machine.scratch(short::SCRATCH_BYTES.max(wide::SCRATCH_BYTES));
@@ -124,7 +127,13 @@ fn over_given<M: Machine>(machine: &M, state: State) {
     let calldata = Calldata::read(machine);
     machine.branch(
         Words(machine).is_below(machine.small(32), calldata.base.bytes),
-        |machine| wide::in_place(machine, state, calldata),
+        |machine| {
+            machine.branch(
+                machine.has(Feature::Slots(SLOTS)),
+                |machine| wide::in_place(machine, state, calldata),
+                |_| (), // With so few there is no room for those of other moduli.
+            );
+        },
         |machine| {
             machine.branch(
                 calldata.is_short_but_for_base(machine),
