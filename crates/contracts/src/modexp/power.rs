@@ -320,11 +320,14 @@ fn steps<M: Machine, const DIGIT: u32>(
     follow::<_, DIGIT>(machine, (&order, first), y, powers)
 }
 
+/// The steps of a sequence, and which of them are done if not all.
+type Steps<'a, W> = (&'a [SequenceStep<W>], Option<FirstSteps<W>>);
+
 /// y ↦ y^(2ⁿ) · xᵉ for the n bits of an e whose digits, or the `first` of them, choose the steps, given [`odd_powers`], of which there may be
 /// fewer than for whole digits.
 fn follow<M: Machine, const DIGIT: u32>(
     machine: &M,
-    (order, first): (&[SequenceStep<M::Word>], Option<FirstSteps<M::Word>>),
+    (order, first): Steps<'_, M::Word>,
     y: M::Fe,
     powers: &[M::Fe],
 ) -> M::Fe {

@@ -133,13 +133,16 @@ fn by_f4<M: Machine>(machine: &M, width: usize, modulus: &[M::Word]) {
     });
 }
 
+/// What returns the power by a word.
+type Returning<'a, M> = &'a dyn Fn(&M, <M as Machine>::Word, <M as Machine>::Fe);
+
 /// Returns the power by e if that is short: 1, or bit by bit, or by digits.
 fn short_exponent<M: Machine>(machine: &M, width: usize, modulus: &[M::Word], e: M::Word) {
     let bits = 2 * PAIRS_MAX[width] as u64 + 1; // usize to u64 widens
     let up_to = |machine: &M, bits: u64, text: &dyn Fn(&M)| {
         machine.branch(machine.not(Words(machine).high(e, bits)), text, |_| ());
     };
-    let in_field = |machine: &M, name, power: &dyn Fn(&M, M::Word, M::Fe)| {
+    let in_field = |machine: &M, name, power: Returning<'_, M>| {
         machine.put(EXPONENT, e);
         machine.over_given(name, LIMBS[width], modulus, |machine| {
             let x = base(machine, width);
