@@ -533,7 +533,7 @@ fn residues_without_inverses() {
         let mut check = |modulus: &BigUint| check_residues(&mut contracts, &mut random, modulus);
         for k in RESIDUES.into_iter().chain([0, 9, -9, 17, -17]) {
             let modulus = modulus_of_residues(k);
-            let factor = &most / &modulus / 3u8 | BigUint::from(1u8);
+            let factor = (&most / &modulus / 3u8) | BigUint::from(1u8);
             for more in [0u32, 1, 2, 3, 65_538] {
                 check(&(&modulus * &factor + more));
             }
