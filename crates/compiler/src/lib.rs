@@ -31,7 +31,7 @@ use features::{
     has_feature, limits, require_inversion, require_modulus, require_order, require_precompiles, require_subprogram,
 };
 use fuse::Fused;
-use lower::LoweredBlock;
+use lower::{HeldWay, LoweredBlock};
 use num_bigint::BigUint;
 use portable::{AfterValues, SlotNames};
 use residue_ir::program::{ControlKind, Program, Region, Statement};
@@ -186,10 +186,11 @@ impl<'a> Prepared<'a> {
         // What no account may have, or labels too far apart: shorter code may do.
         let length = |built: &Result<Built, CompileError>| match built {
             Ok(built) => Some(built.code.bytes.len()),
-            Err(CompileError::Far { .. } | CompileError::Assemble(_)) => Some(usize::MAX),
+            Err(CompileError::Far { .. } | CompileError::Assemble(_)) => Some(target::words::Rules::TOO_FAR),
             Err(_) => None,
         };
-        let holds_state = built.as_ref().is_ok_and(Built::holds_state);
+        // Code whose labels are too far apart may be some that holds it.
+        let holds_state = built.as_ref().map_or(true, Built::holds_state);
         while let Some(before) = length(&built)
             && rules.shorten(before, holds_state)
         {
@@ -246,6 +247,7 @@ struct Unit {
     slots: u32,
     target: Box<dyn Target>,
     blocks: Vec<LoweredBlock>,
+    ways: Vec<HeldWay>,
     /// Where each function begins.
     begins: Vec<LabelId>,
 }
@@ -267,6 +269,7 @@ impl Built {
             lowered: &unit.program,
             allocation: &unit.allocation,
             blocks: &unit.blocks,
+            ways: &unit.ways,
             code: &self.code,
             constant_slots: &unit.constant_slots,
             target: unit.target.as_ref(),
@@ -352,6 +355,7 @@ fn build(
         slots,
         target,
         blocks: lowered.blocks,
+        ways: lowered.ways,
         begins: lowered.begins,
     };
     let units = programs.into_iter().zip(placed).map(unit).collect();

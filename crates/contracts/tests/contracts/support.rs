@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use residue_compiler::{CompileError, Compiled, compile};
 use residue_contracts::Contract;
 use residue_engine::{Engine, EngineConfig, Halt, Prepared};
-use residue_isa::{GasSchedule, Revision};
+use residue_isa::{Family, GasSchedule, Revision};
 
 /// What became of a contract, or nothing if the revision cannot express it. All have the base field of BLS12-381.
 #[track_caller]
@@ -17,6 +17,10 @@ pub fn expressed(
 ) -> Option<Compiled> {
     match compiled {
         Ok(compiled) => Some(compiled),
+        // What is too long for its jumps is so on the EVM by itself because the compiler does not make it shorter.
+        Err(error @ CompileError::Far { .. }) if revision.family() == Family::Words => {
+            panic!("{}, {revision}: {error}", contract.name)
+        }
         // The EVM by itself has moduli of up to 256 bits.
         Err(error) if error.is_inexpressible() && Revision::BESIDE.contains(&revision) => None,
         Err(error) if error.is_inexpressible() && !is_over_bls12_381(contract) => None,

@@ -30,6 +30,8 @@ impl Rules {
     pub const BYTES_A_GAS: [u64; 4] = [Prices::GAS_ALONE, 16, 4, 1];
     /// What the longest blocks need.
     pub const EXTRA_SLOTS: u32 = 64;
+    /// The length of code that has none, as labels are too far apart.
+    pub const TOO_FAR: usize = usize::MAX;
 }
 
 /// Bytes of code that an account of the main network may have (EIP-170).
@@ -55,7 +57,7 @@ impl Rules {
             return true;
         }
         let next = Self::BYTES_A_GAS.into_iter().find(|&next| next < self.bytes_a_gas);
-        let is_hopeless = self.is_short() && length > NEAR_BYTES_MAX;
+        let is_hopeless = self.is_short() && length > NEAR_BYTES_MAX && length != Self::TOO_FAR;
         match next.filter(|_| !is_hopeless) {
             Some(next) => self.bytes_a_gas = next,
             None => return false,
