@@ -46,6 +46,13 @@ pub fn plain_program(modulus: &BigUint, seed: u64) -> Program {
     )
 }
 
+/// One of `seed` with sequences of arithmetic and little else: what of them stays on the stack on the EVM by itself depends on all their parts.
+pub fn program_of_sequences(modulus: &BigUint, seed: u64) -> Program {
+    let random = ChaCha8Rng::seed_from_u64(seed);
+    let variables = vec!["variable".to_owned(); 3];
+    unit(&format!("seed {seed}"), modulus.clone().into(), variables, Kind::Sequences, Vec::new(), random)
+}
+
 /// The same with a subprogram over each of `inner`. They are entered anywhere, those with given moduli once.
 pub fn program_with(modulus: &BigUint, inner: &[Modulus], seed: u64) -> Program {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -101,7 +108,7 @@ fn unit(
     // Not many: forks before Osaka refuse them.
     let counts_zeros = kind != Kind::Plain && random.random_ratio(1, 4);
     let mut maker = Maker { random, program, scope: Scope::default(), kind, counts_zeros };
-    for number in 0..maker.random.random_range(0..=3) {
+    for number in 0..if kind == Kind::Sequences { 0 } else { maker.random.random_range(0..=3) } {
         let (params, results) = (maker.random.random_range(0..=4), maker.random.random_range(0..=4));
         maker.function(&format!("f{number}"), params, results);
     }
@@ -145,6 +152,8 @@ enum Kind {
     Main,
     /// A subprogram, which has unbounded arrays only where the program around it has none.
     Inner,
+    /// One function of sequences.
+    Sequences,
 }
 
 struct Maker {
@@ -168,8 +177,12 @@ impl Maker {
             }
             self.fill_arrays(&mut body);
         }
-        let length = self.random.random_range(1..=if is_start { 12 } else { 6 });
-        self.statements(&mut body, length);
+        if self.kind == Kind::Sequences {
+            self.sequences(&mut body);
+        } else {
+            let length = self.random.random_range(1..=if is_start { 12 } else { 6 });
+            self.statements(&mut body, length);
+        }
         if is_start {
             self.enter_given(&mut body);
         }
@@ -178,7 +191,8 @@ impl Maker {
         } else {
             self.operands(results)
         };
-        if is_start && self.random.random_ratio(if self.kind == Kind::Inner { 1 } else { 3 }, 4) {
+        let ends = self.kind != Kind::Sequences;
+        if ends && is_start && self.random.random_ratio(if self.kind == Kind::Inner { 1 } else { 3 }, 4) {
             let ending = self.ending();
             body.statements.push(ending.into());
         }
@@ -444,7 +458,10 @@ impl Maker {
         match self.random.random_range(0..44) {
             0..10 => self.block(),
             10..12 if nested => self.repeat(),
-            12 if nested && self.random.random_ratio(1, 2) => self.sequence(),
+            12 if nested && self.random.random_ratio(1, 2) => {
+                let is_arithmetic = self.random.random_ratio(1, 2);
+                self.sequence(is_arithmetic)
+            }
             12 if nested => self.countdown(),
             13..17 if nested => self.branch(),
             17..20 if !self.program.functions.is_empty() => self.call(),
@@ -547,15 +564,19 @@ impl Maker {
     }
 
     /// Some parts begin with a countdown, mostly of the state as it is; others begin with what there is.
-    fn sequence(&mut self) -> Statement {
-        let state = self.random.random_range(0..=4);
+    fn sequence(&mut self, is_arithmetic: bool) -> Statement {
+        let state = self.random.random_range(0..=if is_arithmetic { 7 } else { 4 });
         let initial = self.operands(state);
         let length = if self.random.random_ratio(1, 12) { 40 } else { self.random.random_range(1..=6) };
         let choosing = self.random.random_ratio(1, 8).then(|| self.choosing(length));
         let count = choosing.as_ref().map_or(1, |(_, least)| *least) + self.random.random_range(0..=2);
         let carries = choosing.is_none() && !self.program.tables.is_empty() && self.random.random_ratio(1, 3);
-        let parts: Vec<Arm> =
-            (0..count).map(|_| if carries { self.part_with_rows(state) } else { self.part(state) }).collect();
+        let part = |_| match (is_arithmetic, carries) {
+            (true, _) => self.arithmetic_part(state, carries),
+            (false, true) => self.part_with_rows(state),
+            (false, false) => self.part(state),
+        };
+        let parts: Vec<Arm> = (0..count).map(part).collect();
         let then = |number| {
             let has_next = number + 1 < count && self.random.random_ratio(1, 4);
             has_next.then(|| self.random.random_range(number + 1..count))
@@ -570,6 +591,25 @@ impl Maker {
         let has_first = !carries && self.random.random_ratio(1, 4);
         let first = has_first.then(|| self.first_steps(length));
         self.control(ControlKind::Sequence(Order { steps, then, first }), initial, parts)
+    }
+
+    /// Numbers of calldata, one or two sequences of arithmetic on them, and what comes of it as output.
+    fn sequences(&mut self, body: &mut Region) {
+        let bits = self.program.modulus.least().bits();
+        let size_bytes = u32::try_from((bits - 1) / 8).expect("a modulus is short");
+        for _ in 0..self.random.random_range(1..=5) {
+            let offset = self.small_word(CALLDATA_BYTES.into());
+            let parse = Effect::Parse { result: self.define(1)[0], offset, size_bytes };
+            body.statements.push(parse.into());
+        }
+        for _ in 0..self.random.random_range(1..=2) {
+            body.statements.push(self.block());
+            let sequence = self.sequence(true);
+            body.statements.push(sequence);
+        }
+        let count = self.random.random_range(1..=8);
+        let size_bytes = u32::try_from(bits.div_ceil(8)).expect("a modulus is short");
+        body.statements.push(Effect::ReturnElements { values: self.operands(count), size_bytes }.into());
     }
 
     /// So many of `length` steps as a word says, counted one by one or several at once.
@@ -606,18 +646,7 @@ impl Maker {
         let params = self.define(state);
         let mut first = Vec::new();
         for _ in 0..self.random.random_range(0..=3) {
-            let fixed =
-                |program: &Program, array: ArrayId| matches!(program.arrays[array.0].capacity, Capacity::Fixed(_));
-            let arrays: Vec<ArrayId> =
-                (0..self.program.arrays.len()).map(ArrayId).filter(|&array| fixed(&self.program, array)).collect();
-            if let Some(&array) = arrays.choose(&mut self.random).filter(|_| self.random.random_ratio(1, 2)) {
-                let results = self.define(self.element_values(array));
-                first.push(Effect::TakeElement { array, results }.into());
-            } else {
-                let table = TableId(self.random.random_range(0..self.program.tables.len()));
-                let results = self.define(self.program.tables[table.0].element_values);
-                first.push(Effect::TakeRow { table, results }.into());
-            }
+            first.push(self.take().into());
             if self.random.random_ratio(1, 4) {
                 first.push(self.block());
             }
@@ -626,6 +655,36 @@ impl Maker {
         body.statements.splice(0..0, first);
         self.scope.values.truncate(values);
         self.scope.defined = defined;
+        Arm { params, body, gives }
+    }
+
+    /// Takes a row of a table, or an element of an array of fixed size.
+    fn take(&mut self) -> Effect {
+        let is_fixed =
+            |program: &Program, array: ArrayId| matches!(program.arrays[array.0].capacity, Capacity::Fixed(_));
+        let arrays: Vec<ArrayId> =
+            (0..self.program.arrays.len()).map(ArrayId).filter(|&array| is_fixed(&self.program, array)).collect();
+        if let Some(&array) = arrays.choose(&mut self.random).filter(|_| self.random.random_ratio(1, 2)) {
+            Effect::TakeElement { array, results: self.define(self.element_values(array)) }
+        } else {
+            let table = TableId(self.random.random_range(0..self.program.tables.len()));
+            Effect::TakeRow { table, results: self.define(self.program.tables[table.0].element_values) }
+        }
+    }
+
+    /// A part of arithmetic alone, after a row if it may take one; or of nothing.
+    fn arithmetic_part(&mut self, state: usize, may_take: bool) -> Arm {
+        let values = self.scope.values.len();
+        let params = self.define(state);
+        let mut body = Region::default();
+        if may_take && self.random.random_ratio(2, 3) {
+            body.statements.push(self.take().into());
+        }
+        if self.random.random_ratio(3, 4) {
+            body.statements.push(self.block());
+        }
+        let gives = self.operands(state);
+        self.scope.values.truncate(values);
         Arm { params, body, gives }
     }
 

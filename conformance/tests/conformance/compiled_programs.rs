@@ -6,7 +6,7 @@
 use num_bigint::BigUint;
 use residue_compiler::{CompileError, Compiled, Dialect, SmallMultiples, TooFewSlots, compile, compile_as};
 use residue_conformance::campaign::Campaign;
-use residue_conformance::programs::{calldata, program, program_with};
+use residue_conformance::programs::{calldata, program, program_of_sequences, program_with};
 use residue_engine::{Engine, EngineConfig, Fork, Halt};
 use residue_ir::{Machine, Modulus, Outcome, Program, WordOp, evaluate, mont, record, text, verify};
 use residue_isa::assembly::AssembleError;
@@ -182,6 +182,26 @@ fn programs_with_subprograms() {
     }
     println!("with subprograms: {tally:?}");
     assert!(tally.returned > cases && tally.failed > 0 && tally.ended > 0, "{tally:?}");
+}
+
+/// Sequences of arithmetic, whose state may stay on the stack on the EVM by itself.
+#[test]
+fn sequences_of_arithmetic() {
+    let Campaign { cases, seed } = Campaign::whole();
+    let short = [3u32, 97, 65_537].map(BigUint::from);
+    let wide = [two_to(127) - 1u8, bn254(), two_to(255) - 19u8, two_to(256) - 189u8];
+    let moduli = [&short[..], &wide].concat();
+    let mut tally = Tally::default();
+    for seed in (0..cases).map(|case| seed.wrapping_add(case)) {
+        let modulus = &moduli[usize::try_from(seed % moduli.len() as u64).unwrap()]; // usize to u64 widens
+        let program = program_of_sequences(modulus, seed);
+        verify(&program).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", text::print(&program)));
+        for revision in [Revision::Evm, Revision::Eip6690_2024] {
+            check(&program, revision, seed, &mut tally);
+        }
+    }
+    println!("sequences: {tally:?}");
+    assert!(tally.returned > cases && tally.compiled > tally.refused, "{tally:?}");
 }
 
 #[test]

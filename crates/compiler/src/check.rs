@@ -7,11 +7,13 @@
 //! random evaluation beside it. What happens between blocks (copies,
 //! calls, loops) is judged by running whole programs.
 
+mod held;
+
 use crate::error::CompileError;
-use crate::lower::{HeldEnds, HeldWord, LoweredBlock};
+use crate::lower::{HeldEnds, HeldWay, LoweredBlock};
 use crate::target::Target;
 use crate::target::words::Words;
-use crate::words::read::{Element, Elements, Held};
+use crate::words::read::{Element, Elements};
 use num_bigint::BigUint;
 use residue_ir::program::{Block, Control, ControlKind, Function, Operand, Program, Region, Statement, Value, WordDef};
 use residue_isa::FieldOp;
@@ -24,6 +26,7 @@ use residue_passes::multiples::MULTIPLE_END;
 use residue_passes::sums::SlotSum;
 use residue_passes::{Allocation, Placement, Slot};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
 /// A number that stands for a field value: equal numbers, equal values.
 type Number = usize;
@@ -193,6 +196,8 @@ pub struct Evidence<'a> {
     pub allocation: &'a Allocation,
     /// Where its blocks are said to be.
     pub blocks: &'a [LoweredBlock],
+    /// Where code is said to be that moves the state of sequences on the stack.
+    pub ways: &'a [HeldWay],
     /// The bytes.
     pub code: &'a Code,
     /// The slots of the constants of the pool.
@@ -232,7 +237,9 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
             .map_err(fail)?;
             lowered.insert(part.first);
         }
-        fitting(evidence, number, function).map_err(fail)?;
+        if let (Source::Words(source), Some((words, elements))) = (&source, &mut elements) {
+            held::check((*words, elements), (source, evidence), (number, function)).map_err(fail)?;
+        }
         if let Some(missing) = reachable(function).difference(&lowered).next() {
             return Err(fail(format!("the block of v{} was not lowered", missing.0)));
         }
@@ -263,77 +270,14 @@ fn check_words(
     let needed: Vec<Value> = after.ones().map(|value| Value(u32::try_from(value).expect("values are u32"))).collect();
     let defined: BTreeSet<Value> = block.ops.iter().map(|&(value, _)| value).collect();
     let through = needed.iter().copied().filter(|value| !defined.contains(value));
-    let mut before: BTreeMap<Slot, Element> = BTreeMap::new();
-    for value in through.chain(block.inputs()).filter(|&value| !on_stack(&held.before, value)) {
-        let (slot, element) = element(value);
-        if before.insert(slot, element).is_some_and(|other| other != element) {
-            return Err(format!("v{} shares its slot with another value before the block", value.0));
-        }
-    }
-    let before: Vec<(Slot, Element)> = before.into_iter().collect();
+    let in_memory = through.chain(block.inputs()).filter(|&value| !on_stack(&held.before, value));
+    let before = in_slots(source, placement, in_memory)?;
     let own = defined.iter().map(|&value| placement.slot(value)).collect();
     let in_memory = needed.iter().filter(|&&value| !on_stack(&held.after, value));
     let after: Vec<(Slot, Element)> = in_memory.map(|&value| element(value)).collect();
     let constants = &evidence.lowered.constants;
-    let ends = [(&held.entry, &held.before), (&held.exit, &held.after)]
-        .map(|(words, state)| words.iter().map(|word| read_word(elements, (source, constants), word, state)).collect());
-    words.judge(elements, &before, &own, &after, ends, item_bytes(evidence.code, part)?)
-}
-
-/// Parts of a sequence must agree in how they hold the state: each leaves what each finds, in the same order, and in the same forms.
-fn fitting(evidence: &Evidence<'_>, number: usize, function: &Function) -> Result<(), String> {
-    let of_function = evidence.blocks.iter().filter(|part| part.function == number);
-    let held: HashMap<Value, &HeldEnds> =
-        of_function.filter_map(|part| Some((part.first, part.held.as_ref()?))).collect();
-    let mut wrong = None;
-    function.body.walk(&mut |statement| {
-        let Statement::Control(control) = statement else { return };
-        let mut between: Option<Vec<HeldWord>> = None;
-        for arm in &control.arms {
-            let first = arm.body.statements.iter().find_map(|statement| match statement {
-                Statement::Block(block) => block.ops.first().map(|&(first, _)| first),
-                _ => None,
-            });
-            let Some((first, ends)) = first.and_then(|first| Some((first, *held.get(&first)?))) else { continue };
-            let words = |words: &[HeldWord]| words.iter().filter(|word| **word != HeldWord::Next).cloned().collect();
-            let (mut entry, exit): (Vec<HeldWord>, Vec<HeldWord>) = (words(&ends.entry), words(&ends.exit));
-            if !arm.takes().is_empty() && !entry.is_empty() {
-                entry.rotate_left(1);
-            }
-            let params = arm.params.iter().map(|&value| Operand::Value(value));
-            let is_of_arm = ends.before.iter().copied().eq(params) && ends.after == arm.gives;
-            let between = between.get_or_insert_with(|| exit.clone());
-            if !is_of_arm || entry != exit || exit != *between || !has_each(&exit, arm.params.len()) {
-                wrong = Some(format!("the part of v{} holds the state otherwise", first.0));
-            }
-        }
-    });
-    wrong.map_or(Ok(()), Err)
-}
-
-/// Whether each value of a state of so many is among the words once.
-fn has_each(words: &[HeldWord], count: usize) -> bool {
-    let is_once =
-        |at| words.iter().filter(|word| matches!(word, HeldWord::Value(value, _) if *value == at)).count() == 1;
-    (0..count).all(is_once)
-}
-
-/// A word on the stack as the reader knows it; values are those of `state`.
-fn read_word(
-    elements: &mut Elements,
-    (source, constants): (&[Element], &[BigUint]),
-    word: &HeldWord,
-    state: &[Operand],
-) -> Held {
-    match *word {
-        HeldWord::Next => Held::Next,
-        HeldWord::Modulus => Held::Modulus,
-        HeldWord::Number(ref number) => Held::Number(number.clone()),
-        HeldWord::Value(at, form) => match state[at] {
-            Operand::Value(value) => Held::Value(source[value.0 as usize], form), // u32 to usize widens
-            Operand::Constant(id) => Held::Value(elements.constant(&constants[id.0 as usize]), form),
-        },
-    }
+    let ends = held::read(elements, (source, constants), held);
+    words.judge(elements, &before, &own, &after, ends, item_bytes(evidence.code, &part.items)?)
 }
 
 /// First values of the blocks of `function` that lowering must have reached: those before anything that ends the program.
@@ -399,7 +343,7 @@ fn check_block(
 
     // Other slots may hold what a caller, or a part of the function that this block knows nothing of, still needs.
     let own: BTreeSet<Slot> = defined.iter().map(|&value| placement.slot(value)).collect();
-    let mut rest = item_bytes(evidence.code, part)?;
+    let mut rest = item_bytes(evidence.code, &part.items)?;
     while !rest.is_empty() {
         if let Some((sum, length)) = evidence.target.read_sum(rest) {
             execute_sum(numbering, &own, &mut slots, &sum)?;
@@ -428,13 +372,29 @@ fn check_block(
     Ok(())
 }
 
-/// The bytes of a block's items, which are neighbours.
-pub(crate) fn item_bytes<'a>(code: &'a Code, part: &LoweredBlock) -> Result<&'a [u8], String> {
-    if part.items.is_empty() {
+/// The elements of these values by their slots, where all stand in memory.
+fn in_slots(
+    source: &[Element],
+    placement: &Placement,
+    values: impl IntoIterator<Item = Value>,
+) -> Result<Vec<(Slot, Element)>, String> {
+    let mut elements: BTreeMap<Slot, Element> = BTreeMap::new();
+    for value in values {
+        let element = source[value.0 as usize]; // u32 to usize widens
+        if elements.insert(placement.slot(value), element).is_some_and(|other| other != element) {
+            return Err(format!("v{} shares its slot with another value before the block", value.0));
+        }
+    }
+    Ok(elements.into_iter().collect())
+}
+
+/// The bytes of items that are neighbours.
+pub(crate) fn item_bytes<'a>(code: &'a Code, items: &Range<usize>) -> Result<&'a [u8], String> {
+    if items.is_empty() {
         return Ok(&[]);
     }
     let range = |item| code.item_range(item).ok_or_else(|| format!("item {item} has no bytes"));
-    let (first, last) = (range(part.items.start)?, range(part.items.end - 1)?);
+    let (first, last) = (range(items.start)?, range(items.end - 1)?);
     Ok(&code.bytes[first.start..last.end])
 }
 
@@ -561,6 +521,7 @@ fn times_nonresidue(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lower::{HeldWay, HeldWord, Way};
     use crate::target::words::Rules;
     use crate::{Built, Dialect, Prepared, SmallMultiples, build};
     use residue_ir::text;
@@ -836,16 +797,17 @@ function f1 "start" () -> () values 20 {
         assert!(found > 1000, "{found}");
     }
 
-    /// A sequence of doublings and additions on y² = x³ + b, whose state stays on the stack.
+    /// A sequence of doublings and additions on y² = x³ + b, and of copies, whose state stays on the stack.
     fn sequence_of_words() -> Program {
         let text = "program \"sequence\" modulus 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47\n\
-            function f0 \"start\" () -> () values 35 { word w0 = 0x0 word w1 = 0x20 word w2 = 0x40 word w3 = 0x60 \
+            function f0 \"start\" () -> () values 38 { word w0 = 0x0 word w1 = 0x20 word w2 = 0x40 word w3 = 0x60 \
             parse w0 bytes 32 -> v0 parse w1 bytes 32 -> v1 parse w2 bytes 32 -> v2 parse w3 bytes 32 -> v3 \
-            sequence (0 1 0 0 1) (v0 v1 v2) { \
+            sequence (0 1 2 0 0 2 1) (v0 v1 v2) { \
             part (v4 v5 v6) { block { v7 = mul v4 v4 v8 = add v7 v7 v9 = add v8 v7 v10 = mul v5 v5 v11 = mul v4 v10 v12 = mul v9 v9 \
             v13 = add v11 v11 v14 = sub v12 v13 v15 = sub v11 v14 v16 = mul v9 v15 v17 = mul v10 v10 v18 = sub v16 v17 v19 = mul v6 v5 } give (v14 v18 v19) } \
             part (v20 v21 v22) { block { v23 = mul v22 v22 v24 = mul v3 v23 v25 = sub v24 v20 v26 = mul v25 v25 v27 = mul v25 v26 \
             v28 = sub v21 v3 v29 = mul v28 v28 v30 = sub v29 v27 v31 = mul v22 v25 } give (v30 v28 v31) } \
+            part (v35 v36 v37) { give (v36 v3 v35) } \
             } -> (v32 v33 v34) return_elements (v32 v33 v34) bytes 32 }\n";
         text::parse(text).unwrap()
     }
@@ -857,13 +819,15 @@ function f1 "start" () -> () values 20 {
         assert_eq!(check(&evidence(&built, &program)), Ok(()));
         let unit = &built.units[0];
         let mut found = 0;
-        for part in unit.blocks.iter().filter(|part| part.held.is_some()) {
-            let start = built.code.item_range(part.items.start).unwrap().start;
-            let range = start..built.code.item_range(part.items.end - 1).unwrap().end;
+        let of_blocks = unit.blocks.iter().filter_map(|part| Some((&part.items, part.held.as_ref()?)));
+        let pieces: Vec<_> = of_blocks.chain(unit.ways.iter().map(|way| (&way.items, &way.ends))).collect();
+        assert_eq!(pieces.len(), 5, "two blocks, the copies, the way in and the way out");
+        for (items, ends) in pieces {
+            let start = built.code.item_range(items.start).unwrap().start;
+            let range = start..built.code.item_range(items.end - 1).unwrap().end;
             let word = |place: u32| (BigUint::from(5 + place).pow(97) >> 3u32) % program.modulus.most();
             let memory: BTreeMap<BigUint, BigUint> = (0..64u32).map(|at| (BigUint::from(32 * at), word(at))).collect();
-            let stack: Vec<BigUint> =
-                (0..part.held.as_ref().unwrap().entry.len()).map(|at| word(100 + at as u32)).collect();
+            let stack: Vec<BigUint> = (0..ends.entry.len()).map(|at| word(100 + at as u32)).collect();
             let run = |code: &[u8]| run_words_on(code, memory.clone(), stack.clone());
             let right = run(&built.code.bytes[range.clone()]);
             assert!(right.is_some());
@@ -905,6 +869,86 @@ function f1 "start" () -> () values 20 {
         for change in changes {
             assert!(matches!(turned(change), Err(CompileError::Judged { .. })));
         }
+        let changes: [&dyn Fn(&mut Vec<HeldWay>); 4] = [
+            &|ways| _ = ways.pop(),
+            &|ways| ways[0].way = Way::Through(Value(4)),
+            &|ways| ways.iter_mut().for_each(|way| way.ends.entry.reverse()),
+            &|ways| ways.iter_mut().for_each(|way| way.ends.after.reverse()),
+        ];
+        for change in changes {
+            let mut built = built(&program, Revision::Evm);
+            change(&mut built.units[0].ways);
+            assert!(matches!(check(&evidence(&built, &program)), Err(CompileError::Judged { .. })));
+        }
+    }
+
+    /// A row that a part takes may stand in the slot of a value of the state that the part does not read.
+    #[test]
+    fn a_row_in_the_slot_of_a_value_that_is_not_read_is_that_row() {
+        for (values, part) in [(13, "give (v2 v4)"), (14, "block { v13 = mul v4 v2 } give (v2 v13)")] {
+            let text = format!(
+                "program \"row\" modulus 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47 \
+                 table t0 \"row\" values 1 {{ (0x1234) }} \
+                 function f0 \"start\" () -> () values {values} {{ word w0 = 0x0 word w1 = 0x1 \
+                 parse w0 bytes 1 -> v0 parse w1 bytes 1 -> v1 \
+                 sequence (1 1 1 1 1 1 1 1 row 0 0) (v0 v1) {{ \
+                 part (v2 v3) {{ take_row t0 -> (v4) {part} }} \
+                 part (v5 v6) {{ block {{ v7 = mul v5 v6 v8 = mul v7 v5 v9 = mul v8 v7 v10 = mul v9 v8 }} give (v9 v10) }} \
+                 }} -> (v11 v12) return_elements (v11 v12) bytes 32 }}"
+            );
+            let program = text::parse(&text).unwrap();
+            let built = built(&program, Revision::Evm);
+            assert_eq!(check(&evidence(&built, &program)), Ok(()), "{part}");
+            // Held there the row would be another word than the checker wants.
+            assert!(built.units[0].blocks.iter().all(|block| block.held.is_none()), "{part}");
+        }
+    }
+
+    /// How a state is held depends on the modulus: four times a short one is a word, twice a long one is none.
+    #[test]
+    fn what_was_found_for_one_modulus_is_not_taken_for_another() {
+        let sequence = "constant c0 = 0x1 function f0 \"start\" () -> () values 24 { word w0 = defined word w1 = defined \
+            get x0 -> w0 element_of (w0) -> v0 block { v1 = add v0 c0 v2 = mul v0 v0 v3 = add v2 v1 } \
+            sequence (0 1 0 1 0 0 1 0) (v1 v2 v3) { \
+            part (v4 v5 v6) { block { v7 = sub v4 v5 v8 = mul v7 v6 v9 = sub v8 v5 v10 = mul v9 v9 v11 = sub v10 v7 \
+            v12 = mul v11 v4 } give (v9 v11 v12) } \
+            part (v13 v14 v15) { block { v16 = mul v13 v14 v17 = sub v16 v15 v18 = mul v17 v13 v19 = sub v18 v16 \
+            v20 = mul v19 v17 } give (v17 v19 v20) } \
+            } -> (v21 v22 v23) word_of v21 from 0 -> w1 set x0 w1 }";
+        let moduli = [
+            "0x3fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff81",
+            "0xffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff43",
+            "given limbs 4",
+        ];
+        let subprograms = moduli
+            .iter()
+            .enumerate()
+            .map(|(number, modulus)| format!("subprogram p{number} \"{number}\" modulus {modulus} {{ {sequence} }}"));
+        let text = format!(
+            "program \"moduli\" modulus 0x61 variable x0 \"x\" {} function f0 \"start\" () -> () values 0 {{ \
+             word w0 = 0x2 word w1 = 0x65 word w2 = defined set x0 w0 enter p0 () enter p1 () enter p2 (w1) \
+             get x0 -> w2 return_word w2 }}",
+            subprograms.collect::<Vec<_>>().join(" ")
+        );
+        let program = text::parse(&text).unwrap();
+        let built = built(&program, Revision::Evm);
+        let verdicts = built.evidence(&program).map(|evidence| check(&evidence));
+        assert!(verdicts.into_iter().all(|verdict| verdict == Ok(())));
+        let holds = |unit: &crate::Unit| !unit.ways.is_empty();
+        assert_eq!(built.units.iter().map(holds).collect::<Vec<_>>(), [false, true, true, false]);
+    }
+
+    /// A part may take a row and have no state.
+    #[test]
+    fn a_sequence_without_a_state_leaves_none_on_the_stack() {
+        let text = "program \"row\" modulus 0x61 table t0 \"row\" values 1 { (0x12) } \
+            function f0 \"start\" () -> () values 3 { word w0 = 0x0 parse w0 bytes 1 -> v0 \
+            sequence (row 0 0) () { part () { take_row t0 -> (v1) block { v2 = mul v1 v1 } give () } } -> () \
+            return_elements (v0) bytes 1 }";
+        let program = text::parse(text).unwrap();
+        let built = built(&program, Revision::Evm);
+        assert_eq!(check(&evidence(&built, &program)), Ok(()));
+        assert!(built.units[0].ways.is_empty());
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::paths;
 use crate::target::{RowSizes, Target, clear, push};
 use conventions::{Convention, Conventions};
 use fixedbitset::FixedBitSet;
-pub use held::{HeldEnds, HeldWord};
+pub use held::{HeldEnds, HeldWay, HeldWord, Way};
 use layout::{Layout, layout};
 use residue_ir::Effect;
 use residue_ir::program::{
@@ -80,6 +80,8 @@ pub(crate) struct Lowered {
 pub(crate) struct LoweredUnit {
     /// Every block with operations.
     pub blocks: Vec<LoweredBlock>,
+    /// What moves the state of sequences that stays on the stack.
+    pub ways: Vec<HeldWay>,
     /// Where each function begins.
     pub begins: Vec<LabelId>,
 }
@@ -130,7 +132,7 @@ fn lower_with(
     let mut done: Vec<Option<LoweredUnit>> = parts.iter().map(|_| None).collect();
     for unit in order(parts) {
         let part = &parts[unit];
-        let mut blocks = Vec::new();
+        let (mut blocks, mut ways) = (Vec::new(), Vec::new());
         let first_entrances = sequence::entrances(part.program).first;
         // The start comes first: that of the program falls through from the target's own beginning.
         for number in (0..part.program.functions.len()).rev() {
@@ -157,6 +159,7 @@ fn lower_with(
                 origin,
                 code,
                 blocks: &mut blocks,
+                ways: &mut ways,
                 entrances: &mut entrances,
                 stack: Vec::new(),
                 depth: 0,
@@ -168,7 +171,7 @@ fn lower_with(
             };
             lowering.function()?;
         }
-        done[unit] = Some(LoweredUnit { blocks, begins: units[unit].begins.clone() });
+        done[unit] = Some(LoweredUnit { blocks, ways, begins: units[unit].begins.clone() });
     }
     lowered.units = done.into_iter().flatten().collect();
     lowered.near = entrances.near;
@@ -306,6 +309,7 @@ struct Lowering<'a> {
     origin: LabelId,
     code: &'a mut Assembly,
     blocks: &'a mut Vec<LoweredBlock>,
+    ways: &'a mut Vec<HeldWay>,
     /// The next of the function's entrances.
     entrances: &'a mut Entrances,
     stack: Vec<Entry>,

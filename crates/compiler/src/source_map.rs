@@ -121,7 +121,7 @@ pub(crate) fn source_map(built: &Built) -> SourceMap {
             });
             let mut begun = HashSet::new();
             for part in unit.blocks.iter().filter(|part| part.function == number) {
-                if let (Some(block), Ok(bytes)) = (blocks.get(&part.first), item_bytes(&built.code, part)) {
+                if let (Some(block), Ok(bytes)) = (blocks.get(&part.first), item_bytes(&built.code, &part.items)) {
                     let start = built.code.item_range(part.items.start).map_or(0, |range| range.start);
                     reading.block((unit, number), block, start, bytes, &mut begun);
                 }

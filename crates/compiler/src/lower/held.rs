@@ -17,6 +17,7 @@ use residue_isa::opcode::evm;
 use residue_passes::rows::Nest;
 use residue_passes::{Row, Slot, SlotOp};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// A word on the stack where a block begins or ends, for the checker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,23 +45,53 @@ pub struct HeldEnds {
     pub after: Vec<Operand>,
 }
 
+/// Where code moves the state of a sequence, and computes nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// Into the sequence whose first part finds this value first.
+    Into(Value),
+    /// Through the part that finds it first.
+    Through(Value),
+    /// Out of the sequence whose first part finds it first.
+    OutOf(Value),
+}
+
+/// Where the items of such code are in the assembly, for the checker.
+#[derive(Debug, Clone)]
+pub struct HeldWay {
+    /// The function.
+    pub function: usize,
+    /// Which code it is.
+    pub way: Way,
+    /// Its items.
+    pub items: Range<usize>,
+    /// What lies on the stack before and after it.
+    pub ends: HeldEnds,
+}
+
 /// A sequence whose state stays on the stack.
 pub(super) struct HeldSequence {
     /// Brings the state below the first address. [address] → [state, address]
-    pub start: Planned,
+    pub start: HeldCode,
     /// Stores the state. [state] → []
-    pub end: Planned,
+    pub end: HeldCode,
     /// The parts.
     pub parts: Vec<HeldPart>,
 }
 
-/// One of its parts.
-pub(super) struct HeldPart {
-    /// What is on the stack before and after its arithmetic.
+/// What was planned to move a state.
+pub(super) struct HeldCode {
+    way: Way,
     ends: HeldEnds,
+    planned: Planned,
+}
+
+/// A part of such a sequence.
+pub(super) struct HeldPart {
     /// Words between the address of its row and the top.
     above_row: u8,
-    arithmetic: Planned,
+    /// Its arithmetic, or the way through it if it has none.
+    code: HeldCode,
 }
 
 /// A part with its operations.
@@ -149,6 +180,16 @@ fn simple<'a>(rows: &'a [Row<'a>]) -> Option<(Option<&'a Effect>, Option<&'a Blo
         [Row::Effect(take), Row::Block(block)] if is_take(take) => Some((Some(take), Some(block))),
         _ => None,
     }
+}
+
+/// The values that a part finds in memory: what its arithmetic reads and what it leaves, but for the state and what it computes.
+fn from_memory(arm: &Arm, block: Option<&Block>) -> BTreeSet<Value> {
+    let given = arm.gives.iter().filter_map(|operand| operand.value());
+    let mut found: BTreeSet<Value> = block.map(Block::inputs).into_iter().flatten().chain(given).collect();
+    block.into_iter().flat_map(|block| &block.ops).map(|(value, _)| value).chain(&arm.params).for_each(|value| {
+        found.remove(value);
+    });
+    found
 }
 
 /// What a step of a part that always comes weighs.
@@ -261,18 +302,24 @@ impl<'a> Lowering<'a> {
         self.held_as(words, (sequence, &found), &state)
     }
 
-    /// The parts, if each is arithmetic on what all have, after a row at most.
+    /// The parts, if there is a state, and each is arithmetic on what all have, after a row at most.
     fn simple_parts(&self, sequence: &'a Nest<'a>, order: &Order) -> Option<Vec<Found<'a>>> {
         let arms = sequence.arms();
         let weights = weights(order, arms.len());
+        let mut is_after = vec![false; arms.len()];
+        order.then.iter().flatten().for_each(|&next| is_after[next] = true);
         let mut found = Vec::new();
         for (number, &(arm, rows)) in arms.iter().enumerate() {
             let (take, block) = simple(rows)?;
             let before: Vec<Slot> = arm.params.iter().map(|&value| self.placement.slot(value)).collect();
-            let is_each_once = before.iter().collect::<BTreeSet<_>>().len() == before.len();
+            let slots: BTreeSet<Slot> = before.iter().copied().collect();
+            // A value of the state that is not read leaves its slot to a row.
+            let in_memory = from_memory(arm, block);
+            let is_each_once = slots.len() == before.len()
+                && !in_memory.into_iter().any(|value| slots.contains(&self.placement.slot(value)));
             // A row that a later part takes lies above the next address.
-            let is_after = order.then.contains(&Some(number));
-            if arm.params.len() > STATE_MAX || !is_each_once || take.is_some() && is_after {
+            let takes_later_row = take.is_some() && is_after[number];
+            if !(1..=STATE_MAX).contains(&before.len()) || !is_each_once || takes_later_row {
                 return None;
             }
             if let Some((block, (first, _))) = block.and_then(|block| Some((block, block.ops.first()?))) {
@@ -302,34 +349,52 @@ impl<'a> Lowering<'a> {
         state: &State<'_>,
     ) -> Option<HeldSequence> {
         let none = BTreeSet::new();
+        let params: Vec<Operand> = found[0].arm.params.iter().map(|&value| Operand::Value(value)).collect();
+        let of_sequence = *found[0].arm.params.first()?;
+        let code = |way, ops: &[SlotOp], kept: &BTreeSet<Slot>, ends: HeldEnds, placed: &Ends| {
+            let planned = words.plan(ops, kept, Some(placed), Effort::Whole)?;
+            Some(HeldCode { way, ends, planned })
+        };
         let initial: Vec<Slot> = sequence.control.initial.iter().map(|&operand| self.slot(operand)).collect();
-        let mut with_next = placed(&state.words(), &initial);
-        with_next.push(Place::Next);
-        let start = Ends { entry: vec![Place::Next], exit: with_next };
+        let start = HeldEnds {
+            entry: vec![HeldWord::Next],
+            exit: [state.words(), vec![HeldWord::Next]].concat(),
+            before: Vec::new(),
+            after: sequence.control.initial.clone(),
+        };
+        let from_start = Ends { entry: vec![Place::Next], exit: placed(&start.exit, &initial) };
         let slots = &found[0].before;
-        let end = Ends { entry: placed(&state.words(), slots), exit: Vec::new() };
+        let end = HeldEnds { entry: state.words(), exit: Vec::new(), before: params, after: Vec::new() };
+        let to_end = Ends { entry: placed(&end.entry, slots), exit: Vec::new() };
         let store = |&slot: &Slot| SlotOp { operation: FieldOp::Add, out: slot, x: slot, y: words.zero() };
         let stores: Vec<SlotOp> = slots.iter().map(store).collect();
         let mut parts = Vec::new();
         for part in found {
+            let way = Way::Through(*part.arm.params.first()?);
             parts.push(HeldPart {
                 above_row: u8::try_from(state.below.len() + state.order.len()).ok()?,
-                ends: state.held(part),
-                arithmetic: words.plan(&part.ops, &none, Some(&state.ends(part)), Effort::Whole)?,
+                code: code(way, &part.ops, &none, state.held(part), &state.ends(part))?,
             });
         }
         Some(HeldSequence {
-            start: words.plan(&[], &none, Some(&start), Effort::Whole)?,
-            end: words.plan(&stores, &slots.iter().copied().collect(), Some(&end), Effort::Whole)?,
+            start: code(Way::Into(of_sequence), &[], &none, start, &from_start)?,
+            end: code(Way::OutOf(of_sequence), &stores, &slots.iter().copied().collect(), end, &to_end)?,
             parts,
         })
     }
 
-    /// Writes what was planned, if anything was.
-    pub(super) fn planned(&mut self, planned: Option<&Planned>) {
-        if let (Some(words), Some(planned)) = (self.target.words(), planned) {
-            words.planned(self.code, planned);
-        }
+    /// Writes what was planned; where its items are.
+    fn held_items(&mut self, planned: &Planned) -> Range<usize> {
+        let start = self.code.items().len();
+        let words = self.target.words().expect("only they hold a state");
+        words.planned(self.code, planned);
+        start..self.code.items().len()
+    }
+
+    /// Writes what moves a state.
+    pub(super) fn held_way(&mut self, HeldCode { way, ends, planned }: &HeldCode) {
+        let items = self.held_items(planned);
+        self.ways.push(HeldWay { function: self.number, way: *way, items, ends: ends.clone() });
     }
 
     /// A part but for the way to the next one. [next address, row's address, state] → [state, next address]
@@ -339,12 +404,13 @@ impl<'a> Lowering<'a> {
             self.code.op(evm::SWAP1 - 1 + part.above_row);
             self.take_at(take)?;
         }
-        let start = self.code.items().len();
-        self.planned(Some(&part.arithmetic));
-        if let Some(&(first, _)) = block.and_then(|block| block.ops.first()) {
-            let items = start..self.code.items().len();
-            self.blocks.push(LoweredBlock { function: self.number, first, items, held: Some(part.ends.clone()) });
-        }
+        let Some(&(first, _)) = block.and_then(|block| block.ops.first()) else {
+            self.held_way(&part.code);
+            return Ok(());
+        };
+        let items = self.held_items(&part.code.planned);
+        let held = Some(part.code.ends.clone());
+        self.blocks.push(LoweredBlock { function: self.number, first, items, held });
         Ok(())
     }
 

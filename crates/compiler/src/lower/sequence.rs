@@ -215,7 +215,9 @@ impl<'a> Lowering<'a> {
                 self.push_steps(order, &takes, (&entries, &chosen), held.is_some())?;
             }
         }
-        self.planned(held.as_ref().map(|held| &held.start));
+        if let Some(held) = &held {
+            self.held_way(&held.start);
+        }
         self.code.op(evm::JUMP);
 
         let stack = mem::take(&mut self.stack);
@@ -231,7 +233,9 @@ impl<'a> Lowering<'a> {
         }
         self.stack = stack;
         self.code.label(end);
-        self.planned(held.as_ref().map(|held| &held.end));
+        if let Some(held) = &held {
+            self.held_way(&held.end);
+        }
         if choices > 0 || order.first.is_some() {
             self.entrances.near.push((end, 0));
         }

@@ -91,13 +91,17 @@ struct Search<'a> {
 /// A block's nodes and outputs and what lies on the stack where it begins and ends, with the prices for which it is planned.
 type Block = (Prices, Vec<Node>, Vec<(Slot, Id)>, [Vec<Id>; 2], Effort);
 
+/// A sequence as far as the way in which its state is held depends on it: the field, the slots from which on there are constants and these, and the
+/// kinds of its parts.
+pub type Sequence = (Field, Slot, Vec<BigUint>, Vec<Named>);
+
 /// What was found for blocks, which often come again with other slots.
 #[derive(Debug, Default)]
 pub struct Plans {
     known: HashMap<Block, Option<Vec<Step>>>,
     signs: HashMap<(Field, Slot, Vec<BigUint>), KnownSigns>,
-    /// How states are held, by the kinds of parts of a sequence, whether numbers lie below them, and what a gas is worth in bytes.
-    pub states: HashMap<(Vec<Named>, bool, u64), Option<Choice>>,
+    /// How states are held, see [`Sequence`], by whether numbers lie below them and what a gas is worth in bytes.
+    pub states: HashMap<(Sequence, bool, u64), Option<Choice>>,
 }
 
 impl Plans {

@@ -330,14 +330,20 @@ impl Reading {
         Ok(())
     }
 
+    /// An operand, which the address of what comes next is not.
+    fn operand(&mut self) -> Result<Word, String> {
+        let word = self.pop()?;
+        if word.is_next { Err("where control goes next is an operand".to_owned()) } else { Ok(word) }
+    }
+
     fn arithmetic(&mut self, elements: &mut Elements, opcode: u8) -> Result<Word, String> {
-        let a = self.pop()?;
+        let a = self.operand()?;
         if opcode == evm::MOD {
-            let modulus = self.pop()?;
+            let modulus = self.operand()?;
             self.require_modulus(elements, &modulus)?;
             return Ok(self.below_p(a.element));
         }
-        let b = self.pop()?;
+        let b = self.operand()?;
         Ok(match opcode {
             evm::ADD => {
                 let most = a.most + b.most;
@@ -363,7 +369,7 @@ impl Reading {
                 Word::new(element, a.least * b.least, most)
             }
             _ => {
-                let modulus = self.pop()?;
+                let modulus = self.operand()?;
                 self.require_modulus(elements, &modulus)?;
                 let operation = if opcode == evm::ADDMOD { FieldOp::Add } else { FieldOp::Mul };
                 let element = elements.operation(operation, a.element, b.element);

@@ -45,12 +45,13 @@ impl Words {
             named(part.ops, &BTreeSet::new(), self.places.first_constant, Some(&ends))
         };
         let kinds: Vec<Named> = kinds.iter().map(named).collect();
+        let sequence = (self.field.clone(), self.places.first_constant, self.constants.clone(), kinds);
         // What is better in memory where gas alone counts stays there.
-        let first = (kinds.clone(), false, Prices::GAS_ALONE);
+        let first = (sequence.clone(), false, Prices::GAS_ALONE);
         if let Some(None) = self.plans.borrow().states.get(&first) {
             return None;
         }
-        let key = (kinds, self.holds_numbers, self.prices.bytes_a_gas);
+        let key = (sequence, self.holds_numbers, self.prices.bytes_a_gas);
         let known = self.plans.borrow().states.get(&key).cloned();
         let choice = known.unwrap_or_else(|| {
             let choice = choose();
