@@ -4,6 +4,10 @@
 
 use std::fmt::Write;
 
+use ark_bls12_381::G1Affine as Bls12381Point;
+use ark_bn254::G1Affine as Bn254Point;
+use ark_ec::{AffineRepr, CurveGroup};
+use ark_ff::PrimeField;
 use num_bigint::BigUint;
 use residue_compiler::Dialect;
 use residue_contracts::groth16::ProofCurve;
@@ -57,27 +61,39 @@ fn fp2<C: ProofCurve>(point: &Affine<Fp2<BigUint, C>>) -> Value {
     json!([pair(&point.x), pair(&point.y), ["1", "0"]])
 }
 
-/// A key for so many inputs, all of whose points are generators: a verifier takes as much gas with it as with any.
+/// So many points of a group, none of which is short: twice the generator, three times and so on.
+fn points<G: AffineRepr<BaseField: PrimeField>>(count: usize) -> Vec<Value> {
+    let of = |times: usize| {
+        let (x, y) = (G::generator() * G::ScalarField::from(times as u64)).into_affine().xy().unwrap(); // usize to u64 widens
+        json!([x.into_bigint().to_string(), y.into_bigint().to_string(), "1"])
+    };
+    (2..count + 2).map(of).collect()
+}
+
+/// A key for so many inputs: a verifier takes as much gas with it as with any, and its code is as long as most.
 fn key<C: ProofCurve>(inputs: usize) -> Value {
-    let Affine { x, y } = C::g1_generator();
-    let (g1, g2) = (json!([x.to_string(), y.to_string(), "1"]), fp2(&C::g2_generator()));
+    let count = inputs + 2;
+    let mut points =
+        if C::NAMES == Bn254::NAMES { points::<Bn254Point>(count) } else { points::<Bls12381Point>(count) };
+    let (alpha, g2) = (points.swap_remove(0), fp2(&C::g2_generator()));
     json!({
-        "protocol": "groth16", "curve": C::NAMES[0], "nPublic": inputs, "vk_alpha_1": g1, "vk_beta_2": g2, "vk_gamma_2": g2, "vk_delta_2": g2,
-        "IC": vec![g1; inputs + 1],
+        "protocol": "groth16", "curve": C::NAMES[0], "nPublic": inputs, "vk_alpha_1": alpha, "vk_beta_2": g2, "vk_gamma_2": g2, "vk_delta_2": g2,
+        "IC": points,
     })
 }
 
 /// The same for PLONK.
 fn plonk_key(inputs: usize) -> Value {
-    let Affine { x, y } = Bn254::g1_generator();
-    let g1 = json!([x.to_string(), y.to_string(), "1"]);
     let r = <Bn254 as residue_curves::pairing::PairingCurve>::FAMILY.order();
     // 5 is no square, so this has the order 16.
     let omega = BigUint::from(5u8).modpow(&((&r - 1u8) / 16u8), &r);
-    json!({
-        "protocol": "plonk", "curve": "bn128", "nPublic": inputs, "power": 4, "k1": "2", "k2": "3", "Qm": g1, "Ql": g1, "Qr": g1, "Qo": g1,
-        "Qc": g1, "S1": g1, "S2": g1, "S3": g1, "X_2": fp2(&Bn254::g2_generator()), "w": omega.to_string(),
-    })
+    let mut key = json!({
+        "protocol": "plonk", "curve": "bn128", "nPublic": inputs, "power": 4, "k1": "2", "k2": "3", "X_2": fp2(&Bn254::g2_generator()),
+        "w": omega.to_string(),
+    });
+    let names = ["Qm", "Ql", "Qr", "Qo", "Qc", "S1", "S2", "S3"];
+    names.into_iter().zip(points::<Bn254Point>(names.len())).for_each(|(name, point)| key[name] = point);
+    key
 }
 
 fn verifier(system: &str, key: &Value) -> Arc<dyn Verifier> {
