@@ -869,7 +869,8 @@ function f1 "start" () -> () values 20 {
         for change in changes {
             assert!(matches!(turned(change), Err(CompileError::Judged { .. })));
         }
-        let changes: [&dyn Fn(&mut Vec<HeldWay>); 4] = [
+        type Change<'a> = &'a dyn Fn(&mut Vec<HeldWay>);
+        let changes: [Change<'_>; 4] = [
             &|ways| _ = ways.pop(),
             &|ways| ways[0].way = Way::Through(Value(4)),
             &|ways| ways.iter_mut().for_each(|way| way.ends.entry.reverse()),
