@@ -2,7 +2,7 @@
 //!
 //! All moduli are T + ρ·k with T = 2²³², k odd and small, or 0 for T itself. So modulo T + ρ·b a modulus T + ρ·a is ρ·(a − b), and the coefficients
 //! by which residues of one base become those of the other are, but for a factor of each row, the least integers that are in proportion to
-//! 1/(a − b): at most 20 bits, beside residues of 233. Rows and columns of k and −k are sums and differences of the same numbers, of half the
+//! 1/(a − b): at most 18 bits, beside residues of 233. Rows and columns of k and −k are sums and differences of the same numbers, of half the
 //! products each.
 
 use num_bigint::{BigInt, BigUint};

@@ -184,7 +184,7 @@ fn reciprocal<M: Machine>(machine: &M) {
     machine.put(cell::RECIPROCAL, w.mul(w.sub(w.number(0), rest), machine.at(inverse)));
 }
 
-/// Writes the digits of a number that is less than M/100. As many moduli of the second base are left as digits.
+/// Writes the digits of a number that is less than M/25. As many moduli of the second base are left as digits.
 pub(super) fn write_digits<M: Machine>(machine: &M, bases: Bases) {
     for digit in 0..bases.digits() {
         let (w, at) = (Words(machine), cell::RESULT + 32 * digit as u64); // usize to u64 widens

@@ -3,7 +3,7 @@
 //!
 //! A number x is held as y of the second base: x over M′/m′ⱼ modulo m′ⱼ, below 2m′ⱼ, its negative for m′ⱼ above T. An extension makes of them S of
 //! the first base, x but for a constant factor. The quotient q = −x²/n modulo M is held there as σ, q over M/mᵢ modulo mᵢ. An extension
-//! makes of them q of the second base but for a factor, and up to ten times M too much: then (x² + q·n)/M, of which y is the next one.
+//! makes of them q of the second base but for a factor, and up to eight times M too much: then (x² + q·n)/M, of which y is the next one.
 
 use super::bases::{self, BITS, Bases, Row};
 use super::cell;
