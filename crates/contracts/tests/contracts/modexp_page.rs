@@ -233,13 +233,34 @@ fn exponents_that_cost_no_more_than_the_price() {
             assert!(gas <= price, "{bits} bits modulo {bytes} bytes: {gas} of {price}");
         }
     };
-    for (low, from) in [(0xfb, 63), (0xf8, 128)] {
+    // Bytes of modulus and base and of the exponent, 0 for no more than it needs, and bits from which on it costs no more: modulo odd and even numbers.
+    for (bytes, exponent_bytes, from) in [
+        (32, 32, [63, 122]),
+        (31, 31, [78, 132]),
+        (48, 0, [16, 44]),
+        (64, 0, [9, 25]),
+        (96, 0, [5, 12]),
+        (33, 0, [38, 69]),
+        (40, 0, [38, 69]),
+        (80, 0, [10, 19]),
+    ] {
+        for (low, from) in [0xfb, 0xf8].into_iter().zip(from) {
+            let numbers = dear_numbers(8 * bytes, low);
+            holds(&numbers, from..=8 * exponent_bytes.max(32), exponent_bytes);
+            let (gas, price) = dearest_of(&contract, from - 1, &numbers, exponent_bytes);
+            assert!(
+                gas > price,
+                "{} bits modulo {bytes} bytes: {gas} of {price}, so the page says too little",
+                from - 1
+            );
+        }
+    }
+    for low in [0xfb, 0xf8] {
         holds(&dear_numbers(256, low), 1..=8, 32);
-        holds(&dear_numbers(256, low), from..=256, 32);
+        holds(&dear_numbers(248, low), 1..=2, 31);
     }
     for (bytes, from) in [(48, 16), (64, 9), (96, 5)] {
         holds(&dear_numbers(8 * bytes, 0xfb), from..=256, 32);
-        holds(&dear_numbers(8 * bytes, 0xfb), from..=64, 0);
     }
     for bytes in [32, 48, 64, 96] {
         let [base, modulus] = dear_numbers(8 * bytes, 0xfb);
