@@ -612,7 +612,7 @@ impl Maker {
         body.statements.push(Effect::ReturnElements { values: self.operands(count), size_bytes }.into());
     }
 
-    /// So many of `length` steps as a word says, counted one by one or several at once.
+    /// So many of `length` steps as a word says, counted one by one or several as one.
     fn first_steps(&mut self, length: usize) -> FirstSteps<Word> {
         let numbers: Vec<usize> = (1..=length).filter(|&each| length.is_multiple_of(each)).collect();
         let each = *numbers.choose(&mut self.random).expect("1 is one of them");

@@ -939,6 +939,38 @@ function f1 "start" () -> () values 20 {
         assert_eq!(built.units.iter().map(holds).collect::<Vec<_>>(), [false, true, true, false]);
     }
 
+    /// Plans, signs and forms that are remembered change no code: a row of sequences, each over several moduli, is as each by itself.
+    #[test]
+    fn what_is_remembered_of_sequences_changes_nothing() {
+        let moduli = [
+            "0x61",
+            "0x3fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff81",
+            "0xffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff43",
+        ];
+        let cases = moduli.iter().flat_map(|modulus| ["0x2", "0x3"].map(|constant| (modulus, constant)));
+        let cases = cases.flat_map(|(modulus, constant)| ["add", "sub", "mul"].map(|kind| (modulus, constant, kind)));
+        let remembering = Rules::default();
+        let mut held = 0;
+        for (modulus, constant, kind) in cases {
+            let text = format!(
+                "program \"row\" modulus {modulus} constant c0 = {constant} function f0 \"start\" () -> () values 14 {{ word w0 = 0x0 \
+                 parse w0 bytes 0 -> v0 parse w0 bytes 0 -> v1 sequence (0 1 0 1 1 0) (v0 v1) {{ \
+                 part (v2 v3) {{ block {{ v4 = mul v2 v3 v5 = {kind} v4 c0 v6 = sub v5 v2 }} give (v6 v5) }} \
+                 part (v7 v8) {{ block {{ v9 = sub v7 v8 v10 = mul v9 v9 v11 = sub v10 v8 }} give (v11 v10) }} \
+                 }} -> (v12 v13) return_elements (v12 v13) bytes 32 }}"
+            );
+            let program = text::parse(&text).unwrap();
+            let prepared = Prepared::new(&program, SmallMultiples::AsWritten).unwrap();
+            let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
+            let [first, again, alone] = [&remembering, &remembering, &Rules::default()]
+                .map(|rules| build(&prepared, Revision::Evm, &schedule, Dialect::default(), rules).unwrap());
+            assert_eq!(first.code.bytes, alone.code.bytes, "{text}");
+            assert_eq!(again.code.bytes, alone.code.bytes, "{text}");
+            held += usize::from(alone.holds_state());
+        }
+        assert!(held > 9, "{held} hold their state on the stack");
+    }
+
     /// A part may take a row and have no state.
     #[test]
     fn a_sequence_without_a_state_leaves_none_on_the_stack() {

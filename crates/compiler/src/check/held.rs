@@ -104,11 +104,11 @@ fn fits(control: &Control, order: &Order, ends: &HashMap<Piece, &HeldEnds>) -> R
     let between = &out_of.entry;
     let params = |arm: &Arm| arm.params.iter().map(|&value| Operand::Value(value)).collect::<Vec<_>>();
     let with_next = [&between[..], &[HeldWord::Next]].concat();
-    let begins = into.before.is_empty()
+    let goes_in = into.before.is_empty()
         && into.entry == [HeldWord::Next]
         && into.exit == with_next
         && into.after == control.initial;
-    let ends = out_of.exit.is_empty() && out_of.before == params(&control.arms[0]);
+    let goes_out = out_of.exit.is_empty() && out_of.before == params(&control.arms[0]);
     let passes = |(number, (arm, part)): (usize, (&Arm, &&HeldEnds))| {
         let next: &[HeldWord] = if order.then[number].is_none() { &[HeldWord::Next] } else { &[] };
         let mut state = between.clone();
@@ -119,7 +119,7 @@ fn fits(control: &Control, order: &Order, ends: &HashMap<Piece, &HeldEnds>) -> R
         is_state && part.entry == [next, &state].concat() && part.exit == [between, next].concat()
     };
     let pass = control.arms.iter().zip(parts).enumerate().all(passes);
-    if begins && ends && pass && has_each(between, control.initial.len()) { Ok(pieces.len()) } else { Err(fail()) }
+    if goes_in && goes_out && pass && has_each(between, control.initial.len()) { Ok(pieces.len()) } else { Err(fail()) }
 }
 
 /// The code of a part.

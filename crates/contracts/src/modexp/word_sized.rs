@@ -116,7 +116,7 @@ fn power<M: Machine>(machine: &M, state: State, [x, e, m]: [M::Word; 3], bytes: 
 fn by_chain<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3]) {
     let w = Words(machine);
     let [first, second] = inverses();
-    // Most exponents are told from both at once.
+    // Most exponents are told from both together.
     let upper = first >> 128usize;
     assert_eq!(upper, second >> 128usize, "their upper halves are the same");
     machine.branch(
