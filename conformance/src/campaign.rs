@@ -1,7 +1,6 @@
 //! Many programs, one after the other, with a tally that shows what they reached.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::fmt;
 
 use rand::{Rng, SeedableRng};
@@ -37,7 +36,7 @@ impl Campaign {
     /// # Panics
     /// If the environment has something else than a number.
     pub fn whole() -> Self {
-        Self { cases: number("RESIDUE_CASES").unwrap_or(CASES), seed: number("RESIDUE_SEED").unwrap_or(0) }
+        Self { cases: residue_extent::number("RESIDUE_CASES").unwrap_or(CASES), seed: residue_extent::seed() }
     }
 
     /// One `n`-th of the whole campaign, for what runs a program many times.
@@ -49,12 +48,12 @@ impl Campaign {
         Self { cases: whole.cases.div_ceil(n), ..whole }
     }
 
-    /// A quarter of `all`, another quarter for the next seed, as many revisions take long; all of them where `RESIDUE_CASES` or
-    /// `RESIDUE_REVISIONS` is set.
+    /// A sample of `all` of a quarter, another for the next seed, as many revisions take long.
+    ///
+    /// # Panics
+    /// If the environment has something else than a number.
     pub fn some_of<T>(all: &[T], seed: u64) -> impl Iterator<Item = &T> {
-        let is_all = ["RESIDUE_CASES", "RESIDUE_REVISIONS"].iter().any(|name| std::env::var_os(name).is_some());
-        let step = if is_all { 1 } else { 4 };
-        all.iter().skip((seed % step) as usize).step_by(step as usize) // below five
+        residue_extent::sample(all, 4, (seed % 4) as usize) // below four
     }
 
     /// Runs programs of a kind on all sides, a quarter of them with too little gas.
@@ -128,9 +127,4 @@ impl fmt::Display for Tally {
         }
         write!(f, "without verdict {}", self.without_verdict)
     }
-}
-
-fn number(variable: &str) -> Option<u64> {
-    let text = env::var(variable).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: {text:?}")))
 }

@@ -80,6 +80,9 @@ fn changed(revision: Revision) -> String {
     lines.join("\n")
 }
 
+/// Campaigns run under one revision in so many, which the day chooses.
+const SHARE: usize = 3;
+
 fn default_pair(revision: Revision, memory_limit_bytes: u64) -> Pair {
     let schedule = GasSchedule::default_for(revision).expect("every revision has one");
     Pair::new(revision, schedule, memory_limit_bytes)
@@ -114,7 +117,7 @@ const EVM_HALTS: [&str; 9] = [
 
 #[test]
 fn evm384_programs_end_alike() {
-    for &revision in Revision::ALL {
+    for &revision in residue_extent::sample(Revision::ALL, SHARE, 0) {
         let Some(interface) = revision.evm384() else { continue };
         // Values on the stack reach no memory.
         let halts = match interface.operands {
@@ -148,7 +151,7 @@ fn eip6690_programs_end_alike() {
 
 #[test]
 fn programs_of_the_other_revisions_with_slots_end_alike() {
-    for &revision in Revision::ALL {
+    for &revision in residue_extent::sample(Revision::ALL, SHARE, 1) {
         let Some(rules) = revision.slot_rules().filter(|_| revision != Revision::Eip6690_2024) else { continue };
         let mut halts = vec!["stop", "return", "out_of_gas", "no_context", "invalid_modulus", "slot_out_of_range"];
         if !rules.store_reduces {
@@ -172,7 +175,7 @@ fn programs_of_eip5843_end_alike() {
 
 #[test]
 fn every_schedule_charges_alike() {
-    for &revision in Revision::ALL {
+    for &revision in residue_extent::sample(Revision::ALL, SHARE, 2) {
         let named = GasSchedule::names(revision).into_iter();
         let named = named.map(|name| GasSchedule::named(&name, revision).expect("it is in the list"));
         for schedule in named.chain([strange(revision)]) {
@@ -185,7 +188,7 @@ fn every_schedule_charges_alike() {
 
 #[test]
 fn a_program_cut_at_every_gas_ends_alike() {
-    for &revision in Revision::ALL {
+    for &revision in residue_extent::sample(Revision::ALL, SHARE, 0) {
         let tally = Campaign::part(30).run_at_every_gas(&default_pair(revision, MEMORY_LIMIT_BYTES));
         assert!(tally.of("return") > 0 && tally.of("stop") > 0, "{tally}");
     }
@@ -193,7 +196,7 @@ fn a_program_cut_at_every_gas_ends_alike() {
 
 #[test]
 fn the_ceiling_of_memory_is_the_same() {
-    for &revision in Revision::ALL {
+    for &revision in residue_extent::sample(Revision::ALL, SHARE, 1) {
         let mut met = 0;
         for limit_bytes in [0, 32, 1_000, 1_024] {
             met += Campaign::part(14).run(&default_pair(revision, limit_bytes), Kind::Field).of("out_of_gas");

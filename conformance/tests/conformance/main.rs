@@ -15,4 +15,3 @@ mod signatures;
 mod style;
 mod vectors;
 mod verifiers;
-mod webassembly;

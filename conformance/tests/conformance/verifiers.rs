@@ -3,7 +3,7 @@
 use residue_compiler::compile;
 use residue_conformance::vectors::folder;
 use residue_contracts::{PROOF_SYSTEMS, Verifier};
-use residue_engine::{Engine, EngineConfig, Halt};
+use residue_engine::{Engine, EngineConfig, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -16,16 +16,29 @@ fn verifier(system: &str, key: &Value, takes_witness: bool) -> Arc<dyn Verifier>
     (system.verifier)(&key.to_string(), takes_witness).unwrap()
 }
 
-/// What the verifier answers to a proof: true or false.
-fn answer(verifier: &dyn Verifier, proof: &Value, inputs: &Value) -> bool {
-    let revision = Revision::Eip6690_2024;
-    let compiled = compile(&verifier.program(), revision, &GasSchedule::default_for(revision).unwrap()).unwrap();
-    let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
-    let mut call = verifier.call(&proof.to_string(), &inputs.to_string()).unwrap();
-    call.extend(verifier.witness_for(&call).unwrap_or_default());
-    let outcome = engine.run_code(&compiled.code, &call, GAS);
-    assert_eq!((outcome.halt, outcome.output.len()), (Halt::Return, 32));
-    outcome.output[31] == 1
+/// A verifier with its code, ready to run.
+struct Subject {
+    verifier: Arc<dyn Verifier>,
+    prepared: Prepared,
+}
+
+impl Subject {
+    fn new(system: &str, key: &Value, takes_witness: bool) -> Self {
+        let verifier = verifier(system, key, takes_witness);
+        let revision = Revision::Eip6690_2024;
+        let schedule = GasSchedule::default_for(revision).unwrap();
+        let code = compile(&verifier.program(), revision, &schedule).unwrap().code;
+        Self { verifier, prepared: Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code) }
+    }
+
+    /// The answer to a proof: true or false.
+    fn answer(&mut self, proof: &Value, inputs: &Value) -> bool {
+        let mut call = self.verifier.call(&proof.to_string(), &inputs.to_string()).unwrap();
+        call.extend(self.verifier.witness_for(&call).unwrap_or_default());
+        let outcome = self.prepared.run_without_memory(&call, GAS);
+        assert_eq!((outcome.halt, outcome.output.len()), (Halt::Return, 32));
+        outcome.output[31] == 1
+    }
 }
 
 /// A point of the vectors, `{"x": [...], "y": [...]}` with one number or two each, as snarkjs has it.
@@ -54,11 +67,11 @@ fn generated_groth16_proofs_are_answered_as_the_vectors_say() {
             "IC": vk["ic"].as_array().unwrap().iter().map(point).collect::<Vec<_>>(),
         });
         for takes_witness in [false, true] {
-            let verifier = verifier("groth16", &key, takes_witness);
+            let mut verifier = Subject::new("groth16", &key, takes_witness);
             for (number, proof) in vectors["proofs"].as_array().unwrap().iter().enumerate() {
                 let parts =
                     json!({ "pi_a": point(&proof["a"]), "pi_b": point(&proof["b"]), "pi_c": point(&proof["c"]) });
-                let found = answer(&*verifier, &parts, &proof["public"]);
+                let found = verifier.answer(&parts, &proof["public"]);
                 assert_eq!(found, proof["valid"].as_bool().unwrap(), "{file}, proof {number}");
             }
         }
@@ -71,8 +84,8 @@ fn a_plonk_proof_that_snarkjs_refuses_is_refused() {
     let Some(folder) = folder("plonk") else { return };
     let text = std::fs::read_to_string(folder.join("snarkjs_bn254.json")).unwrap();
     let vectors: Value = serde_json::from_str(&text).unwrap();
-    let verifier = verifier("plonk", &vectors["verification_key"], false);
-    assert!(!answer(&*verifier, &vectors["proof"], &vectors["public"]));
+    let mut verifier = Subject::new("plonk", &vectors["verification_key"], false);
+    assert!(!verifier.answer(&vectors["proof"], &vectors["public"]));
 }
 
 #[test]
@@ -82,19 +95,19 @@ fn a_plonk_proof_of_snarkjs_holds_and_others_do_not() {
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
     };
     let vectors = json!({ "proof": read("proof.json"), "public": read("public.json") });
-    let verifier = verifier("plonk", &read("key.json"), false);
-    assert!(answer(&*verifier, &vectors["proof"], &vectors["public"]));
+    let mut verifier = Subject::new("plonk", &read("key.json"), false);
+    assert!(verifier.answer(&vectors["proof"], &vectors["public"]));
     let mut inputs = vectors["public"].clone();
     inputs[0] = json!("7");
-    assert!(!answer(&*verifier, &vectors["proof"], &inputs));
+    assert!(!verifier.answer(&vectors["proof"], &inputs));
     for name in ["eval_a", "eval_zw"] {
         let mut proof = vectors["proof"].clone();
         proof[name] = json!("7");
-        assert!(!answer(&*verifier, &proof, &vectors["public"]), "{name}");
+        assert!(!verifier.answer(&proof, &vectors["public"]), "{name}");
     }
     for (name, other) in [("A", "B"), ("T3", "T1"), ("Wxiw", "Wxi")] {
         let mut proof = vectors["proof"].clone();
         proof[name] = proof[other].clone();
-        assert!(!answer(&*verifier, &proof, &vectors["public"]), "{name}");
+        assert!(!verifier.answer(&proof, &vectors["public"]), "{name}");
     }
 }

@@ -1,6 +1,6 @@
 //! The table of gas in `docs/bls12-377.md` is what the contracts cost.
 //!
-//! If a contract or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts bls12_377_page`.
+//! If a contract or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts bls12_377_page -- --ignored`.
 
 use std::fmt::Write;
 
@@ -73,6 +73,7 @@ const OPERATIONS: [Operation; 14] = [
 ];
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_the_page_is_what_the_contracts_cost() {
     let revision = Revision::Eip6690_2024;
     let schedule = GasSchedule::default_for(revision).unwrap();

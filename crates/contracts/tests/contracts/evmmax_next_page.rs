@@ -109,6 +109,7 @@ fn costs(operation: &Operation, revisions: &[Revision]) -> Vec<(u64, Vec<u64>)> 
 
 /// 1.5 times the price of G1ADD is 562 gas, 2.5 times that of ECADD 375.
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn sums_of_two_points_take_no_more_gas_than_they_did() {
     for (name, most) in [("bls12_381/g1_add", 522), ("bn254/add", 357)] {
         let operation = OPERATIONS.iter().find(|(one, ..)| *one == name).unwrap();
@@ -141,11 +142,13 @@ fn the_table_of_the_experiments_is_what_they_cost() {
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_small_moduli_is_what_they_cost() {
     hold_examples("small moduli", [Revision::Eip6690_2024, Revision::EvmmaxNext, Revision::XVectorx], &SMALL);
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_constants_in_code_is_what_they_cost() {
     hold_examples("constants in code", [Revision::Eip6690_2024, Revision::XCodex, Revision::EvmmaxNext], &CONSTANTS);
 }
@@ -166,7 +169,7 @@ fn hold_examples(part: &str, revisions: [Revision; 3], names: &[&str]) {
 }
 
 #[test]
-#[ignore = "as above"]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_experiments_beside_them_is_what_they_cost() {
     let is_beside =
         |revision: &&Revision| !revision.additions().is_empty() && !revision.is_part_of(Revision::EvmmaxNext);
@@ -282,7 +285,7 @@ fn chosen(since_jump: Option<(u64, bool)>) -> u64 {
 }
 
 #[test]
-#[ignore = "as above"]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_what_is_not_built_is_counted() {
     let revision = Revision::Eip6690_2024;
     let (schedule, engine) =

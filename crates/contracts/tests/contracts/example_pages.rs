@@ -1,6 +1,6 @@
 //! The tables of gas in `docs/poseidon.md`, `docs/signatures.md` and `docs/multiples.md` are what the contracts cost on their examples.
 //!
-//! If a contract or the compiler changes, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts example_pages`.
+//! If a contract or the compiler changes, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts example_pages -- --ignored`.
 
 use std::fmt::Write;
 
@@ -69,6 +69,7 @@ fn additions(names: &[&str]) -> String {
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_poseidon_is_what_the_contracts_cost() {
     let names = [
         "poseidon/t2",
@@ -98,6 +99,7 @@ fn the_table_of_poseidon_is_what_the_contracts_cost() {
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_transforms_is_what_the_contracts_cost() {
     let names = ["ntt/falcon512", "ntt/falcon512_short", "ntt/dilithium256"];
     residue_pages::hold("docs/ntt.md", "contracts", &table(&names));
@@ -105,6 +107,7 @@ fn the_table_of_transforms_is_what_the_contracts_cost() {
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_signatures_is_what_the_contracts_cost() {
     let names =
         ["p256/verify", "secp256k1/recover", "bip340/verify", "ed25519/verify", "ed25519/zip215", "hashes/sha512"];
@@ -113,6 +116,7 @@ fn the_table_of_signatures_is_what_the_contracts_cost() {
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_multiples_is_what_the_contracts_cost() {
     let names = [
         "grumpkin/mul",

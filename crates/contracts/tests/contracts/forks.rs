@@ -49,7 +49,7 @@ fn contracts_run_on_older_forks_with_the_opcodes_of_those() {
     for (number, contract) in CONTRACTS.iter().enumerate() {
         let (program, example) = (contract.program(), (contract.example)());
         let expected = residue_ir::evaluate(&program, &example);
-        for (revision, of_revision) in some_revisions(number).zip(0..) {
+        for (revision, of_revision) in some_revisions(number).into_iter().zip(0..) {
             let fork = FORKS[(number / 3 + of_revision) % FORKS.len()];
             let compiled = compile_for(&program, revision, fork);
             let Some(compiled) = expressed(contract, revision, compiled) else { continue };

@@ -1,6 +1,6 @@
 //! The table of `docs/hashes.md` is what the contracts cost.
 //!
-//! If a contract or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts hashes_page`.
+//! If a contract or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts hashes_page -- --ignored`.
 
 use std::fmt::Write;
 
@@ -37,6 +37,7 @@ const HASHES: [Hash; 5] = [
 ];
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_is_what_the_contracts_cost() {
     let revision = Revision::Eip6690_2024;
     let schedule = GasSchedule::default_for(revision).unwrap();

@@ -58,15 +58,10 @@ fn number(seeded: &mut Seeded) -> BigUint {
     (0..7).fold(BigUint::ZERO, |number, _| (number << 64u32) + seeded.word()) % modulus()
 }
 
-fn environment(variable: &str) -> Option<u64> {
-    let text = std::env::var(variable).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: {text:?}")))
-}
-
 #[test]
 fn maps_answer_as_the_precompiles() {
-    let cases = environment("RESIDUE_CASES").unwrap_or(100);
-    let first = environment("RESIDUE_SEED").unwrap_or(0);
+    let cases = residue_extent::cases(100) as u64;
+    let first = residue_extent::seed();
     for mut map in maps() {
         for seed in first..first + cases {
             let mut seeded = Seeded(seed);

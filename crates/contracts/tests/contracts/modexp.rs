@@ -108,7 +108,7 @@ fn check(contracts: &mut [(Revision, Prepared)], input: &[u8]) {
 
 #[test]
 fn numbers_at_random() {
-    let cases = std::env::var("RESIDUE_CASES").map_or(300, |cases| cases.parse().unwrap());
+    let cases = residue_extent::cases(300);
     let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(5), contracts());
     for _ in 0..cases {
         check(&mut contracts, &narrow(&mut random));
@@ -229,7 +229,7 @@ fn wide(random: &mut ChaCha8Rng) -> Vec<u8> {
 
 #[test]
 fn wide_numbers_at_random() {
-    let cases = std::env::var("RESIDUE_CASES").map_or(150, |cases| cases.parse().unwrap());
+    let cases = residue_extent::cases(150);
     let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(7), contracts());
     for _ in 0..cases {
         check(&mut contracts, &wide(&mut random));
@@ -315,7 +315,7 @@ fn edge_exponent(random: &mut ChaCha8Rng) -> BigUint {
 /// Short numbers in up to 40 bytes each: every length, parity and kind of exponent.
 #[test]
 fn short_numbers_of_every_length() {
-    let cases = std::env::var("RESIDUE_CASES").map_or(1, |cases| cases.parse::<usize>().unwrap().div_ceil(300));
+    let cases = residue_extent::cases(1).div_ceil(300);
     let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(10), contracts());
     for (case, bytes) in (0..12 * cases).flat_map(|case| (0..=40usize).map(move |bytes| (case, bytes))) {
         let mut modulus = number(&mut random, bytes);
@@ -507,7 +507,7 @@ fn check_residues(contracts: &mut [(Revision, Prepared)], random: &mut ChaCha8Rn
 /// Moduli of the lengths that are done by residues and of those about them.
 #[test]
 fn residues_of_words() {
-    let cases = std::env::var("RESIDUE_CASES").map_or(1, |cases| cases.parse::<usize>().unwrap().div_ceil(200));
+    let cases = residue_extent::cases(1).div_ceil(200);
     let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(21), in_words());
     for bytes in (0..cases).flat_map(|_| (114..=146).chain(229..=262u32)) {
         let power = BigUint::from(1u8) << (8 * bytes);

@@ -224,6 +224,7 @@ fn lengths() -> String {
 
 /// What the page says is below the price.
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn exponents_that_cost_no_more_than_the_price() {
     let contract = Compiled::new(Revision::Eip6690_2024);
     let holds = |numbers: &[Vec<u8>; 2], bits: std::ops::RangeInclusive<usize>, exponent_bytes: usize| {

@@ -48,15 +48,10 @@ fn check(compiled: &mut [(Revision, Prepared)], input: &[u8], verdict: Verdict, 
     answered_everywhere(compiled, input, expected.as_deref(), what);
 }
 
-fn environment(variable: &str) -> Option<usize> {
-    let text = std::env::var(variable).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: {text:?}")))
-}
-
 #[test]
 fn the_contract_answers_as_the_precompile() {
-    let cases = environment("RESIDUE_CASES").unwrap_or(KINDS.len());
-    let first = environment("RESIDUE_SEED").unwrap_or(0);
+    let cases = residue_extent::cases(KINDS.len());
+    let first = residue_extent::seed() as usize;
     let pairs_max = if cases > KINDS.len() { 8 } else { 4 };
     let mut compiled = everywhere(contract());
     for case in 0..cases {

@@ -1,6 +1,6 @@
 //! The table of gas in `docs/plonk.md` is what verifiers cost.
 //!
-//! If a verifier or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts plonk_page`.
+//! If a verifier or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts plonk_page -- --ignored`.
 
 use std::fmt::Write;
 
@@ -52,6 +52,7 @@ fn table() -> String {
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_the_page_is_what_verifiers_cost() {
     residue_pages::hold("docs/plonk.md", "verifiers", &table());
 }

@@ -1,26 +1,11 @@
-//! Poseidon against light-poseidon and Poseidon2 against its authors' library, under every revision that has such moduli.
-//!
-//! Each contract takes a few states; `RESIDUE_CASES=2000` takes as many.
+//! Poseidon and Poseidon2 on known answers, under every revision that has such moduli. `crates/judges` makes the answers by three
+//! libraries, and holds the programs to those on random states.
 
 use crate::points::Seeded;
-use crate::support::{cases, everywhere, refused_everywhere, returned_everywhere};
-use ark_ff::PrimeField;
-use light_poseidon::{Poseidon, PoseidonHasher};
+use crate::support::{everywhere, refused_everywhere, returned_everywhere};
 use num_bigint::BigUint;
-use p3_field::{PrimeCharacteristicRing, PrimeField32};
-use p3_koala_bear::{KoalaBear, default_koalabear_poseidon2_16, default_koalabear_poseidon2_24};
-use p3_symmetric::Permutation;
 use residue_contracts::find;
-use zkhash::fields::utils::from_hex;
-use zkhash::poseidon2::poseidon2::Poseidon2;
-use zkhash::poseidon2::poseidon2_instance_babybear::POSEIDON2_BABYBEAR_16_PARAMS;
-use zkhash::poseidon2::poseidon2_instance_bls12::{
-    POSEIDON2_BLS_2_PARAMS, POSEIDON2_BLS_3_PARAMS, POSEIDON2_BLS_4_PARAMS,
-};
-use zkhash::poseidon2::poseidon2_instance_bn256::POSEIDON2_BN256_PARAMS;
-use zkhash::poseidon2::poseidon2_instance_goldilocks::POSEIDON2_GOLDILOCKS_12_PARAMS;
-use zkhash::poseidon2::poseidon2_instance_pallas::POSEIDON2_PALLAS_3_PARAMS;
-use zkhash::poseidon2::poseidon2_instance_vesta::POSEIDON2_VESTA_PARAMS;
+use residue_ir::{Outcome, Program, evaluate};
 
 fn word(value: &BigUint) -> Vec<u8> {
     let digits = value.to_bytes_be();
@@ -45,85 +30,54 @@ fn elements(seeded: &mut Seeded, modulus: &BigUint, count: usize) -> Vec<BigUint
     (0..count).map(|_| element(seeded, modulus)).collect()
 }
 
-/// A contract that takes states of `width` elements, as many as it takes, and what it must return for them.
-fn check(name: &str, width: usize, judge: impl Fn(&[BigUint]) -> Vec<BigUint>) {
+/// Contracts with calldata and output, made by `crates/judges`.
+const KNOWN: &str = include_str!("poseidon_known.txt");
+
+/// The known answers of a contract, and refusals of its last input spoiled.
+fn check(name: &str, known: &[(Vec<u8>, Vec<u8>)]) {
     let contract = find(name).unwrap();
     let modulus = (contract.field)();
     let mut compiled = everywhere(contract);
-    let size = (contract.example)().len();
-    let mut seeded = Seeded(17);
-    for case in 0..cases(3) {
-        let inputs = elements(&mut seeded, &modulus, size / 32);
-        let expected: Vec<u8> = inputs.chunks(width).flat_map(|state| words(&judge(state))).collect();
-        returned_everywhere(&mut compiled, &words(&inputs), &expected, &format!("{name}, case {case}"));
+    for (input, expected) in known {
+        returned_everywhere(&mut compiled, input, expected, name);
     }
-    let inputs = elements(&mut seeded, &modulus, size / 32);
-    let at = seeded.below(inputs.len());
+    let (input, _) = known.last().unwrap();
+    let size = input.len();
+    let at = Seeded(17).below(size / 32);
     for bad in [modulus.clone(), modulus + 1u32, (BigUint::from(1u8) << 256) - 1u32] {
-        let mut inputs = inputs.clone();
-        inputs[at] = bad;
-        refused_everywhere(&mut compiled, &words(&inputs), &format!("{name}, element {at} not below the modulus"));
+        let mut input = input.clone();
+        input[32 * at..][..32].copy_from_slice(&word(&bad));
+        refused_everywhere(&mut compiled, &input, &format!("{name}, element {at} not below the modulus"));
     }
     for length in [0, size - 1, size + 1, size + 32] {
-        let input = [words(&inputs), vec![0; 32]].concat();
+        let input = [&input[..], &[0; 32]].concat();
         refused_everywhere(&mut compiled, &input[..length], &format!("{name}, {length} bytes"));
     }
 }
 
-/// circomlib's hash.
-fn hash(inputs: &[BigUint]) -> BigUint {
-    let inputs: Vec<_> = inputs.iter().map(|input| ark_bn254::Fr::from(input.clone())).collect();
-    let mut poseidon = Poseidon::<ark_bn254::Fr>::new_circom(inputs.len()).unwrap();
-    BigUint::from_bytes_be(&ark_ff::BigInteger::to_bytes_be(&poseidon.hash(&inputs).unwrap().into_bigint()))
-}
-
 #[test]
-fn hashes_are_those_of_circomlib() {
-    for width in 2..=6 {
-        check(&format!("poseidon/t{width}"), width - 1, |inputs| vec![hash(inputs)]);
-    }
-    check("poseidon/t3_many", 2, |inputs| vec![hash(inputs)]);
-}
-
-/// The permutation of an instance of the authors' library.
-macro_rules! authors {
-    ($parameters:expr) => {
-        |state: &[BigUint]| -> Vec<BigUint> {
-            let permutation = Poseidon2::new(&$parameters);
-            let state: Vec<_> =
-                state.iter().map(|value| from_hex(&format!("0x{}", hex::encode(word(value))))).collect();
-            // Zero is written as nothing by some versions.
-            let number = |text: String| if text.is_empty() { BigUint::ZERO } else { text.parse().unwrap() };
-            permutation.permutation(&state).iter().map(|value| number(value.to_string())).collect()
+fn answers_are_those_of_the_libraries() {
+    let mut known: Vec<(&str, Vec<(Vec<u8>, Vec<u8>)>)> = Vec::new();
+    for line in KNOWN.lines().filter(|line| !line.starts_with('#')) {
+        let [name, input, output] = line.split(' ').collect::<Vec<_>>().try_into().unwrap();
+        let answer = (hex::decode(input).unwrap(), hex::decode(output).unwrap());
+        match known.last_mut() {
+            Some((last, answers)) if *last == name => answers.push(answer),
+            _ => known.push((name, vec![answer])),
         }
-    };
+    }
+    assert!(known.len() >= 17, "{} contracts", known.len());
+    for (name, answers) in &known {
+        check(name, answers);
+    }
 }
 
-#[test]
-fn permutations_are_those_of_the_authors() {
-    check("poseidon2/bn254_t3", 3, authors!(POSEIDON2_BN256_PARAMS));
-    check("poseidon2/bn254_t3_many", 3, authors!(POSEIDON2_BN256_PARAMS));
-    check("poseidon2/bls12_381_t2", 2, authors!(POSEIDON2_BLS_2_PARAMS));
-    check("poseidon2/bls12_381_t3", 3, authors!(POSEIDON2_BLS_3_PARAMS));
-    check("poseidon2/bls12_381_t4", 4, authors!(POSEIDON2_BLS_4_PARAMS));
-    check("poseidon2/pallas_t3", 3, authors!(POSEIDON2_PALLAS_3_PARAMS));
-    check("poseidon2/vesta_t3", 3, authors!(POSEIDON2_VESTA_PARAMS));
-    check("poseidon2/goldilocks_t12", 12, authors!(POSEIDON2_GOLDILOCKS_12_PARAMS));
-    check("poseidon2/babybear_t16", 16, authors!(POSEIDON2_BABYBEAR_16_PARAMS));
-}
-
-/// The permutation of Plonky3.
-fn plonky3<const WIDTH: usize>(permutation: &impl Permutation<[KoalaBear; WIDTH]>, state: &[BigUint]) -> Vec<BigUint> {
-    let number = |value: &BigUint| KoalaBear::from_u32(u32::try_from(value).unwrap());
-    let state: [KoalaBear; WIDTH] = std::array::from_fn(|at| number(&state[at]));
-    permutation.permute(state).iter().map(|value| value.as_canonical_u32().into()).collect()
-}
-
-#[test]
-fn permutations_over_koalabear_are_those_of_plonky3() {
-    let (short, long) = (default_koalabear_poseidon2_16(), default_koalabear_poseidon2_24());
-    check("poseidon2/koalabear_t16", 16, |state| plonky3::<16>(&short, state));
-    check("poseidon2/koalabear_t24", 24, |state| plonky3::<24>(&long, state));
+/// The first element that a program returns for others.
+fn first(program: &Program, inputs: &[BigUint]) -> BigUint {
+    match evaluate(program, &words(inputs)) {
+        Outcome::Returned(output) => BigUint::from_bytes_be(&output[..32]),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Barretenberg, `poseidon2_permutation.test.cpp`: the state 0, 1, 2, 3.
@@ -162,10 +116,10 @@ fn path(seeded: &mut Seeded, levels: usize, node: &dyn Fn(&[BigUint; 2]) -> BigU
 
 #[test]
 fn paths_lead_to_the_root_or_not() {
-    let permute = authors!(POSEIDON2_BN256_PARAMS);
-    let pair: &dyn Fn(&[BigUint; 2]) -> BigUint = &|pair| hash(pair);
+    let [hash, permutation] = ["poseidon/t3", "poseidon2/bn254_t3"].map(|name| find(name).unwrap().program());
+    let pair: &dyn Fn(&[BigUint; 2]) -> BigUint = &|pair| first(&hash, pair);
     let triple: &dyn Fn(&[BigUint; 2]) -> BigUint =
-        &|[left, right]| permute(&[left.clone(), right.clone(), BigUint::ZERO])[0].clone();
+        &|[left, right]| first(&permutation, &[left.clone(), right.clone(), BigUint::ZERO]);
     for (name, node) in [("poseidon/merkle", pair), ("poseidon2/merkle", triple)] {
         let mut compiled = everywhere(find(name).unwrap());
         let mut seeded = Seeded(18);

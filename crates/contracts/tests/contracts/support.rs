@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use residue_compiler::{CompileError, Compiled, compile};
 use residue_contracts::Contract;
 use residue_engine::{Engine, EngineConfig, Halt, Prepared};
+pub use residue_extent::cases;
+use residue_extent::{is_whole, number_of};
 use residue_isa::{Family, GasSchedule, Revision};
 
 /// What became of a contract, or nothing if the revision cannot express it. All have the base field of BLS12-381.
@@ -32,45 +34,20 @@ fn is_over_bls12_381(contract: &Contract) -> bool {
     contract.program().units().all(|unit| unit.modulus == residue_curves::bls12_381::constants::modulus())
 }
 
-/// Whether contracts run under all revisions, which takes long, and not under a part of them: where the environment says how many
-/// cases it wants, or that it wants all revisions.
-fn all_revisions() -> bool {
-    ["RESIDUE_CASES", "RESIDUE_REVISIONS"].iter().any(|name| std::env::var_os(name).is_some())
+/// A few revisions for the contract of this number, others for the next.
+pub fn some_revisions(number: usize) -> Vec<Revision> {
+    const SHARE: usize = 20;
+    residue_extent::sample(Revision::ALL, SHARE, number).copied().collect()
 }
 
-/// A sixth of the revisions for the contract of this number, another sixth for the next; all where they are asked for.
-pub fn some_revisions(number: usize) -> impl Iterator<Item = Revision> {
-    let step = if all_revisions() { 1 } else { 6 };
-    Revision::ALL.iter().copied().skip(number % step).step_by(step)
-}
-
-/// The revisions that a contract is compiled for: one of each way to hold values, and of the others a quarter that its name
-/// chooses; all where they are asked for.
-fn revisions_of(contract: &Contract) -> impl Iterator<Item = Revision> + use<> {
-    const ALWAYS: [Revision; 4] = [Revision::Evm, Revision::Evm384V7, Revision::Eip6690_2024, Revision::EvmmaxNext];
-    const SHARE: usize = 4;
-    let first = sum_of(contract.name.as_bytes());
-    let is_taken = move |(at, revision): &(usize, Revision)| {
-        all_revisions() || ALWAYS.contains(revision) || (first + at).is_multiple_of(SHARE)
-    };
-    Revision::every().enumerate().filter(is_taken).map(|(_, revision)| revision)
-}
-
-/// A number that bytes have, which is another for most others.
-fn sum_of(bytes: &[u8]) -> usize {
-    bytes.iter().fold(0, |sum, &byte| (31 * sum + usize::from(byte)) % (1 << 16))
+/// The revisions that a contract is compiled for: one of each way to hold values, and of the others a share that its name chooses.
+fn revisions_of(contract: &Contract) -> Vec<Revision> {
+    const SHARE: usize = 16;
+    residue_extent::revisions(SHARE, number_of(contract.name.as_bytes()))
 }
 
 /// More than any input of the tests over several revisions takes.
 const GAS: u64 = 100_000_000;
-
-/// How many cases a test takes: `fewest`, or as many as `RESIDUE_CASES` asks for.
-pub fn cases(fewest: usize) -> usize {
-    match std::env::var("RESIDUE_CASES") {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("RESIDUE_CASES is not a number: {text:?}")),
-        Err(_) => fewest,
-    }
-}
 
 /// The code of a contract under each of its revisions that can express it, which the tests of a run compile once.
 pub fn codes(contract: &Contract) -> Codes {
@@ -83,7 +60,7 @@ pub fn codes(contract: &Contract) -> Codes {
             let compiled = compile(&program, revision, &GasSchedule::default_for(revision).unwrap());
             Some((revision, expressed(contract, revision, compiled)?.code))
         };
-        revisions_of(contract).filter_map(code).collect()
+        revisions_of(contract).into_iter().filter_map(code).collect()
     });
     codes.clone()
 }
@@ -108,7 +85,7 @@ pub fn chosen<'a>(
     input: &[u8],
 ) -> impl Iterator<Item = &'a mut (Revision, Prepared)> {
     const SHARE: usize = 3;
-    let (all, first) = (all_revisions(), sum_of(input));
+    let (all, first) = (is_whole(), number_of(input));
     let runs = move |(at, (revision, _)): &(usize, &mut (Revision, Prepared))| {
         all || *at == 0 || *revision == Revision::Eip6690_2024 || (first + at).is_multiple_of(SHARE)
     };

@@ -1,6 +1,6 @@
 //! The tables of `docs/evm.md` on code that calls precompiles are what it costs.
 //!
-//! If contracts or the compiler change, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts --test today`.
+//! If contracts or the compiler change, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts --test today -- --ignored`.
 
 use std::fmt::Write;
 
@@ -37,6 +37,7 @@ fn thin(contract: &dyn Source) -> Trial {
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_precompiles_is_what_calls_of_them_cost() {
     let mut text = String::from(
         "| contract | address | from | gas of the precompile | gas of code that calls it | code, bytes |\n|---|---:|---|---:|---:|---:|\n",
@@ -123,6 +124,7 @@ fn price(what: &str, inputs: usize) -> u64 {
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_verifiers_is_what_they_cost_by_precompiles() {
     let mut text =
         String::from("| verifier | inputs | gas | of it precompiles | code, bytes |\n|---|---:|---:|---:|---:|\n");

@@ -1,7 +1,7 @@
 //! Programs as WebAssembly modules end as the evaluator says, in both forms and on both engines; and the pairing contract
 //! ends as the precompile does.
 //!
-//! `RESIDUE_CASES=10000 cargo test --release -p residue-conformance webassembly` is a longer campaign.
+//! `RESIDUE_CASES=10000 cargo test --release -p residue-judges webassembly` is a longer campaign.
 
 use num_bigint::BigUint;
 use residue_conformance::campaign::Campaign;

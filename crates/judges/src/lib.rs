@@ -1,0 +1,3 @@
+//! Tests alone: what libraries judge that are slow to build. `cargo test -p residue-judges` runs them, and CI does.
+
+#![forbid(unsafe_code)]
