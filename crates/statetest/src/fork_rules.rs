@@ -44,7 +44,7 @@ const FORKS: &[(&str, SpecId)] = &[
 /// Blobs of one transaction at most from Osaka on (EIP-7594).
 const BLOBS_PER_TRANSACTION_MAX: u64 = 6;
 /// Gas of one blob (EIP-4844).
-const GAS_PER_BLOB: u64 = 1 << 17;
+pub const GAS_PER_BLOB: u64 = 1 << 17;
 
 /// The rules of a fork, or why there are none.
 pub fn rules_of(fork: &str) -> Result<SpecId, String> {
@@ -112,6 +112,11 @@ fn blob_price(excess: u64, fraction: u64) -> Option<u128> {
         term = term.checked_mul(excess)? / fraction.checked_mul(position)?;
     }
     Some(sum / fraction)
+}
+
+/// Blobs of a block at most.
+pub fn blobs_max(unit: &Unit, fork: &str, spec: SpecId) -> u64 {
+    blobs(unit, fork, spec).0
 }
 
 /// Blobs of a block at most and as aimed at, and the fraction of their fee: those of the test, else those of mainnet

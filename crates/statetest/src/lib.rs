@@ -14,14 +14,19 @@
 mod answered;
 mod attribution;
 mod collision;
+mod difference;
+mod encoded;
+mod exception;
 mod execution;
 mod file;
 mod fill;
 mod filter;
 mod fork_rules;
 mod format;
+pub mod json;
 mod judge;
 mod quantity;
+mod receipt;
 mod remembered;
 mod report;
 mod run;
@@ -38,6 +43,7 @@ pub const EXAMPLE: &str = include_str!("example.json");
 
 pub use answered::{Answer, Asked};
 pub use attribution::Use;
+pub use difference::Difference;
 pub use file::FileError;
 pub use fill::{FillError, Filled, Scene};
 pub use filter::{Filter, IndexesError};
