@@ -137,7 +137,7 @@ fn items(bytes: &[u8]) -> Option<Vec<&[u8]>> {
     Some(items)
 }
 
-/// Who signed a hash, by the precompile at address 1.
+/// The signer of a hash, by the precompile at address 1.
 fn recovered(hash: B256, parity: u64, r: U256, s: U256) -> Option<Address> {
     let words = [hash, B256::from(U256::from(27 + parity)), B256::from(r), B256::from(s)];
     let output = ec_recover_run(&words.concat(), RECOVERY_GAS).ok()?.bytes;

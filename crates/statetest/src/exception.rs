@@ -10,10 +10,10 @@ use residue_engine::revm::context::result::InvalidTransaction;
 use serde::Deserializer;
 use serde::de::{Error, SeqAccess, Visitor};
 
-/// What an encoding cannot hold, whatever the field.
+/// Numbers that an encoding cannot hold, in any field.
 const OVERFLOWS: &[&str] =
     &["VALUE_OVERFLOW", "GASLIMIT_OVERFLOW", "GASPRICE_OVERFLOW", "PRIORITY_OVERFLOW", "NONCE_OVERFLOW"];
-/// What is wrong with a signature.
+/// Faults of a signature.
 pub const SIGNATURE: &[&str] =
     &["INVALID_SIGNATURE_VRS", "EC_RECOVERY_FAIL", "RLP_INVALID_SIGNATURE_R", "RLP_INVALID_SIGNATURE_S"];
 /// More than a sender can have: no balance reaches 2²⁵⁶.
@@ -48,7 +48,7 @@ const LEGACY: &[(&str, &[&str])] = &[
     ("TR_TypeNotSupportedBlob", &["TYPE_NOT_SUPPORTED"]),
 ];
 
-/// Why a transaction is refused.
+/// The reason why a transaction is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// In words.
@@ -122,18 +122,18 @@ impl fmt::Display for Refusal {
 }
 
 impl Expected {
-    /// Whether one of the exceptions is what the refusal is.
+    /// True if one of the exceptions is what the refusal is.
     pub fn allows(&self, refusal: &Refusal) -> bool {
         self.names().any(|name| refusal.names.contains(&name))
     }
 
-    /// Whether the transaction's encoding or signature is at fault, which one that is made of its fields does not have.
+    /// True if the transaction's encoding or signature is at fault, which one that is made of its fields does not have.
     pub fn is_about_encoding(&self) -> bool {
         self.names()
             .any(|name| SIGNATURE.contains(&name) || name.starts_with("RLP_") || name == "TYPE_3_TX_WITH_FULL_BLOBS")
     }
 
-    /// Whether the signature may be at fault.
+    /// True if the signature may be at fault.
     pub fn is_about_signature(&self) -> bool {
         self.names().any(|name| SIGNATURE.contains(&name))
     }

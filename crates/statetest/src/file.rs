@@ -57,7 +57,7 @@ pub enum FileError {
     NoText {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         message: String,
     },
     /// It is too large.

@@ -109,7 +109,7 @@ pub enum Fault {
     /// A transaction was refused for another reason than it should be.
     #[error("the transaction was refused as {refusal}; expected was {exception}")]
     Exception {
-        /// What it is, by the names of tests, and why.
+        /// The names of tests for it, and why.
         refusal: String,
         /// The exception expected.
         exception: String,

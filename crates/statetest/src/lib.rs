@@ -47,6 +47,7 @@ pub use difference::Difference;
 pub use file::FileError;
 pub use fill::{FillError, Filled, Scene};
 pub use filter::{Filter, IndexesError};
+pub use fork_rules::names as fork_names;
 pub use format::Indexes;
 pub use judge::{BatchingName, Failure, Fault, Rules, Subject, Verdict, batching_name};
 pub use report::{Counts, ForkName, Place, Report, UsedOpcode};

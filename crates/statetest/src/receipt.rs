@@ -63,7 +63,7 @@ struct ReceiptLog {
     _block_hash: Option<IgnoredAny>,
 }
 
-/// What was executed, as a receipt has it.
+/// The execution, as a receipt has it.
 struct Executed<'a> {
     setting: &'a Setting<'a>,
     result: &'a ExecutionResult<HaltReason>,
@@ -78,7 +78,7 @@ struct Executed<'a> {
 struct Differences(Vec<Difference>);
 
 impl Receipt {
-    /// Where it says something else than was executed. `txbytes`: the signed transaction, empty where the test has none.
+    /// Fields that say something else than was executed. `txbytes`: the signed transaction, empty where the test has none.
     pub fn differences(
         &self,
         setting: &Setting<'_>,

@@ -19,7 +19,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Whether it is standard input.
+    /// True if it is standard input.
     pub fn is_standard_input(&self) -> bool {
         self.path == Path::new("-")
     }

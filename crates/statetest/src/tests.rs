@@ -648,3 +648,41 @@ fn a_trace_that_cannot_be_written_ends() {
     let error = trace(&sources, &Filter::default(), &[Traced::Stock], &mut Full).unwrap_err();
     assert_eq!(error.to_string(), "writing the trace: full");
 }
+
+#[test]
+fn documents_follow_on_each_other_on_standard_input_alone() {
+    let document = json!({ "a": calling("0x", "Cancun", json!({})) }).to_string();
+    let two = format!("{document}\n {document}");
+    let read = |path: &str, text: &str| {
+        let source = Source { path: PathBuf::from(path), folder: String::new(), is_named: true };
+        parse(&Arc::new(source), text).map(|content| content.tests.len()).map_err(|error| error.to_string())
+    };
+    assert_eq!((read("-", &two), read("test.json", &document)), (Ok(2), Ok(1)));
+    assert!(read("test.json", &two).unwrap_err().starts_with("test.json:2:2: a second document"));
+    assert!(read("-", &format!("{two} {{")).unwrap_err().starts_with("-:2:"));
+    assert!(read("-", " \n").unwrap_err().contains("there is nothing"));
+}
+
+#[test]
+fn fields_that_nothing_reads_and_names_that_are_there_twice_are_refused() {
+    let test = calling("0x", "Cancun", json!({}));
+    let refused = |test: &Value| parse(&source(true), &json!({ "a": test }).to_string()).unwrap_err().to_string();
+    for (pointer, field) in [
+        ("/post/Cancun/0/recipt", "recipt"),
+        ("/transaction/acessLists", "acessLists"),
+        ("/pre/0xa94f5374fce5edbc8e2a8697c15331677e6ebf0b/blance", "blance"),
+    ] {
+        let message = refused(&changed(test.clone(), pointer, json!({})));
+        assert!(message.contains(&format!("unknown field `{field}`")), "{message}");
+    }
+    let receipt = changed(test.clone(), "/post/Cancun/0/receipt", json!({ "cumulativeGas": "0x1" }));
+    assert!(refused(&receipt).contains("unknown field `cumulativeGas`"));
+    let slots = changed(test.clone(), &format!("/pre/{CONTRACT}/storage"), json!({ "0x1": "0x1", "0x01": "0x2" }));
+    assert!(refused(&slots).contains("0x1 is there twice"), "{}", refused(&slots));
+    let upper = changed(test, &format!("/pre/0x{}", SENDER[2..].to_uppercase()), json!({}));
+    assert!(refused(&upper).contains("is there twice"));
+    for exception in [json!(5), json!({}), json!([1])] {
+        let test = changed(calling("0x", "Cancun", json!({})), "/post/Cancun/0/expectException", exception);
+        assert!(refused(&test).contains("invalid type"), "{}", refused(&test));
+    }
+}

@@ -34,7 +34,7 @@ pub enum Built {
     Contradiction(Difference),
 }
 
-/// Which variant is built, for what.
+/// A variant to build, and its purpose.
 #[derive(Debug)]
 pub struct Wanted<'a> {
     /// The variant.
@@ -43,7 +43,7 @@ pub struct Wanted<'a> {
     pub chain_id: u64,
     /// The fork.
     pub spec: SpecId,
-    /// What the test is about, if it is a refusal.
+    /// The refusals that the test is about, if it is about one.
     pub expected: Option<&'a Expected>,
 }
 
@@ -203,7 +203,7 @@ fn kind(parts: &TransactionParts, wanted: &Wanted<'_>, has_access_list: bool) ->
     }
 }
 
-/// Who sends. The secret key stands for a signature: where a test is about a signature and has none, that is what is wrong.
+/// The sender. The secret key stands for a signature: where a test is about a signature and has none, that is what is wrong.
 fn sender(parts: &TransactionParts, wanted: &Wanted<'_>) -> Result<Address, Not> {
     let of_key = |key: Word| {
         address_of(key).ok_or_else(|| refused(format!("{:#x} is no secret key of secp256k1", key.0), SIGNATURE))

@@ -45,7 +45,7 @@ impl Outputs {
             let place = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
             if let (None, Some((input, _))) = (named, self.read.iter().find(|(_, read)| *read == place)) {
                 bail!(
-                    "--output.{name} would write over {}, the file of {input}: name another file, or this one",
+                    "--output.{name} would write over {}, the file of {input}: name another file, or this one to replace it",
                     path.display()
                 );
             }
