@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use alloy_primitives::{hex, keccak256};
+use alloy_consensus::{Eip658Value, Receipt, ReceiptEnvelope};
+use alloy_eips::eip2718::Encodable2718;
+use alloy_primitives::{Log, hex, keccak256};
 use residue_engine::revm::state::bal::alloy::AlloyBal;
 use residue_statetest::{Source, run_text};
 use serde_json::{Value, json};
@@ -213,6 +215,19 @@ fn output_that_cannot_be_written_is_an_error_and_a_reader_that_went_away_is_none
     }
 }
 
+/// The only receipt of a result in RLP, as alloy writes it.
+fn encoded(receipt: &Value) -> String {
+    let cumulative = receipt["cumulativeGasUsed"].as_str().unwrap().trim_start_matches("0x");
+    let status = match receipt["succeeded"].as_bool() {
+        Some(succeeded) => Eip658Value::Eip658(succeeded),
+        None => Eip658Value::PostState(receipt["post_state"].as_str().unwrap().parse().unwrap()),
+    };
+    let logs: Vec<Log> = serde_json::from_value(receipt["logs"].clone()).unwrap();
+    let cumulative_gas_used = u64::from_str_radix(cumulative, 16).unwrap();
+    let receipt = ReceiptEnvelope::Legacy(Receipt { status, cumulative_gas_used, logs }.with_bloom());
+    hex::encode_prefixed(receipt.encoded_2718())
+}
+
 /// A state test of the transaction, that expects what came of the transition.
 fn state_test(fork: &str, done: &Value) -> String {
     let result = &done["result"];
@@ -223,7 +238,7 @@ fn state_test(fork: &str, done: &Value) -> String {
             "value": ["0x5"] },
         "post": { fork: [{
             "hash": result["stateRoot"], "logs": result["logsHash"], "indexes": { "data": 0, "gas": 0, "value": 0 }, "state": done["alloc"],
-            "txbytes": "0x", "receipt": { "cumulativeGasUsed": receipt["cumulativeGasUsed"], "bloom": receipt["bloom"], "logs": receipt["logs"] },
+            "txbytes": "0x", "receipt": { "rlp": encoded(receipt), "cumulativeGasUsed": receipt["cumulativeGasUsed"], "bloom": receipt["bloom"], "logs": receipt["logs"] },
         }] },
     } })
     .to_string()
