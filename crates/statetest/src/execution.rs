@@ -13,6 +13,7 @@ use residue_engine::revm::{ExecuteEvm, InspectEvm, Inspector, MainBuilder};
 use residue_engine::{Engine, FieldMachine};
 
 use crate::answered::{Answer, Answered, Asked};
+use crate::exception::Refusal;
 use crate::remembered::{Remembered, Results};
 use crate::state::{State, logs_hash};
 
@@ -34,6 +35,8 @@ pub struct Setting<'a> {
     pub block: BlockEnv,
     /// The transaction.
     pub transaction: TxEnv,
+    /// Blobs of the block at most.
+    pub blobs_max: u64,
     /// What precompiles gave so far.
     pub results: RefCell<Results>,
 }
@@ -44,7 +47,7 @@ pub enum Ended {
     /// It was executed, whether it reverted or halted or not.
     Executed(ExecutionResult<HaltReason>),
     /// It was refused before it changed anything, and why.
-    Refused(String),
+    Refused(Refusal),
     /// The EVM gave up, which no transaction may cause.
     Broken(String),
 }
@@ -62,7 +65,7 @@ impl<'a> Setting<'a> {
     /// On revm as it is.
     pub fn stock(&self) -> Execution {
         let mut evm = self.context().build_mainnet().with_precompiles(self.precompiles());
-        Execution::of(evm.transact(self.transaction.clone()))
+        Execution::of(evm.transact(self.transaction.clone()), self.blobs_max)
     }
 
     /// On revm as it is, observed.
@@ -70,20 +73,20 @@ impl<'a> Setting<'a> {
         let evm = self.context().build_mainnet_with_inspector(inspector);
         let mut evm = evm.with_precompiles(self.precompiles());
         let result = evm.inspect_tx(self.transaction.clone());
-        (Execution::of(result), evm.into_inspector())
+        (Execution::of(result, self.blobs_max), evm.into_inspector())
     }
 
     /// On an engine.
     pub fn with_engine(&self, engine: &Engine) -> Execution {
         let mut evm = engine.evm(self.context()).with_precompiles(self.precompiles());
-        Execution::of(evm.transact(self.transaction.clone()))
+        Execution::of(evm.transact(self.transaction.clone()), self.blobs_max)
     }
 
     /// On revm as it is, but for accounts whose code is not run: calls of them are answered instead.
     pub fn answered(&self, answers: &dyn Fn(&Asked<'_>) -> Option<Answer>) -> Execution {
         let evm = self.context().build_mainnet();
         let mut evm = evm.with_precompiles(Answered { precompiles: self.precompiles(), answers });
-        Execution::of(evm.transact(self.transaction.clone()))
+        Execution::of(evm.transact(self.transaction.clone()), self.blobs_max)
     }
 
     /// On an engine, observed; then no blocks run as plans.
@@ -95,7 +98,7 @@ impl<'a> Setting<'a> {
         let evm = engine.evm(self.context()).with_inspector(inspector);
         let mut evm = evm.with_precompiles(self.precompiles());
         let result = evm.inspect_tx(self.transaction.clone());
-        (Execution::of(result), evm.into_inspector())
+        (Execution::of(result, self.blobs_max), evm.into_inspector())
     }
 
     /// The state after an execution.
@@ -114,13 +117,13 @@ impl<'a> Setting<'a> {
 }
 
 impl Execution {
-    fn of<E>(result: Result<ResultAndState<HaltReason>, EVMError<E, InvalidTransaction>>) -> Self
+    fn of<E>(result: Result<ResultAndState<HaltReason>, EVMError<E, InvalidTransaction>>, blobs_max: u64) -> Self
     where
         EVMError<E, InvalidTransaction>: std::fmt::Display,
     {
         match result {
             Ok(ResultAndState { result, state }) => Self { ended: Ended::Executed(result), changes: state },
-            Err(EVMError::Transaction(reason)) => Self::without_changes(Ended::Refused(reason.to_string())),
+            Err(EVMError::Transaction(error)) => Self::without_changes(Ended::Refused(Refusal::of(&error, blobs_max))),
             Err(other) => Self::without_changes(Ended::Broken(other.to_string())),
         }
     }

@@ -1,6 +1,5 @@
 //! Reading a file: its state tests, what else it holds, or the place at which it cannot be read.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -8,11 +7,11 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::error::Category;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::format::{Post, Unit};
+use crate::json;
 use crate::sources::Source;
 use crate::state::State;
 use crate::transaction::check;
@@ -52,6 +51,14 @@ pub enum FileError {
         path: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// It is no text.
+    #[error("{}: {message}", path.display())]
+    NoText {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        message: String,
     },
     /// It is too large.
     #[error("{} has more than {FILE_BYTES_MAX} bytes", path.display())]
@@ -102,6 +109,7 @@ impl FileError {
         match self {
             Self::Unreadable { path, .. }
             | Self::TooLarge { path }
+            | Self::NoText { path, .. }
             | Self::Malformed { path, .. }
             | Self::Other { path, .. } => path,
         }
@@ -113,21 +121,36 @@ pub fn read(source: &Arc<Source>) -> Result<Content, FileError> {
     parse(source, &text(&source.path)?)
 }
 
-/// Reads the text of a file.
+/// The tests of a document, as they follow on each other there.
+#[derive(Deserialize)]
+struct Document<'a>(#[serde(borrow, deserialize_with = "json::unique")] Vec<(String, &'a RawValue)>);
+
+/// Reads the text of a file: one document, and on standard input any number of them.
 pub fn parse(source: &Arc<Source>, text: &str) -> Result<Content, FileError> {
     let path = &source.path;
     let mut content = Content::default();
-    let entries: BTreeMap<String, &RawValue> = match serde_json::from_str(text) {
-        Ok(entries) => entries,
-        Err(error) if error.classify() == Category::Data => {
-            content.others.push("it is no object of tests by name".to_owned());
-            BTreeMap::new()
+    let mut entries: Vec<(usize, String, &RawValue)> = Vec::new();
+    let documents = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    for (position, document) in documents.enumerate() {
+        let raw = document.map_err(|error| malformed(path, text, 0, &error, None))?;
+        let offset = offset_in(text, raw.get());
+        if position > 0 && !source.is_standard_input() {
+            let (line, column) = line_and_column(text, offset);
+            let message = "a second document, which only standard input may have".to_owned();
+            return Err(FileError::Malformed { path: path.clone(), line, column, message });
         }
-        Err(error) => return Err(malformed(path, text, 0, &error, None)),
-    };
-    let mut entries: Vec<(usize, String, &RawValue)> =
-        entries.into_iter().map(|(name, raw)| (offset_in(text, raw.get()), name, raw)).collect();
-    entries.sort_by_key(|(offset, ..)| *offset);
+        if !raw.get().starts_with('{') {
+            content.others.push("it is no object of tests by name".to_owned());
+            continue;
+        }
+        let Document(tests) =
+            serde_json::from_str(raw.get()).map_err(|error| malformed(path, text, offset, &error, None))?;
+        entries.extend(tests.into_iter().map(|(name, raw)| (offset_in(text, raw.get()), name, raw)));
+    }
+    if entries.is_empty() && content.others.is_empty() && text.trim().is_empty() {
+        let message = "there is nothing".to_owned();
+        return Err(FileError::Malformed { path: path.clone(), line: 1, column: 1, message });
+    }
     for (offset, name, raw) in entries {
         if let Some(what) = other(raw) {
             content.others.push(format!("{name:?} is {what}"));
@@ -154,18 +177,19 @@ pub fn parse(source: &Arc<Source>, text: &str) -> Result<Content, FileError> {
     Ok(content)
 }
 
+/// The text of a file, without a byte order mark.
 fn text(path: &Path) -> Result<String, FileError> {
     let unreadable = |source| FileError::Unreadable { path: path.to_owned(), source };
     let file: Box<dyn Read> = match path == Path::new("-") {
         true => Box::new(io::stdin()),
         false => Box::new(File::open(path).map_err(unreadable)?),
     };
-    let mut text = String::new();
-    let bytes = file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(unreadable)?;
-    if bytes as u64 > FILE_BYTES_MAX {
+    let mut bytes = Vec::new();
+    let count = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if count as u64 > FILE_BYTES_MAX {
         return Err(FileError::TooLarge { path: path.to_owned() }); // The comparison widens.
     }
-    Ok(text)
+    json::text(&bytes).map(str::to_owned).map_err(|message| FileError::NoText { path: path.to_owned(), message })
 }
 
 /// What an entry is, if it is no state test.

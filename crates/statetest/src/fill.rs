@@ -10,10 +10,10 @@ use thiserror::Error;
 
 use crate::answered::{Answer, Asked};
 use crate::execution::{Ended, Execution, Setting};
-use crate::fork_rules::{environment, rules_of};
+use crate::fork_rules::{blobs_max, environment, rules_of};
 use crate::format::{Indexes, Unit};
 use crate::state::State;
-use crate::transaction::{Built, build, check};
+use crate::transaction::{Built, Wanted, build, check};
 
 /// A test that says what it begins with, but not yet what it expects.
 #[derive(Debug)]
@@ -73,14 +73,19 @@ impl Scene {
     fn filled(&self, indexes: Indexes, run: impl Fn(&Setting<'_>) -> Execution) -> Result<Filled, FillError> {
         check(&self.unit.transaction, indexes).map_err(|error| FillError::Malformed(error.to_string()))?;
         let (cfg, block) = environment(&self.unit, &self.fork, self.spec);
-        let transaction = match build(&self.unit.transaction, indexes, cfg.chain_id, false) {
+        let wanted = Wanted { indexes, chain_id: cfg.chain_id, spec: self.spec, expected: None };
+        let transaction = match build(&self.unit.transaction, &wanted, &self.state) {
             Built::Ready(transaction) => *transaction,
-            Built::Refused(reason) | Built::Unsupported(reason) => return Err(FillError::Refused(reason)),
+            Built::Refused(refusal) => return Err(FillError::Refused(refusal.reason)),
+            Built::Unsupported(reason) => return Err(FillError::Refused(reason)),
+            Built::Contradiction(difference) => return Err(FillError::Malformed(difference.to_string())),
         };
-        let setting = Setting { state: &self.state, cfg, block, transaction, results: RefCell::default() };
+        let (results, blobs_max) = (RefCell::default(), blobs_max(&self.unit, &self.fork, self.spec));
+        let setting = Setting { state: &self.state, cfg, block, transaction, blobs_max, results };
         let execution = run(&setting);
         match &execution.ended {
-            Ended::Refused(reason) | Ended::Broken(reason) => Err(FillError::Refused(reason.clone())),
+            Ended::Refused(refusal) => Err(FillError::Refused(refusal.reason.clone())),
+            Ended::Broken(reason) => Err(FillError::Refused(reason.clone())),
             Ended::Executed(_) => Ok(Filled {
                 hash: setting.state_after(&execution).root(),
                 logs: execution.logs_hash(),

@@ -4,6 +4,7 @@ use residue_engine::revm::context::{BlockEnv, CfgEnv};
 use residue_engine::revm::context_interface::block::BlobExcessGasAndPrice;
 use residue_engine::revm::primitives::hardfork::SpecId;
 use residue_engine::revm::primitives::{B256, U256};
+use residue_isa::did_you_mean;
 
 use crate::format::{BlobParts, Unit};
 use crate::quantity::Number;
@@ -44,11 +45,11 @@ const FORKS: &[(&str, SpecId)] = &[
 /// Blobs of one transaction at most from Osaka on (EIP-7594).
 const BLOBS_PER_TRANSACTION_MAX: u64 = 6;
 /// Gas of one blob (EIP-4844).
-const GAS_PER_BLOB: u64 = 1 << 17;
+pub const GAS_PER_BLOB: u64 = 1 << 17;
 
 /// The rules of a fork, or why there are none.
 pub fn rules_of(fork: &str) -> Result<SpecId, String> {
-    if let Some((_, spec)) = FORKS.iter().find(|(name, _)| *name == fork) {
+    if let Some((_, spec)) = FORKS.iter().find(|(name, _)| name.eq_ignore_ascii_case(fork)) {
         return Ok(*spec);
     }
     Err(match fork {
@@ -58,13 +59,18 @@ pub fn rules_of(fork: &str) -> Result<SpecId, String> {
         _ if fork.contains("At") && fork.contains("To") => {
             format!("{fork} is a transition between forks, and a state test has one block only")
         }
-        _ => format!("revm has no fork {fork:?}"),
+        _ => format!("revm has no fork {fork:?}{}", did_you_mean(fork, names())),
     })
+}
+
+/// Names of forks, oldest first.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FORKS.iter().map(|(name, _)| *name)
 }
 
 /// Position in the order of forks, unknown ones last.
 pub fn age(fork: &str) -> usize {
-    FORKS.iter().position(|(name, _)| *name == fork).unwrap_or(FORKS.len())
+    FORKS.iter().position(|(name, _)| name.eq_ignore_ascii_case(fork)).unwrap_or(FORKS.len())
 }
 
 /// The configuration and the block of a test under a fork.
@@ -114,6 +120,11 @@ fn blob_price(excess: u64, fraction: u64) -> Option<u128> {
     Some(sum / fraction)
 }
 
+/// Blobs of a block at most.
+pub fn blobs_max(unit: &Unit, fork: &str, spec: SpecId) -> u64 {
+    blobs(unit, fork, spec).0
+}
+
 /// Blobs of a block at most and as aimed at, and the fraction of their fee: those of the test, else those of mainnet
 /// (EIP-4844, EIP-7691, EIP-7892).
 fn blobs(unit: &Unit, fork: &str, spec: SpecId) -> (u64, u64, u64) {
@@ -122,9 +133,9 @@ fn blobs(unit: &Unit, fork: &str, spec: SpecId) -> (u64, u64, u64) {
         // The fee divides by the fraction.
         return (max.at_most_u64(), target.at_most_u64(), base_fee_update_fraction.at_most_u64().max(1));
     }
-    match fork {
+    match fork.to_ascii_uppercase().as_str() {
         "BPO1" => (15, 10, 8_346_193),
-        "BPO2" | "BPO3" | "BPO4" | "BPO5" | "Amsterdam" => (21, 14, 11_684_671),
+        "BPO2" | "BPO3" | "BPO4" | "BPO5" | "AMSTERDAM" => (21, 14, 11_684_671),
         _ if spec.is_enabled_in(SpecId::PRAGUE) => (9, 6, 5_007_716),
         _ => (6, 3, 3_338_477),
     }

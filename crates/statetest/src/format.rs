@@ -1,6 +1,6 @@
 //! A general state test as its file has it: the format of ethereum/tests, `docs/test_formats/state_test.md` of
-//! execution-spec-tests. Fields that do not decide the outcome are not read, and fields that older fillings leave out have
-//! their default.
+//! execution-spec-tests. Fields that older fillings leave out have their default. An entry, a transaction or an account with a field of another name
+//! is refused: what it says would not be compared.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,10 @@ use residue_isa::Revision;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::exception::{self, Expected};
+use crate::json::unique;
 use crate::quantity::{HexAddress, HexBytes, Number, Target, Word};
+use crate::receipt::Receipt;
 
 /// One test: a block, a state before it, a transaction in several variants, and what each gives under each fork.
 #[derive(Debug, Deserialize)]
@@ -16,10 +19,12 @@ pub struct Unit {
     /// The block.
     pub env: Env,
     /// The accounts before the transaction.
+    #[serde(deserialize_with = "unique")]
     pub pre: Accounts,
     /// The transaction with its variants.
     pub transaction: TransactionParts,
     /// What is expected, by the name of the fork.
+    #[serde(deserialize_with = "unique")]
     pub post: BTreeMap<String, Vec<Post>>,
     /// What differs from mainnet.
     #[serde(default)]
@@ -63,6 +68,7 @@ pub struct Env {
 
 /// An account.
 #[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AccountParts {
     /// In wei.
     #[serde(default)]
@@ -74,13 +80,13 @@ pub struct AccountParts {
     #[serde(default)]
     pub nonce: Number,
     /// Storage by key.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "unique")]
     pub storage: BTreeMap<Word, Word>,
 }
 
 /// The transaction: what all variants share, and lists that `indexes` choose from.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TransactionParts {
     /// The kind, where it does not follow from the other fields.
     #[serde(rename = "type")]
@@ -116,10 +122,15 @@ pub struct TransactionParts {
     pub authorization_list: Option<Vec<AuthorizationParts>>,
     /// EIP-4844.
     pub blob_versioned_hashes: Option<Vec<Word>>,
-    /// EIP-4844.
+    /// EIP-4844, under the name of execution-specs or that of geth.
+    #[serde(alias = "blobGasFeeCap")]
     pub max_fee_per_blob_gas: Option<Number>,
     /// EIP-7873, which no fork has.
     pub initcodes: Option<Value>,
+    /// EIP-8141, which no fork has.
+    pub frames: Option<Value>,
+    /// EIP-8141.
+    pub signatures: Option<Value>,
 }
 
 /// An account of an access list with its keys.
@@ -155,21 +166,24 @@ pub struct AuthorizationParts {
 
 /// What one variant gives.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Post {
     /// Which variant.
     pub indexes: Indexes,
-    /// The root of the state afterwards.
+    /// The root of the state afterwards. Zero, which is no root, says nothing of a transaction that is refused.
     pub hash: Word,
     /// The hash of the logs.
     pub logs: Word,
     /// Why the transaction is refused, if it is.
-    pub expect_exception: Option<Value>,
-    /// The accounts afterwards, in some fillings.
-    #[serde(alias = "postState")]
+    #[serde(default, deserialize_with = "exception::optional")]
+    pub expect_exception: Option<Expected>,
+    /// The accounts afterwards, all of them, in some fillings.
+    #[serde(default, alias = "postState", deserialize_with = "accounts")]
     pub state: Option<Accounts>,
-    /// The signed transaction; older fillings have none.
-    pub txbytes: Option<Value>,
+    /// The signed transaction; older fillings have none, and some an empty one.
+    pub txbytes: Option<HexBytes>,
+    /// The receipt of the transaction, in newer fillings.
+    pub receipt: Option<Receipt>,
 }
 
 /// Positions in the lists of the transaction.
@@ -214,13 +228,19 @@ pub struct BlobParts {
 impl Post {
     /// The exception by name, if one is expected.
     pub fn exception(&self) -> Option<String> {
-        match self.expect_exception.as_ref()? {
-            Value::Null => None,
-            Value::String(name) if name.is_empty() => None,
-            Value::String(name) => Some(name.clone()),
-            other => Some(other.to_string()),
-        }
+        self.expect_exception.as_ref().map(Expected::to_string)
     }
+
+    /// The signed transaction; empty where there is none.
+    pub fn signed(&self) -> &[u8] {
+        self.txbytes.as_ref().map_or(&[], |bytes| &bytes.0)
+    }
+}
+
+fn accounts<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Accounts>, D::Error> {
+    #[derive(Deserialize)]
+    struct Listed(#[serde(deserialize_with = "unique")] Accounts);
+    Ok(Option::<Listed>::deserialize(deserializer)?.map(|Listed(accounts)| accounts))
 }
 
 fn revision<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Revision>, D::Error> {

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 
 use residue_engine::revm::context::BlockEnv;
+use residue_engine::revm::context::result::{ExecutionResult, HaltReason};
 use residue_engine::revm::primitives::B256;
 use residue_engine::revm::primitives::hardfork::SpecId;
 use residue_engine::{Batching, Engine};
@@ -12,13 +13,16 @@ use thiserror::Error;
 
 use crate::attribution::{Use, first_use};
 use crate::collision;
+use crate::difference::Difference;
+use crate::encoded;
+use crate::exception::{Expected, Refusal};
 use crate::execution::{Ended, Execution, Setting};
 use crate::file::StateTest;
-use crate::fork_rules::{environment, rules_of};
+use crate::fork_rules::{blobs_max, environment, rules_of};
 use crate::format::Post;
-use crate::state::State;
+use crate::state::{State, logs_hash};
 use crate::steps;
-use crate::transaction::{Built, build};
+use crate::transaction::{Built, Wanted, build};
 
 /// Why tests with such a creation are skipped.
 const STORAGE_COLLISION: &str =
@@ -102,6 +106,23 @@ pub enum Fault {
         /// The exception expected.
         exception: String,
     },
+    /// A transaction was refused for another reason than it should be.
+    #[error("the transaction was refused as {refusal}; expected was {exception}")]
+    Exception {
+        /// The names of tests for it, and why.
+        refusal: String,
+        /// The exception expected.
+        exception: String,
+    },
+    /// Fields of the entry say something else.
+    #[error("{}", listed(differences))]
+    Fields {
+        /// The fields.
+        differences: Vec<Difference>,
+    },
+    /// The accounts afterwards are others, though the root is right.
+    #[error("the accounts afterwards are not those of the field state")]
+    State,
     /// A transaction was refused that should be executed.
     #[error("the transaction was refused: {reason}")]
     Refused {
@@ -210,7 +231,7 @@ impl<'a> Entry<'a> {
             (false, ..) => Verdict::Failed(failures),
             (true, Some(reason), _) => Verdict::Skipped(reason),
             (true, None, _) if !uses.is_empty() => Verdict::Uses(uses),
-            (true, None, Ended::Refused(reason)) => Verdict::Passed { refusal: Some(reason) },
+            (true, None, Ended::Refused(refusal)) => Verdict::Passed { refusal: Some(refusal.reason) },
             (true, None, _) => Verdict::Passed { refusal: None },
         };
         Judged { verdict, is_spared }
@@ -224,18 +245,26 @@ impl<'a> Entry<'a> {
         };
         let StateTest { unit, state, .. } = self.test;
         let (cfg, block) = environment(unit, self.fork, spec);
-        let built = build(&unit.transaction, self.post.indexes, cfg.chain_id, self.post.exception().is_some());
+        let expected = self.post.expect_exception.as_ref();
+        let wanted = Wanted { indexes: self.post.indexes, chain_id: cfg.chain_id, spec, expected };
+        let built = build(&unit.transaction, &wanted, state);
         let failed = |fault| {
             Ready::Decided(Verdict::Failed(vec![Failure { rules: Rules::Stock, fault, differences: Vec::new() }]))
         };
         match built {
             Built::Ready(transaction) => {
-                let results = RefCell::default();
-                Ready::Setting(Box::new(Setting { state, cfg, block, transaction: *transaction, results }))
+                let signed = self.post.signed();
+                let is_compared = !signed.is_empty() && !expected.is_some_and(Expected::is_about_encoding);
+                if is_compared && let Some(difference) = encoded::difference(&transaction, signed) {
+                    return failed(Fault::Fields { differences: vec![difference] });
+                }
+                let (results, blobs_max) = (RefCell::default(), blobs_max(unit, self.fork, spec));
+                Ready::Setting(Box::new(Setting { state, cfg, block, transaction: *transaction, blobs_max, results }))
             }
             Built::Unsupported(reason) => Ready::Decided(Verdict::Skipped(reason)),
-            Built::Refused(reason) => match self.check_refusal(state, &block, spec, reason.clone()) {
-                Ok(()) => Ready::Decided(Verdict::Passed { refusal: Some(reason) }),
+            Built::Contradiction(difference) => failed(Fault::Fields { differences: vec![difference] }),
+            Built::Refused(refusal) => match self.check_refusal(state, &block, spec, &refusal) {
+                Ok(()) => Ready::Decided(Verdict::Passed { refusal: Some(refusal.reason) }),
                 Err(fault) => failed(fault),
             },
         }
@@ -245,33 +274,74 @@ impl<'a> Entry<'a> {
     pub fn check(self, setting: &Setting<'_>, execution: &Execution) -> Result<(), Fault> {
         match (&execution.ended, self.post.exception()) {
             (Ended::Broken(reason), _) => Err(Fault::Broken { reason: reason.clone() }),
-            (Ended::Refused(reason), _) => {
-                self.check_refusal(setting.state, &setting.block, setting.cfg.spec, reason.clone())
+            (Ended::Refused(refusal), _) => {
+                self.check_refusal(setting.state, &setting.block, setting.cfg.spec, refusal)
             }
             (Ended::Executed(_), Some(exception)) => Err(Fault::Accepted { exception }),
-            (Ended::Executed(_), None) => {
-                let (got, expected) = (execution.logs_hash(), self.post.logs.b256());
-                if got != expected {
-                    return Err(Fault::Logs { got, expected });
-                }
-                let (got, expected) = (setting.state_after(execution).root(), self.post.hash.b256());
-                if got == expected { Ok(()) } else { Err(Fault::Root { got, expected }) }
-            }
+            (Ended::Executed(result), None) => self.check_executed(setting, execution, result),
         }
     }
 
-    /// A refused transaction is right where an exception is expected; the state that such tests note is not looked at, as fillings
-    /// differ in it. Tests of before exceptions were noted expect the state as it was, perhaps with the account that is paid.
-    fn check_refusal(self, state: &State, block: &BlockEnv, spec: SpecId, reason: String) -> Result<(), Fault> {
-        if self.post.exception().is_some() {
-            return Ok(());
+    /// All that an entry says of a transaction that is executed.
+    fn check_executed(
+        self,
+        setting: &Setting<'_>,
+        execution: &Execution,
+        result: &ExecutionResult<HaltReason>,
+    ) -> Result<(), Fault> {
+        let (got, expected) = (execution.logs_hash(), self.post.logs.b256());
+        if got != expected {
+            return Err(Fault::Logs { got, expected });
         }
+        let after = setting.state_after(execution);
+        let (got, expected) = (after.root(), self.post.hash.b256());
+        if got != expected {
+            return Err(Fault::Root { got, expected });
+        }
+        self.check_state(&after)?;
+        let receipt = self.post.receipt.as_ref();
+        let differences = receipt.map(|receipt| receipt.differences(setting, result, got, self.post.signed()));
+        match differences.unwrap_or_default() {
+            none if none.is_empty() => Ok(()),
+            differences => Err(Fault::Fields { differences }),
+        }
+    }
+
+    /// The accounts that the entry lists.
+    fn check_state(self, after: &State) -> Result<(), Fault> {
+        let expected = self.post.state.as_ref().map(State::new);
+        match expected.is_none_or(|expected| after.differences(&expected).is_empty()) {
+            true => Ok(()),
+            false => Err(Fault::State),
+        }
+    }
+
+    /// A refused transaction is right where its exception is expected, and leaves the state as it was, perhaps with the account that is paid:
+    /// before Spurious Dragon tools made that one even so. Tests of before exceptions were noted expect no more than that state.
+    fn check_refusal(self, state: &State, block: &BlockEnv, spec: SpecId, refusal: &Refusal) -> Result<(), Fault> {
         let expected = self.post.hash.b256();
-        let is_old = self.post.txbytes.is_none();
         let is_unchanged = || state.root() == expected;
         let is_touched =
             || !spec.is_enabled_in(SpecId::SPURIOUS_DRAGON) && state.with_account(block.beneficiary).root() == expected;
-        if is_old && (is_unchanged() || is_touched()) { Ok(()) } else { Err(Fault::Refused { reason }) }
+        let Some(exception) = &self.post.expect_exception else {
+            let is_right = self.post.txbytes.is_none() && (is_unchanged() || is_touched());
+            return if is_right { Ok(()) } else { Err(Fault::Refused { reason: refusal.reason.clone() }) };
+        };
+        if !exception.allows(refusal) {
+            return Err(Fault::Exception { refusal: refusal.to_string(), exception: exception.to_string() });
+        }
+        if !expected.is_zero() && !is_unchanged() && !is_touched() {
+            return Err(Fault::Root { got: state.root(), expected });
+        }
+        let (got, expected) = (logs_hash(&[]), self.post.logs.b256());
+        if !expected.is_zero() && got != expected {
+            return Err(Fault::Logs { got, expected });
+        }
+        if self.post.receipt.is_some() {
+            let [got, expected] = ["none, as the transaction is refused", "one"].map(str::to_owned);
+            return Err(Fault::Fields { differences: vec![Difference::new("receipt", got, expected)] });
+        }
+        if is_touched() { Ok(()) } else { self.check_state(state) }
     }
 
     /// A test that names the revision it is for is not for revm as it is: every engine of that revision must give what it expects.
@@ -333,4 +403,8 @@ impl<'a> Entry<'a> {
         let differences = expected.map_or_else(Vec::new, |expected| setting.state_after(got).differences(&expected));
         Failure { rules, fault, differences }
     }
+}
+
+fn listed(differences: &[Difference]) -> String {
+    differences.iter().map(Difference::to_string).collect::<Vec<_>>().join("; ")
 }

@@ -18,6 +18,13 @@ pub struct Source {
     pub is_named: bool,
 }
 
+impl Source {
+    /// True if it is standard input.
+    pub fn is_standard_input(&self) -> bool {
+        self.path == Path::new("-")
+    }
+}
+
 /// A path that leads to nothing that could be read.
 #[derive(Debug, Error)]
 pub enum SourceError {

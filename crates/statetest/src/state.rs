@@ -64,6 +64,11 @@ impl State {
         }))
     }
 
+    /// In wei; 0 where there is no account.
+    pub fn balance(&self, address: Address) -> U256 {
+        self.account(address).map(|account| account.info.balance).unwrap_or_default()
+    }
+
     /// Whether an account has storage and nothing else that a new contract would collide with.
     pub fn has_storage_only(&self, address: Address) -> bool {
         self.account(address).is_some_and(|account| {

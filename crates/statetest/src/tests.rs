@@ -21,6 +21,9 @@ const SENDER: &str = "0xa94f5374fce5edbc8e2a8697c15331677e6ebf0b";
 const SECRET_KEY: &str = "0x45a915e4d060149eb4365960e6a7a45f334393093061116b197e3240065ff2d8";
 const CONTRACT: &str = "0x0000000000000000000000000000000000001000";
 const PAID: &str = "0x2adc25665018aa1fe0e6bc666dac8fc2697ff9ba";
+/// The transaction of [`calling`], signed without a chain and for chain 1 (EIP-155).
+const UNPROTECTED: &str = "0xf8608080830f424094000000000000000000000000000000000000100080801ba01bf2be47374b1c18bdb0c1eacedd4ae20ae76b86de14b6588e6780f46d49ae8fa0659a287a6bbd514c6f7ae3e63f66231c5705ce601b40884d80d57f8ac45a87f1";
+const PROTECTED: &str = "0xf8608080830f4240940000000000000000000000000000000000001000808026a08e692bbeee0a9888743392c27c9a14784165a20442d130f3062cc876ede97156a05f90effdfdf322cbf11ea57b2e37b50ffc0ef0bb57724ba1033de27cc22e2dcd";
 /// The hash of an empty list in RLP.
 const NO_LOGS: &str = "0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347";
 
@@ -137,36 +140,282 @@ fn forks_without_rules_are_skipped() {
     }
 }
 
+/// A test whose transaction is refused, with the exception it has.
+fn refusals() -> Vec<(Value, &'static str)> {
+    let plain = |fork| {
+        changed(
+            calling("0x", fork, json!({})),
+            "/pre/0xa94f5374fce5edbc8e2a8697c15331677e6ebf0b/balance",
+            json!("0x64"),
+        )
+    };
+    let with = |fork, changes: &[(&str, Value)]| {
+        changes
+            .iter()
+            .fold(plain(fork), |test, (name, value)| changed(test, &format!("/transaction/{name}"), value.clone()))
+    };
+    let hash = |version: &str| format!("0x{version}{}", "00".repeat(31));
+    let blobs = |fork, hashes: Value| {
+        let fees = [("gasPrice", Value::Null), ("maxFeePerGas", json!("0x0")), ("maxFeePerBlobGas", json!("0x1"))];
+        with(fork, &[&fees[..], &[("blobVersionedHashes", hashes), ("type", json!("0x3"))]].concat())
+    };
+    let authorization =
+        json!([{ "chainId": "0x00", "address": CONTRACT, "nonce": "0x00", "v": "0x01", "r": "0x00", "s": "0x00" }]);
+    let huge = |bits: usize| json!(format!("0x1{}", "0".repeat(bits / 4)));
+    let many = |count: usize| json!(vec![hash("01"); count]);
+    let based = |test: Value| changed(test, "/env/currentBaseFee", json!("0x7"));
+    let fees = |max: &str, priority: &str| {
+        [("gasPrice", Value::Null), ("maxFeePerGas", json!(max)), ("maxPriorityFeePerGas", json!(priority))]
+    };
+    vec![
+        (with("Cancun", &[("nonce", json!("0x5"))]), "NONCE_MISMATCH_TOO_HIGH"),
+        (changed(plain("Cancun"), &format!("/pre/{SENDER}/nonce"), json!("0x1")), "NONCE_MISMATCH_TOO_LOW"),
+        (with("Cancun", &[("nonce", json!("0xffffffffffffffff"))]), "NONCE_IS_MAX"),
+        (with("Cancun", &[("nonce", huge(64))]), "NONCE_OVERFLOW"),
+        (with("Cancun", &[("value", json!(["0x65"]))]), "INSUFFICIENT_ACCOUNT_FUNDS"),
+        (with("Cancun", &[("value", json!([huge(256)]))]), "VALUE_OVERFLOW"),
+        (with("Cancun", &[("gasLimit", json!([huge(64)]))]), "GASLIMIT_OVERFLOW"),
+        (with("Cancun", &[("gasPrice", huge(256))]), "GASPRICE_OVERFLOW"),
+        (with("Cancun", &[("gasPrice", huge(252))]), "GASLIMIT_PRICE_PRODUCT_OVERFLOW"),
+        (with("Cancun", &[("gasPrice", huge(128))]), "INSUFFICIENT_ACCOUNT_FUNDS"),
+        (with("Cancun", &fees("0x0", "0x1")), "PRIORITY_GREATER_THAN_MAX_FEE_PER_GAS"),
+        (
+            changed(with("Cancun", &fees("0x0", "0x1")), "/transaction/maxPriorityFeePerGas", huge(256)),
+            "PRIORITY_OVERFLOW",
+        ),
+        (based(with("Cancun", &fees("0x6", "0x0"))), "INSUFFICIENT_MAX_FEE_PER_GAS"),
+        (with("Cancun", &[("gasLimit", json!(["0x5207"]))]), "INTRINSIC_GAS_TOO_LOW"),
+        (
+            with("Prague", &[("data", json!([format!("0x{}", "01".repeat(100))])), ("gasLimit", json!(["0x5a3c"]))]),
+            "INTRINSIC_GAS_BELOW_FLOOR_GAS_COST",
+        ),
+        (changed(plain("Cancun"), "/env/currentGasLimit", json!("0xf423f")), "GAS_ALLOWANCE_EXCEEDED"),
+        (with("Osaka", &[("gasLimit", json!(["0x1000001"]))]), "GAS_LIMIT_EXCEEDS_MAXIMUM"),
+        (
+            with("Shanghai", &[("to", json!("")), ("data", json!([format!("0x{}", "00".repeat(49_153))]))]),
+            "INITCODE_SIZE_EXCEEDED",
+        ),
+        (changed(plain("London"), &format!("/pre/{SENDER}/code"), json!("0x00")), "SENDER_NOT_EOA"),
+        (with("Cancun", &[("chainId", json!("0x2"))]), "INVALID_CHAINID"),
+        (with("Cancun", &[("secretKey", Value::Null)]), "INVALID_SIGNATURE_VRS"),
+        (with("Istanbul", &[("accessLists", json!([[]]))]), "TYPE_1_TX_PRE_FORK"),
+        (with("Berlin", &fees("0x0", "0x0")), "TYPE_2_TX_PRE_FORK"),
+        (blobs("Shanghai", many(1)), "TYPE_3_TX_PRE_FORK"),
+        (with("Cancun", &[("authorizationList", authorization.clone())]), "TYPE_4_TX_PRE_FORK"),
+        (with("Cancun", &[("type", json!("0x5"))]), "TYPE_NOT_SUPPORTED"),
+        (blobs("Cancun", json!([])), "TYPE_3_TX_ZERO_BLOBS"),
+        (blobs("Cancun", json!([hash("02")])), "TYPE_3_TX_INVALID_BLOB_VERSIONED_HASH"),
+        (blobs("Osaka", many(7)), "TYPE_3_TX_BLOB_COUNT_EXCEEDED"),
+        (blobs("Cancun", many(7)), "TYPE_3_TX_MAX_BLOB_GAS_ALLOWANCE_EXCEEDED"),
+        (changed(blobs("Cancun", many(1)), "/transaction/to", json!("")), "TYPE_3_TX_CONTRACT_CREATION"),
+        (
+            changed(blobs("Cancun", many(1)), "/transaction/maxFeePerBlobGas", json!("0x0")),
+            "INSUFFICIENT_MAX_FEE_PER_BLOB_GAS",
+        ),
+        (with("Prague", &[("authorizationList", json!([]))]), "TYPE_4_EMPTY_AUTHORIZATION_LIST"),
+        (
+            with("Prague", &[("authorizationList", authorization.clone()), ("to", json!(""))]),
+            "TYPE_4_TX_CONTRACT_CREATION",
+        ),
+        (
+            changed(
+                with("Prague", &[("authorizationList", authorization)]),
+                "/transaction/authorizationList/0/nonce",
+                huge(64),
+            ),
+            "TYPE_4_INVALID_AUTHORIZATION_FORMAT",
+        ),
+    ]
+}
+
+/// A test with what its entry expects: an exception, and the state as it was.
+fn expecting(test: &Value, exception: &str) -> Value {
+    let fork = test["post"].as_object().unwrap().keys().next().unwrap().clone();
+    let mut test = test.clone();
+    let entry = &mut test["post"][&fork][0];
+    entry["expectException"] = json!(exception);
+    entry["state"] = Value::Null;
+    let root = root(&test["pre"]);
+    test["post"][&fork][0]["hash"] = json!(root);
+    test
+}
+
 #[test]
-fn an_expected_exception_is_a_refusal() {
+fn a_refusal_is_right_by_its_name_alone() {
+    let all = refusals();
+    for (test, name) in &all {
+        let right = |exception: &str| match verdict(&expecting(test, exception), &[]) {
+            Verdict::Passed { refusal: Some(_) } => true,
+            Verdict::Failed(failures) => {
+                let message = failures[0].fault.to_string();
+                assert!(
+                    message.contains(exception) && matches!(failures[0].fault, Fault::Exception { .. }),
+                    "{name}: {message}"
+                );
+                false
+            }
+            other => panic!("{name}: {other:?}"),
+        };
+        assert!(right(&format!("TransactionException.{name}")), "{name}");
+        assert!(
+            right(name) && right(&format!("TransactionException.LOG_MISMATCH|TransactionException.{name}")),
+            "{name}"
+        );
+        assert!(!right("TransactionException.LOG_MISMATCH") && !right("TransactionException.SOMETHING_NEW"), "{name}");
+        let wrong = all.iter().map(|(_, other)| *other).filter(|other| right(other));
+        // Names that tell less than the one: any of these is right too.
+        let looser: &[&str] = match *name {
+            "GASLIMIT_PRICE_PRODUCT_OVERFLOW" => &["INSUFFICIENT_ACCOUNT_FUNDS"],
+            "INTRINSIC_GAS_BELOW_FLOOR_GAS_COST" => &["INTRINSIC_GAS_TOO_LOW"],
+            "TYPE_3_TX_MAX_BLOB_GAS_ALLOWANCE_EXCEEDED" => &["TYPE_3_TX_BLOB_COUNT_EXCEEDED"],
+            name if name.ends_with("_PRE_FORK") => &["TYPE_NOT_SUPPORTED"],
+            _ => &[],
+        };
+        let others: std::collections::BTreeSet<&str> = wrong.filter(|other| other != name).collect();
+        assert_eq!(others, looser.iter().copied().collect(), "{name}");
+    }
+}
+
+#[test]
+fn an_expected_exception_is_a_refusal_that_leaves_the_state_as_it_was() {
     let plain = calling("0x", "Cancun", json!({}));
     let poor = changed(plain.clone(), "/transaction/value/0", json!("0x65"));
     assert!(matches!(failure(&poor).fault, Fault::Refused { reason } if reason.contains("lack of funds (100)")));
-    let expected = json!("TransactionException.INSUFFICIENT_ACCOUNT_FUNDS");
-    let refused = |test: &Value, part: &str| match verdict(test, Revision::ALL) {
-        Verdict::Passed { refusal: Some(reason) } => assert!(reason.contains(part), "{reason}"),
-        other => panic!("{other:?}"),
-    };
-    let expects = |test: Value| changed(test, "/post/Cancun/0/expectException", expected.clone());
-    refused(&expects(poor), "lack of funds");
+    let name = "TransactionException.INSUFFICIENT_ACCOUNT_FUNDS";
     assert!(
-        matches!(failure(&expects(plain.clone())).fault, Fault::Accepted { exception } if exception.contains("FUNDS"))
+        matches!(failure(&expecting(&plain, name)).fault, Fault::Accepted { exception } if exception.contains("FUNDS"))
     );
-    let huge = format!("0x:bigint 0x1{}", "0".repeat(64));
-    refused(&expects(changed(plain.clone(), "/transaction/value/0", json!(huge))), "value has more than 256 bits");
-    refused(
-        &expects(changed(plain.clone(), "/transaction/nonce", json!("0x010000000000000000"))),
-        "nonce has more than 64",
+    let right = expecting(&poor, name);
+    assert!(matches!(verdict(&right, Revision::ALL), Verdict::Passed { refusal: Some(_) }));
+    let says = |field: &str, value: Value| changed(right.clone(), &format!("/post/Cancun/0/{field}"), value);
+    // A root of zeros is none.
+    assert!(matches!(verdict(&says("hash", json!("0x0")), &[]), Verdict::Passed { .. }));
+    assert!(matches!(failure(&says("hash", json!("0x1"))).fault, Fault::Root { .. }));
+    assert!(matches!(failure(&says("logs", json!("0x1"))).fault, Fault::Logs { .. }));
+    assert!(matches!(verdict(&says("state", right["pre"].clone()), &[]), Verdict::Passed { .. }));
+    assert!(matches!(failure(&says("state", json!({}))).fault, Fault::State));
+    assert!(failure(&says("receipt", json!({}))).fault.to_string().contains("receipt none"));
+}
+
+#[test]
+fn what_an_entry_says_of_the_state_and_the_receipt_is_compared() {
+    // PUSH1 7 PUSH1 0 LOG1, with 32 bytes of memory.
+    let mut test = calling("0x600760206000a1", "Cancun", json!({}));
+    let data = format!("0x{}", "00".repeat(32));
+    let topic = format!("0x{}07", "00".repeat(31));
+    test["post"]["Cancun"][0]["logs"] = {
+        use residue_engine::revm::primitives::{B256, Log};
+        let log =
+            Log::new_unchecked(CONTRACT.parse().unwrap(), vec![topic.parse::<B256>().unwrap()], data.parse().unwrap());
+        json!(crate::state::logs_hash(&[log]).to_string())
+    };
+    passes(&test);
+    let with = |receipt: Value| changed(test.clone(), "/post/Cancun/0/receipt", receipt);
+    let gas = "0x5602";
+    let right = json!({
+        "type": "0x00", "cumulativeGasUsed": gas, "gasUsed": gas, "status": true, "postState": "0x",
+        "effectiveGasPrice": "0x0", "blobGasUsed": "0x0", "contractAddress": format!("0x{}", "00".repeat(20)), "transactionIndex": "0x0",
+        "blockNumber": "0x1", "blockHash": topic,
+        "logs": [{ "address": CONTRACT, "topics": [topic], "data": data, "logIndex": "0x0", "removed": false, "blockTimestamp": "0x3e8" }],
+    });
+    passes(&with(right.clone()));
+    let wrong = |pointer: &str, value: Value| match failure(&changed(
+        with(right.clone()),
+        &format!("/post/Cancun/0/receipt/{pointer}"),
+        value,
+    ))
+    .fault
+    {
+        Fault::Fields { differences } => differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        other => panic!("{pointer}: {other}"),
+    };
+    for (pointer, value) in [
+        ("type", json!("0x02")),
+        ("cumulativeGasUsed", json!("0x1")),
+        ("gasUsed", json!("0x1")),
+        ("status", json!(false)),
+        ("status", json!("0x0")),
+        ("postState", json!("0x11")),
+        ("effectiveGasPrice", json!("0x1")),
+        ("blobGasUsed", json!("0x1")),
+        ("contractAddress", json!(CONTRACT)),
+        ("transactionIndex", json!("0x1")),
+        ("blockNumber", json!("0x2")),
+        ("bloom", json!("0x00")),
+        ("rlp", json!("0x00")),
+        ("transactionHash", json!("0x1")),
+        ("logs", json!([])),
+    ] {
+        let message = wrong(pointer, value.clone());
+        assert!(
+            message.starts_with(&format!("receipt.{pointer}")) && message.contains("expected"),
+            "{pointer}: {message}"
+        );
+    }
+    for (name, value) in [
+        ("address", json!(SENDER)),
+        ("topics", json!([])),
+        ("data", json!("0x")),
+        ("logIndex", json!("0x1")),
+        ("removed", json!(true)),
+        ("blockTimestamp", json!("0x1")),
+        ("transactionHash", json!("0x1")),
+        ("transactionIndex", json!("0x1")),
+        ("blockNumber", json!("0x0")),
+    ] {
+        assert!(wrong(&format!("logs/0/{name}"), value).starts_with(&format!("receipt.logs[0].{name}")), "{name}");
+    }
+    assert_eq!(wrong("status", json!("0x0")), "receipt.status 0x1, expected 0x0");
+    let other_state = changed(test.clone(), &format!("/post/Cancun/0/state/{SENDER}/balance"), json!("0x63"));
+    let Failure { fault, differences, .. } = failure(&other_state);
+    assert!(matches!(fault, Fault::State));
+    assert_eq!(
+        differences,
+        [format!("{}: balance 100, expected 99", SENDER.parse::<residue_engine::revm::primitives::Address>().unwrap())]
     );
-    refused(&expects(changed(plain.clone(), "/transaction/chainId", json!("0x02"))), "chain");
-    refused(
-        &expects(changed(plain.clone(), "/transaction/gasPrice", json!(format!("0x1{}", "0".repeat(32))))),
-        "128 bits",
+}
+
+#[test]
+fn a_signed_transaction_is_that_of_the_fields() {
+    let plain = calling("0x00", "Cancun", json!({}));
+    let says = |test: &Value, bytes: &str| changed(test.clone(), "/post/Cancun/0/txbytes", json!(bytes));
+    for bytes in [UNPROTECTED, PROTECTED] {
+        passes(&says(&plain, bytes));
+        let hash = changed(says(&plain, bytes), "/post/Cancun/0/receipt", json!({ "transactionHash": "0x01" }));
+        assert!(failure(&hash).fault.to_string().starts_with("receipt.transactionHash 0x"));
+        for (field, value) in [
+            ("nonce", json!("0x1")),
+            ("gasPrice", json!("0x1")),
+            ("gasLimit", json!(["0x0f4241"])),
+            ("to", json!(PAID)),
+            ("value", json!(["0x1"])),
+            ("data", json!(["0x00"])),
+        ] {
+            let other = says(&changed(plain.clone(), &format!("/transaction/{field}"), value), bytes);
+            let message = failure(&other).fault.to_string();
+            assert!(message.starts_with(&format!("txbytes: {field} 0x")), "{message}");
+        }
+        let flipped = format!("{}{}", &bytes[..bytes.len() - 1], if bytes.ends_with('0') { '1' } else { '0' });
+        assert!(failure(&says(&plain, &flipped)).fault.to_string().starts_with("txbytes: signer 0x"));
+    }
+    let other_chain = changed(says(&plain, PROTECTED), "/transaction/chainId", json!("0x2"));
+    assert!(
+        failure(&changed(other_chain, "/config", json!({ "chainid": "0x2" })))
+            .fault
+            .to_string()
+            .contains("chainId in v 2, expected 1")
     );
-    refused(&expects(changed(plain.clone(), "/transaction/secretKey", Value::Null)), "no secret key");
-    let blobs = json!(["0x0100000000000000000000000000000000000000000000000000000000000000"]);
-    let blob = changed(plain, "/transaction/blobVersionedHashes", blobs);
-    refused(&expects(changed(blob, "/transaction/to", json!(""))), "kind 3 cannot create");
+    for (bytes, part) in [
+        ("0xc0", "fields 9, expected 0"),
+        ("0x02c0", "type 0, expected 2"),
+        ("0xf8", "one list of RLP"),
+        ("0x83", "one list of RLP"),
+    ] {
+        let message = failure(&says(&plain, bytes)).fault.to_string();
+        assert!(message.contains(part), "{bytes}: {message}");
+    }
+    let other_sender = changed(plain, "/transaction/sender", json!(PAID));
+    assert!(failure(&other_sender).fault.to_string().contains("secretKey is that of"));
 }
 
 #[test]
@@ -191,7 +440,6 @@ fn tests_of_before_exceptions_expect_the_state_as_it_was() {
 fn what_revm_cannot_express_is_skipped() {
     let plain = calling("0x", "Cancun", json!({}));
     for (pointer, value, part) in [
-        ("/transaction/gasPrice", json!(format!("0x1{}", "0".repeat(32))), "128 bits"),
         ("/transaction/initcodes", json!([]), "EIP-7873"),
         ("/transaction/type", json!("0x09"), "kind"),
         ("/transaction/secretKey", Value::Null, "neither a sender nor a secret key"),
@@ -201,6 +449,9 @@ fn what_revm_cannot_express_is_skipped() {
             other => panic!("{pointer}: {other:?}"),
         }
     }
+    let rich = changed(plain, &format!("/pre/{SENDER}/balance"), json!(format!("0x1{}", "0".repeat(50))));
+    let dear = changed(rich, "/transaction/gasPrice", json!(format!("0x1{}", "0".repeat(32))));
+    assert!(matches!(verdict(&dear, &[]), Verdict::Skipped(reason) if reason.contains("128 bits")));
 }
 
 #[test]
@@ -396,4 +647,42 @@ fn a_trace_that_cannot_be_written_ends() {
     let sources = crate::find(&[PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/example.json")]).unwrap();
     let error = trace(&sources, &Filter::default(), &[Traced::Stock], &mut Full).unwrap_err();
     assert_eq!(error.to_string(), "writing the trace: full");
+}
+
+#[test]
+fn documents_follow_on_each_other_on_standard_input_alone() {
+    let document = json!({ "a": calling("0x", "Cancun", json!({})) }).to_string();
+    let two = format!("{document}\n {document}");
+    let read = |path: &str, text: &str| {
+        let source = Source { path: PathBuf::from(path), folder: String::new(), is_named: true };
+        parse(&Arc::new(source), text).map(|content| content.tests.len()).map_err(|error| error.to_string())
+    };
+    assert_eq!((read("-", &two), read("test.json", &document)), (Ok(2), Ok(1)));
+    assert!(read("test.json", &two).unwrap_err().starts_with("test.json:2:2: a second document"));
+    assert!(read("-", &format!("{two} {{")).unwrap_err().starts_with("-:2:"));
+    assert!(read("-", " \n").unwrap_err().contains("there is nothing"));
+}
+
+#[test]
+fn fields_that_nothing_reads_and_names_that_are_there_twice_are_refused() {
+    let test = calling("0x", "Cancun", json!({}));
+    let refused = |test: &Value| parse(&source(true), &json!({ "a": test }).to_string()).unwrap_err().to_string();
+    for (pointer, field) in [
+        ("/post/Cancun/0/recipt", "recipt"),
+        ("/transaction/acessLists", "acessLists"),
+        ("/pre/0xa94f5374fce5edbc8e2a8697c15331677e6ebf0b/blance", "blance"),
+    ] {
+        let message = refused(&changed(test.clone(), pointer, json!({})));
+        assert!(message.contains(&format!("unknown field `{field}`")), "{message}");
+    }
+    let receipt = changed(test.clone(), "/post/Cancun/0/receipt", json!({ "cumulativeGas": "0x1" }));
+    assert!(refused(&receipt).contains("unknown field `cumulativeGas`"));
+    let slots = changed(test.clone(), &format!("/pre/{CONTRACT}/storage"), json!({ "0x1": "0x1", "0x01": "0x2" }));
+    assert!(refused(&slots).contains("0x1 is there twice"), "{}", refused(&slots));
+    let upper = changed(test, &format!("/pre/0x{}", SENDER[2..].to_uppercase()), json!({}));
+    assert!(refused(&upper).contains("is there twice"));
+    for exception in [json!(5), json!({}), json!([1])] {
+        let test = changed(calling("0x", "Cancun", json!({})), "/post/Cancun/0/expectException", exception);
+        assert!(refused(&test).contains("invalid type"), "{}", refused(&test));
+    }
 }

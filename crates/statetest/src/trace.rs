@@ -166,7 +166,8 @@ fn trace_entry(entry: Entry<'_>, place: &Place, traced: Traced<'_>, out: &mut dy
         rules,
         verdict: name_of(&verdict),
         error: match (ended, verdict) {
-            (Some(Ended::Refused(reason) | Ended::Broken(reason)), _) => Some(reason.clone()),
+            (Some(Ended::Refused(refusal)), _) => Some(refusal.reason.clone()),
+            (Some(Ended::Broken(reason)), _) => Some(reason.clone()),
             (None, Verdict::Passed { refusal }) => refusal,
             _ => None,
         },

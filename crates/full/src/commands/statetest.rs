@@ -1,10 +1,11 @@
 //! `residue statetest`: general state tests on revm as it is, and on the engine with every revision switched on.
 
+mod names;
 mod report;
 
 use std::io::{self, BufWriter, ErrorKind};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Instant;
 
@@ -12,9 +13,10 @@ use anyhow::{Result, anyhow, bail, ensure};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use residue_engine::Batching;
-use residue_isa::Revision;
+use residue_isa::{Revision, did_you_mean};
 use residue_statetest::{
-    EXAMPLE, Filter, Indexes, Options, Progress, Report, Source, Subject, TraceError, Traced, find, run, trace,
+    EXAMPLE, Filter, Indexes, Options, Progress, Report, Source, Subject, TraceError, Traced, find, fork_names, run,
+    trace,
 };
 
 use residue_command::options::DEFAULT_REVISION;
@@ -30,9 +32,11 @@ const STEPS_MAX: u64 = 50_000_000;
   residue statetest --example | tee example.json
   residue statetest example.json
   residue statetest example.json --revision eip6690-2024 --test square --fork Osaka --trace
-  residue statetest . --revision evm384-v7,eip6690-2024 --batching off,always --json")]
+  residue statetest . --revision evm384-v7,eip6690-2024 --batching off,always --json
+  ls *.json | residue statetest -")]
 pub struct StatetestArgs {
-    /// Files with state tests, or folders of them; - for standard input.
+    /// Files with state tests, or folders of them; - for standard input: JSON, one document after the other, or names of files, one a line. Each
+    /// name is answered by a line of JSON before the next is read.
     #[arg(value_name = "PATH", required_unless_present = "example")]
     pub paths: Vec<PathBuf>,
     /// Besides revm as it is: the interface revisions to switch on, one after the other; all, or stock for none. Without it all,
@@ -110,20 +114,32 @@ pub fn statetest(args: &StatetestArgs, json: bool) -> Result<Verdict> {
         output::result(EXAMPLE)?;
         return Ok(Verdict::Good);
     }
-    let sources = find(&args.paths)?;
     let filter = Filter { forks: args.fork.clone(), test: args.test.clone(), indexes: args.index };
     let batchings = batchings(&args.batching);
     if args.trace {
         ensure!(!json, "--trace prints lines of JSON by itself: leave out --json");
-        return trace_all(&sources, &filter, &args.revision, &batchings);
+        let traced = |paths: &[PathBuf]| trace_all(&find(paths)?, &filter, &args.revision, &batchings);
+        return match has_names(&args.paths)? {
+            true => names::answer(&|paths| Ok((traced(paths)?, None))),
+            false => traced(&args.paths),
+        };
     }
     let revisions = if args.revision.is_empty() { Revision::ALL.to_vec() } else { revisions(&args.revision) };
     let options = Options {
         subjects: revisions.iter().map(|revision| Subject::new(*revision, &batchings)).collect::<Result<_, _>>()?,
-        filter,
+        filter: filter.clone(),
         steps_max: args.revision.is_empty().then_some(STEPS_MAX),
         jobs: args.jobs.map_or_else(std::thread::available_parallelism, Ok)?,
     };
+    if has_names(&args.paths)? {
+        return names::answer(&|paths| {
+            let started = Instant::now();
+            let report = run(&find(paths)?, &options, &|_| ());
+            let verdict = verdict(&report, &filter)?;
+            Ok((verdict, Some(report::json(&report, &options.subjects, started.elapsed().as_secs_f64()))))
+        });
+    }
+    let sources = find(&args.paths)?;
     let started = Instant::now();
     let bar = bar();
     let report = run(&sources, &options, &|progress| show(&bar, progress));
@@ -135,7 +151,12 @@ pub fn statetest(args: &StatetestArgs, json: bool) -> Result<Verdict> {
             false => output::result(&report::text(&report, &options.subjects, seconds))?,
         }
     }
-    verdict(&report)
+    verdict(&report, &filter)
+}
+
+/// True if standard input is all there is to read, and has names of files.
+fn has_names(paths: &[PathBuf]) -> Result<bool> {
+    Ok(matches!(paths, [path] if path == Path::new("-")) && names::are_there()?)
 }
 
 /// Traces one entry after the other.
@@ -152,11 +173,11 @@ fn trace_all(sources: &[Source], filter: &Filter, sets: &[RuleSets], batchings: 
         Err(error) => return Err(error.into()),
     };
     output::message("note", &report::sentence(&report));
-    verdict(&report)
+    verdict(&report, filter)
 }
 
 /// Bad input goes before failures: what could not be read may have failed too.
-fn verdict(report: &Report) -> Result<Verdict> {
+fn verdict(report: &Report, filter: &Filter) -> Result<Verdict> {
     if let [first, others @ ..] = &report.unreadable[..] {
         match others.len() {
             0 => bail!("{first}"),
@@ -166,10 +187,21 @@ fn verdict(report: &Report) -> Result<Verdict> {
     if report.total.all() == 0 {
         match report.others.first() {
             Some((path, what)) if report.files == 0 => bail!("no state test: {}: {what}", path.display()),
-            _ => bail!("no entry of {} files with state tests is of that fork, test and index", report.files),
+            _ => bail!(
+                "no entry of {} files with state tests is of that fork, test and index{}",
+                report.files,
+                unknown_fork(filter)
+            ),
         }
     }
     Ok(Verdict::of(report.total.failed == 0))
+}
+
+/// A fork that is asked for and that none knows, with the nearest names; nothing if all are known.
+fn unknown_fork(filter: &Filter) -> String {
+    let is_unknown = |fork: &&String| !fork_names().any(|name| name.eq_ignore_ascii_case(fork));
+    let unknown = filter.forks.iter().find(is_unknown);
+    unknown.map_or_else(String::new, |fork| format!(": {fork:?} is no fork{}", did_you_mean(fork, fork_names())))
 }
 
 fn revisions(sets: &[RuleSets]) -> Vec<Revision> {

@@ -102,6 +102,19 @@ fn bad_input_is_refused_with_file_and_place() {
 
     let good = file(&directory, "good.json", example().to_string());
     residue(&["statetest", &good, "--fork", "Moon"]).refused(&["no entry of 1 files"]);
+    residue(&["statetest", &good, "--fork", "osaca"]).refused(&["no entry of 1 files", "did you mean Osaka"]);
+    let twice = file(&directory, "twice.json", "{\"a\": {},\n \"a\": {}}");
+    residue(&["statetest", &twice]).refused(&[&format!("{twice}:2:"), "a is there twice"]);
+    let utf16 =
+        file(&directory, "utf16.json", "\u{feff}{}".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>());
+    residue(&["statetest", &utf16]).refused(&["utf16.json", "UTF-16"]);
+    let marked = file(&directory, "marked.json", format!("\u{feff}{}", example()));
+    assert_eq!(residue(&["statetest", &marked, "--revision", "stock", "--json"]).json(0)["entries"]["passed"], 5);
+    let two = file(&directory, "two.json", format!("{}\n{}", example(), example()));
+    residue(&["statetest", &two]).refused(&["two.json:2:1: a second document"]);
+    for made in ["twice.json", "utf16.json", "marked.json", "two.json"] {
+        std::fs::remove_file(directory.join(made)).unwrap();
+    }
     residue(&["statetest", &good, "--index", "1,2"]).refused(&["'1,2'", "DATA,GAS,VALUE"]);
     residue(&["statetest", &good, "--revision", "evm384-v70"]).refused(&["'evm384-v70'", "all, or stock"]);
     residue(&["statetest", &good, "--batching", "often"]).refused(&["'often'", "off, warm, always, traces, all"]);
@@ -138,4 +151,40 @@ fn traces_name_field_instructions_and_end_with_the_transaction() {
     );
     assert_eq!(summaries[0]["stateRoot"], example()["sum"]["post"]["Osaka"][0]["hash"]);
     assert_eq!((&summaries[0]["gasUsed"], &summaries[1]["verdict"]), (&summaries[1]["gasUsed"], &json!("passed")));
+}
+
+#[test]
+fn standard_input_has_documents_or_names_of_files() {
+    let stock = ["statetest", "-", "--revision", "stock"];
+    let two = format!("\n{}\n{}", example(), example());
+    let found = residue_reading(&two, &[&stock[..], &["--json"]].concat()).json(0);
+    assert_eq!((&found["tests"], &found["entries"]["passed"]), (&json!(4), &json!(10)));
+    residue_reading("", &stock).refused(&["-:1:1: there is nothing"]);
+    residue_reading("{} {", &stock).refused(&["-:1:"]);
+
+    let directory = directory("statetest_names");
+    let good = file(&directory, "good one.json", example().to_string());
+    let mut tests = example();
+    tests["sum"]["post"]["Cancun"][0]["receipt"] = json!({ "gasUsed": "0x1", "status": "0x1" });
+    let bad = file(&directory, "bad.json", tests.to_string());
+    let lines = |ran: &str| -> Vec<Value> { ran.lines().map(|line| serde_json::from_str(line).unwrap()).collect() };
+    let ran = residue_reading(&format!("{good}\n\n{bad}\r\n{good}"), &stock);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let answers = lines(&ran.stdout);
+    let files: Vec<&Value> = answers.iter().map(|answer| &answer["file"]).collect();
+    assert_eq!(files, [&json!(good), &json!(bad), &json!(good)]);
+    assert_eq!(answers.iter().map(|answer| answer["success"] == true).collect::<Vec<_>>(), [true, false, true]);
+    let field = &answers[1]["failures"][0]["fields"][0];
+    assert_eq!((&field["field"], &field["expected"]), (&json!("receipt.gasUsed"), &json!("0x1")));
+
+    let ran = residue_reading(&format!("nowhere.json\n{good}\n"), &stock);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("nowhere.json"), "{}", ran.stderr);
+    let answers = lines(&ran.stdout);
+    assert!(answers[0]["error"].as_str().unwrap().contains("nowhere.json") && answers[1]["success"] == true);
+    let traced = residue_reading(
+        &format!("{good}\n"),
+        &["statetest", "-", "--trace", "--fork", "Osaka", "--test", "sum", "--revision", "stock"],
+    );
+    assert_eq!((traced.code, &lines(&traced.stdout).last().unwrap()["test"]), (0, &json!("sum")));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, Bytes, U256, hex, keccak256};
 use alloy_trie::KECCAK_EMPTY;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value};
 
 use super::json::{Fields, word};
@@ -27,11 +27,13 @@ pub struct Alloc(BTreeMap<Address, Account>);
 impl Alloc {
     /// The state of a file.
     pub fn of(given: &Value) -> Result<Self> {
-        let one = |(address, account): (&String, &Value)| {
+        let mut all = BTreeMap::new();
+        for (address, account) in Fields::of(given)?.all() {
             let at: Address = address.parse().with_context(|| format!("{address:?} is no address of 20 bytes"))?;
-            Ok((at, Account::of(account).with_context(|| address.clone())?))
-        };
-        Fields::of(given)?.all().map(one).collect::<Result<_>>().map(Self)
+            let account = Account::of(account).with_context(|| address.clone())?;
+            ensure!(all.insert(at, account).is_none(), "{address} is there twice");
+        }
+        Ok(Self(all))
     }
 
     /// What makes an empty state this one.
@@ -98,11 +100,11 @@ impl Account {
         let mut storage = BTreeMap::new();
         for (slot, value) in fields.find("storage").map(Fields::of).transpose()?.iter().flat_map(|slots| slots.all()) {
             let value = word(value).with_context(|| format!("storage {slot}"))?;
-            let slot = word(&Value::String(format!("0x{}", slot.trim_start_matches("0x"))))?;
-            if !value.is_zero() {
-                storage.insert(slot, value);
-            }
+            let digits = slot.strip_prefix("0x").unwrap_or(slot);
+            let at = word(&Value::String(format!("0x{digits}"))).with_context(|| format!("storage {slot}"))?;
+            ensure!(storage.insert(at, value).is_none(), "storage {slot} is there twice");
         }
+        storage.retain(|_, value| !value.is_zero());
         Ok(Self {
             nonce: fields.number("nonce")?.unwrap_or_default(),
             balance: fields.word("balance")?.unwrap_or_default(),

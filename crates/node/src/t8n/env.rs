@@ -4,7 +4,7 @@ use alloy_consensus::{EMPTY_OMMER_ROOT_HASH, Header};
 use alloy_eips::eip1559::{BaseFeeParams, calc_next_block_base_fee};
 use alloy_eips::eip4895::{Withdrawal, Withdrawals};
 use alloy_primitives::{Address, B256, U256};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::forks::Fork;
@@ -40,9 +40,16 @@ impl Env {
             hashes.push((at_number, B256::from(word(hash).with_context(|| format!("blockHashes {at}"))?)));
         }
         let parent = number.checked_sub(1);
-        let parent_hash = hashes.iter().find(|(at, _)| Some(*at) == parent).map(|(_, hash)| *hash);
+        let listed = hashes.iter().find(|(at, _)| Some(*at) == parent).map(|(_, hash)| *hash);
+        let parent_hash = match (listed, fields.hash("parentHash")?) {
+            (Some(listed), Some(said)) if listed != said => {
+                bail!("parentHash {said} is not the hash of block {} in blockHashes, {listed}", number - 1)
+            }
+            (listed, said) => listed.or(said),
+        };
         if fork.has("prague") && number > 0 {
-            parent_hash.with_context(|| format!("blockHashes has no hash of block {}", number - 1))?;
+            parent_hash
+                .with_context(|| format!("neither parentHash nor a hash of block {} in blockHashes", number - 1))?;
         }
         let mut header = Header {
             number,
@@ -62,7 +69,9 @@ impl Env {
             header.parent_beacon_block_root = Some(root);
             header.excess_blob_gas = Some(excess_blob_gas(fields, fork, header.timestamp)?);
         }
-        let listed = |name| fields.find(name).and_then(Value::as_array).into_iter().flatten();
+        if fork.has("amsterdam") {
+            header.slot_number = Some(fields.number("slotNumber")?.unwrap_or_default());
+        }
         let withdrawal = |given: &Value| -> Result<Withdrawal> {
             let fields = Fields::of(given)?;
             let (index, validator_index) = (fields.need("index")?, fields.need("validatorIndex")?);
@@ -73,7 +82,8 @@ impl Env {
                 amount: fields.need("amount")?,
             })
         };
-        let withdrawals = listed("withdrawals").map(withdrawal).collect::<Result<Vec<_>>>().context("withdrawals")?;
+        let withdrawals =
+            fields.list("withdrawals")?.iter().map(withdrawal).collect::<Result<Vec<_>>>().context("withdrawals")?;
         let ommer = |given: &Value| -> Result<_> {
             let fields = Fields::of(given)?;
             Ok((fields.need("delta")?, fields.address("address")?))
@@ -81,7 +91,7 @@ impl Env {
         Ok(Self {
             header,
             withdrawals: fork.has("shanghai").then(|| Withdrawals::new(withdrawals)),
-            ommers: listed("ommers").map(ommer).collect::<Result<_>>().context("ommers")?,
+            ommers: fields.list("ommers")?.iter().map(ommer).collect::<Result<_>>().context("ommers")?,
             hashes,
         })
     }

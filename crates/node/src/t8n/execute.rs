@@ -20,6 +20,8 @@ use residue_engine::revm::context::result::ExecutionResult;
 use residue_engine::revm::database::State;
 use residue_engine::revm::database::states::bundle_state::BundleRetention;
 use residue_engine::revm::database_interface::DatabaseCommitExt;
+use residue_engine::revm::state::bal::BlockAccessIndex;
+use residue_engine::revm::state::bal::alloy::AlloyBal;
 use residue_isa::Revision;
 use residue_statetest::Eip3155;
 use serde_json::json;
@@ -70,6 +72,10 @@ pub struct Done {
     pub requests: Option<Requests>,
     /// Why the block would not be valid.
     pub exception: Option<String>,
+    /// Gas that counts for the block from Amsterdam on, that of execution and that of state: without refunds (EIP-7778, EIP-8037).
+    pub block_gas: Option<[u64; 2]>,
+    /// Accounts and slots that the block read and changed, from Amsterdam on (EIP-7928).
+    pub accesses: Option<AlloyBal>,
 }
 
 type Out = Box<dyn Write>;
@@ -84,8 +90,11 @@ impl Transition<'_> {
             writer.change_state(When::Block(0), &before, &tries)?;
             self.env.hashes.iter().try_for_each(|(number, hash)| writer.set_hash(*number, *hash))
         })?;
-        let mut state = State::builder().with_database(store.state(StateAt::Present)?).with_bundle_update().build();
+        let has_accesses = self.fork.has("amsterdam");
+        let state = State::builder().with_database(store.state(StateAt::Present)?).with_bundle_update();
+        let mut state = state.with_bal_builder_if(has_accesses).build();
         let mut done = self.run(&mut state, given)?;
+        done.accesses = state.take_built_alloy_bal();
         state.merge_transitions(BundleRetention::PlainState);
         done.changes = changes_of(state.take_bundle());
         done.state_root = store.state(StateAt::Present)?.changed(&done.changes.accounts)?.root;
@@ -98,7 +107,7 @@ impl Transition<'_> {
     }
 
     fn run(&self, state: &mut State<StateView>, given: &[Given]) -> Result<Done> {
-        let mut done = Done::default();
+        let mut done = Done { block_gas: self.fork.has("amsterdam").then_some([0; 2]), ..Done::default() };
         let (fork, header) = (self.fork, &self.env.header);
         let rules = fork.rules(self.chain_id)?;
         let executors = Executors::new(AlloyReceiptBuilder::default(), rules.clone(), self.factory()?);
@@ -110,7 +119,7 @@ impl Transition<'_> {
             withdrawals: self.env.withdrawals.clone().map(|all| all.into_inner().into()),
             extra_data: Default::default(),
             tx_count_hint: Some(given.len()),
-            slot_number: None,
+            slot_number: header.slot_number,
         };
         let nowhere: Out = Box::new(std::io::sink());
         let evm = executors.evm_factory().create_evm_with_inspector(
@@ -123,6 +132,7 @@ impl Transition<'_> {
         executor.apply_pre_execution_changes().context("the system calls before the transactions")?;
         let blobs_max = rules.blob_params(header.timestamp).map_or(0, |params| params.max_blob_gas_per_block());
         let roots = self.all(&mut executor, given, blobs_max, &mut done)?;
+        executor.evm_mut().db_mut().set_bal_index(access_index(done.tried.len() + 1));
         // Flushes the last file.
         *executor.evm_mut().inspector_mut() = Eip3155::new(self.revision, Box::new(std::io::sink()));
         for ((_, receipt), root) in done.receipts.iter_mut().zip(roots) {
@@ -185,12 +195,13 @@ impl Transition<'_> {
             let index = done.tried.len();
             done.tried.push(tx.clone());
             let after = blobs.saturating_add(tx.blob_gas_used().unwrap_or_default());
-            let sent = match recovered(tx) {
+            let sent = match recovered(tx, self.fork) {
                 Ok(_) if after > blobs_max => Err(format!("{after} blob gas is more than the block's {blobs_max}")),
                 other => other,
             };
             let traced = self.trace(executor, index, tx)?;
-            match sent.map(|sent| self.one(executor, &sent)) {
+            executor.evm_mut().db_mut().set_bal_index(access_index(done.tried.len()));
+            match sent.map(|sent| self.one(executor, &sent, &mut done.block_gas)) {
                 Ok(Ok(())) => {
                     blobs = after;
                     done.receipts.extend(executor.receipts().last().map(|receipt| (index, receipt.clone())));
@@ -203,7 +214,10 @@ impl Transition<'_> {
                     traced.map(std::fs::remove_file).transpose()?;
                 }
                 Ok(Err(error)) => return Err(error).with_context(|| format!("transaction {at}")),
-                Err(reason) => done.rejected.push((at, reason)),
+                Err(reason) => {
+                    done.rejected.push((at, reason));
+                    traced.map(std::fs::remove_file).transpose()?;
+                }
             }
         }
         Ok(roots)
@@ -221,7 +235,12 @@ impl Transition<'_> {
     }
 
     /// Executes a transaction, and ends its trace.
-    fn one<'s, E>(&self, executor: &mut E, sent: &Sent) -> Result<(), BlockExecutionError>
+    fn one<'s, E>(
+        &self,
+        executor: &mut E,
+        sent: &Sent,
+        block_gas: &mut Option<[u64; 2]>,
+    ) -> Result<(), BlockExecutionError>
     where
         E: BlockExecutor<Transaction = TxEnvelope, Evm: Evm<Inspector = Eip3155<Out>, DB = &'s mut State<StateView>>>,
     {
@@ -229,6 +248,10 @@ impl Transition<'_> {
         executor.execute_transaction_with_result_closure(sent, |result| {
             let result: &ExecutionResult<_> = &result.result().result;
             let output = result.output().cloned().unwrap_or_default();
+            if let Some([execution, state]) = block_gas {
+                *execution += result.gas().block_regular_gas_used();
+                *state += result.gas().block_state_gas_used();
+            }
             let mut line = json!({ "output": output, "gasUsed": format!("{:#x}", result.tx_gas_used()) });
             if !result.is_success() {
                 line["error"] = "the transaction failed".into();
@@ -283,7 +306,16 @@ impl Transition<'_> {
     }
 }
 
-/// Gas of all transactions.
+/// The index in the list of accesses of what is done at the n-th transaction, from 1, or after the last of n − 1 (EIP-7928). Rejected ones have
+/// their place, as in the root of the transactions.
+fn access_index(place: usize) -> BlockAccessIndex {
+    BlockAccessIndex::new(place as u64) // Widens.
+}
+
+/// Gas of the block.
 pub fn gas_used(done: &Done) -> U256 {
+    if let Some([execution, state]) = done.block_gas {
+        return U256::from(execution.max(state));
+    }
     done.receipts.last().map(|(_, receipt)| U256::from(receipt.cumulative_gas_used())).unwrap_or_default()
 }

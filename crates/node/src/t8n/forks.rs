@@ -5,6 +5,7 @@ use alloy_genesis::ChainConfig;
 use alloy_primitives::{Address, U256, address};
 use anyhow::{Context, Result, bail};
 use residue_alloy::ChainRules;
+use residue_isa::did_you_mean;
 use serde_json::Value;
 
 use super::json::Fields;
@@ -33,6 +34,10 @@ const NAMES: &[&[&str]] = &[
     &["osaka"],
     &["bpo1"],
     &["bpo2"],
+    &["bpo3"],
+    &["bpo4"],
+    &["bpo5"],
+    &["amsterdam"],
 ];
 
 /// A fork.
@@ -47,7 +52,10 @@ impl Fork {
     pub fn named(name: &str, blob_params: Option<&Value>) -> Result<Self> {
         let plain = name.to_ascii_lowercase().replace('_', "");
         let found = NAMES.iter().position(|names| names.contains(&plain.as_str()));
-        let Some(index) = found else { bail!("--state.fork {name}: no such fork") };
+        let Some(index) = found else {
+            let near = did_you_mean(&plain, NAMES.iter().copied().flatten().copied());
+            bail!("--state.fork {name}: no such fork{near}")
+        };
         Ok(Self { index, blobs: blob_params.map(blobs).transpose().context("--input.blobParams")? })
     }
 
@@ -81,6 +89,10 @@ impl Fork {
             osaka_time: from("osaka"),
             bpo1_time: from("bpo1"),
             bpo2_time: from("bpo2"),
+            bpo3_time: from("bpo3"),
+            bpo4_time: from("bpo4"),
+            bpo5_time: from("bpo5"),
+            amsterdam_time: from("amsterdam"),
             deposit_contract_address: Some(DEPOSITS),
             ..ChainConfig::default()
         };

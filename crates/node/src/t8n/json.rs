@@ -50,6 +50,12 @@ impl<'v> Fields<'v> {
             .with_context(|| format!("{name}: {value} is no address of 20 bytes"))
     }
 
+    /// The items of a list; none where it is absent.
+    pub fn list(self, name: &str) -> Result<&'v [Value]> {
+        let Some(value) = self.find(name) else { return Ok(&[]) };
+        value.as_array().map(Vec::as_slice).with_context(|| format!("{name}: {value} is no list"))
+    }
+
     /// Up to 32 bytes as a number, where they are there.
     pub fn hash(self, name: &str) -> Result<Option<B256>> {
         Ok(self.word(name)?.map(B256::from))

@@ -6,28 +6,31 @@ mod env;
 mod execute;
 mod forks;
 mod json;
+mod output;
 mod result;
 mod transactions;
 
 use std::fs;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 use residue_isa::Revision;
-use serde_json::{Map, Value};
+use residue_statetest::json as documents;
+use serde_json::Value;
 
-/// The name that stands for standard input and output.
+use output::Outputs;
+
+/// The name that stands for standard input.
 const STDIN: &str = "stdin";
-const STDOUT: &str = "stdout";
 
 /// A state transition: a block's transactions executed on a state, under any fork and with the field instructions of any revision.
 #[derive(Debug, Parser)]
 #[command(
     name = "residue t8n",
     version,
-    after_help = "Example:\n  residue t8n --state.fork Osaka --input.alloc alloc.json --input.env env.json --input.txs txs.json --output.result stdout"
+    after_help = "Example:\n  residue t8n --state.fork Osaka --output.alloc after.json --output.result stdout"
 )]
 pub struct Options {
     /// The state before: accounts by address; or `stdin`, where an object has what is asked for there as `alloc`, `env` and `txs`.
@@ -45,20 +48,21 @@ pub struct Options {
     /// Where files that are written go.
     #[arg(long = "output.basedir", value_name = "DIR", default_value = ".")]
     folder: PathBuf,
-    /// The state after, or `stdout`.
-    #[arg(long = "output.alloc", value_name = "FILE", default_value = "alloc.json")]
-    alloc_out: String,
-    /// What came of the block, or `stdout`.
-    #[arg(long = "output.result", value_name = "FILE", default_value = "result.json")]
-    result_out: String,
-    /// RLP of the transactions, or `stdout`.
+    /// The state after: a file, `stdout`, `stderr`, or nothing between quotes for none; `alloc.json` without it. A file that is read is only
+    /// written over where it is named here.
+    #[arg(long = "output.alloc", value_name = "FILE")]
+    alloc_out: Option<String>,
+    /// The result of the block, likewise; `result.json` without it.
+    #[arg(long = "output.result", value_name = "FILE")]
+    result_out: Option<String>,
+    /// RLP of the transactions, likewise; none without it.
     #[arg(long = "output.body", value_name = "FILE")]
     body_out: Option<String>,
     /// The chain id.
     #[arg(long = "state.chainid", default_value_t = 1)]
     chain_id: u64,
-    /// The fork: Frontier, Homestead, EIP150, EIP158, Byzantium, ConstantinopleFix, Istanbul, Berlin, London, Paris, Shanghai, Cancun, Prague, Osaka,
-    /// BPO1, BPO2.
+    /// The fork, in any letter case: Frontier, Homestead, EIP150, EIP158, Byzantium, ConstantinopleFix, Istanbul, Berlin, London, Paris, Shanghai,
+    /// Cancun, Prague, Osaka, BPO1 to BPO5, Amsterdam.
     #[arg(long = "state.fork", default_value = "Osaka")]
     fork: String,
     /// Wei that the miner of a block with proof of work gets; −1 for none, not even for ommers. The fork's own without it.
@@ -81,6 +85,7 @@ pub struct Options {
 impl Options {
     /// Carries the transition out.
     pub fn run(&self) -> Result<()> {
+        let outputs = self.outputs()?;
         let inputs = Inputs::read(self)?;
         let fork = forks::Fork::named(&self.fork, inputs.blob_params.as_ref())?;
         let alloc = alloc::Alloc::of(&inputs.alloc).context("--input.alloc")?;
@@ -97,27 +102,23 @@ impl Options {
             traces: self.trace.then_some(self.folder.as_path()),
         };
         let done = transition.execute(&alloc, &given)?;
-        let mut printed = Map::new();
-        self.put(&mut printed, "alloc", &self.alloc_out, alloc.after(&done.changes).json())?;
-        self.put(&mut printed, "result", &self.result_out, done.json(&fork, &env))?;
-        if let Some(body) = &self.body_out {
-            self.put(&mut printed, "body", body, transactions::body(&given))?;
-        }
-        if !printed.is_empty() {
-            println!("{:#}", Value::Object(printed));
-        }
-        Ok(())
+        outputs.put(|name| match name {
+            "alloc" => alloc.after(&done.changes).json(),
+            "result" => done.json(&fork, &env),
+            _ => transactions::body(&given),
+        })
     }
 
-    fn put(&self, printed: &mut Map<String, Value>, name: &str, to: &str, what: Value) -> Result<()> {
-        if to == STDOUT {
-            printed.insert(name.to_owned(), what);
-            return Ok(());
-        }
-        let path = self.folder.join(to);
-        fs::create_dir_all(&self.folder)
-            .and_then(|()| fs::write(&path, format!("{what:#}")))
-            .with_context(|| format!("writing {}", path.display()))
+    /// The places of the output, before anything is read or executed.
+    fn outputs(&self) -> Result<Outputs> {
+        let inputs = [("alloc", Some(&self.alloc)), ("env", Some(&self.env)), ("txs", Some(&self.txs))];
+        let inputs = inputs.into_iter().chain([("blobParams", self.blob_params.as_ref())]);
+        let read = inputs.filter_map(|(name, file)| Some((name, Path::new(file.filter(|file| *file != STDIN)?))));
+        let mut outputs = Outputs::new(&self.folder, read);
+        outputs.add("alloc", self.alloc_out.as_deref(), Some("alloc.json"))?;
+        outputs.add("result", self.result_out.as_deref(), Some("result.json"))?;
+        outputs.add("body", self.body_out.as_deref(), None)?;
+        Ok(outputs)
     }
 }
 
@@ -134,16 +135,18 @@ impl Inputs {
         let named = [("alloc", &options.alloc), ("env", &options.env), ("txs", &options.txs)];
         let mut given = Value::Null;
         if named.iter().any(|(_, file)| *file == STDIN) || options.blob_params.as_deref() == Some(STDIN) {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).context("standard input")?;
-            given = serde_json::from_str(&text).context("standard input")?;
+            let mut bytes = Vec::new();
+            std::io::stdin().read_to_end(&mut bytes).context("standard input")?;
+            given = documents::value(&bytes).map_err(|message| anyhow!("standard input: {message}"))?;
         }
         let one = |name: &str, file: &str| -> Result<Value> {
             if file == STDIN {
-                return given.get(name).cloned().with_context(|| format!("standard input has no {name:?}"));
+                // geth has transactions in RLP under a name of their own.
+                let other = (name == "txs").then(|| given.get("txsRlp")).flatten();
+                return given.get(name).or(other).cloned().with_context(|| format!("standard input has no {name:?}"));
             }
-            let text = fs::read(file).with_context(|| format!("--input.{name} {file}"))?;
-            serde_json::from_slice(&text).with_context(|| format!("--input.{name} {file}"))
+            let bytes = fs::read(file).with_context(|| format!("--input.{name} {file}"))?;
+            documents::value(&bytes).map_err(|message| anyhow!("--input.{name} {file}: {message}"))
         };
         Ok(Self {
             alloc: one("alloc", &options.alloc)?,

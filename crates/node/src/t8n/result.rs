@@ -52,6 +52,11 @@ impl Done {
         if let Some(reason) = &self.exception {
             set("blockException", reason.clone().into());
         }
+        if let Some(accesses) = &self.accesses {
+            let encoded = alloy_rlp::encode(accesses);
+            set("blockAccessList", text(&encoded));
+            set("blockAccessListHash", text(keccak256(&encoded)));
+        }
         Value::Object(all)
     }
 

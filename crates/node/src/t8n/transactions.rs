@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use k256::ecdsa::SigningKey;
 use serde_json::{Map, Value, json};
 
+use super::forks::Fork;
 use super::json::Fields;
 use crate::chain::Sent;
 
@@ -64,9 +65,16 @@ pub fn body(given: &[Given]) -> Value {
     hex::encode_prefixed(list).into()
 }
 
-/// With the sender that its signature says.
-pub fn recovered(tx: &TxEnvelope) -> Result<Sent, String> {
-    let sender = tx.recover_signer().map_err(|error| error.to_string())?;
+/// With the sender that its signature says, under the rules of a fork: from Homestead on the smaller s alone is right (EIP-2), and before
+/// Spurious Dragon no signature says a chain (EIP-155).
+pub fn recovered(tx: &TxEnvelope, fork: &Fork) -> Result<Sent, String> {
+    if let (TxEnvelope::Legacy(tx), false) = (tx, fork.has("eip158"))
+        && let Some(chain_id) = tx.tx().chain_id
+    {
+        return Err(format!("its signature is for chain {chain_id} (EIP-155), which the fork does not know"));
+    }
+    let sender = if fork.has("homestead") { tx.recover_signer() } else { tx.recover_signer_unchecked() };
+    let sender = sender.map_err(|error| error.to_string())?;
     Ok(Recovered::new_unchecked(tx.clone(), sender))
 }
 

@@ -9,4 +9,5 @@ mod fork;
 mod hostile;
 mod import;
 mod t8n;
+mod transitions;
 mod vectors;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use residue_statetest::{Counts, Failure, Fault, Place, Report, Rules, Subject, Use, batching_name};
+use residue_statetest::{Counts, Difference, Failure, Fault, Place, Report, Rules, Subject, Use, batching_name};
 use serde_json::{Map, Value, json};
 
 use residue_command::tables::{grouped, right, table};
@@ -170,6 +170,10 @@ fn failure_json(failure: &Failure) -> Value {
         "message": failure.fault.to_string(),
         "differences": failure.differences,
     });
+    if let Fault::Fields { differences } = &failure.fault {
+        let field = |Difference { field, got, expected }: &Difference| json!({ "field": field, "expected": expected, "got": got });
+        object["fields"] = differences.iter().map(field).collect();
+    }
     let what = match failure.fault {
         Fault::Root { got, expected } => Some(("root", got, expected)),
         Fault::Logs { got, expected } => Some(("logs", got, expected)),
