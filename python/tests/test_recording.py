@@ -180,6 +180,23 @@ def test_a_choice_that_is_known_is_made_while_recording():
     assert "branch" not in text
 
 
+def test_truths_and_numbers_are_the_same_in_code_and_on_numbers():
+    def body(call):
+        x, found = repeat(4, (call.element(0), False), lambda turn, x, found: (x + 1, found | (x == 3)))
+        w = when(x == 9, call.word(32), 1) + 5
+        v = over(BIG, lambda w: 7, 1) + over(BIG, lambda w: w == 1, w)
+        when(call.word(0) == 77, lambda: require(False), None)
+        return x, found, w, v, rs.keccak256(b"abc" * 20, 5, x)
+
+    assert both(body, 1, 3)[32:64] == (1).to_bytes(32, "big")
+    assert both(body, 5, 3)[32:64] == bytes(32)
+
+
+def test_a_division_by_zero_is_zero():
+    assert both(lambda call: 1 / call.element(0), 0) == bytes(32)
+    assert 1 / F(0) == 0
+
+
 def test_a_program_may_end_early():
     def body(call):
         x = call.element(0)
@@ -225,14 +242,30 @@ def test_elements_words_and_fields_do_not_mix():
     refused(lambda call: BIG.reduce(call.word(0)), "over(field, function, *words)")
     refused(lambda call: F(call.word(0)), "field.reduce(word)")
     refused(lambda call: call.element(0) < 3, "no order")
-    refused(lambda call: call.word(0) + (1 << 256), "no word")
-    refused(lambda call: call.word(0) - (-1), "no word")
+    refused(lambda call: call.word(0) + (1 << 256), "a word is at ")
+    refused(lambda call: call.word(0) - (-1), "a word is at ")
     refused(lambda call: call.element(0) / 3, "not prime", field=Field(91))
     refused(lambda call: call.element(0) ** call.element(1), "exponent")
     refused(lambda call: "text")
+    refused(lambda call: (call.element(0), 2.5), "2.5")
+    refused(lambda call: (call.element(0), "text"), "text")
+    refused(lambda call: [call.element(0), {"x": None}], "None")
+    refused(lambda call: call.element(0) + (call.element(32) == 1), "field.reduce(word)")
+    refused(lambda call: call.element(0) == 2.5, "a float")
+    refused(lambda call: function(lambda x: x)(True), "takes elements")
+    refused(lambda call: rs.sha256((call.word(0), 33)), "32 bytes")
+    refused(lambda call: rs.sha256(call[5:3]), "ends before it")
+    refused(lambda call: BIG.element(1, 2), "1 are wanted")
+    refused(lambda call: rs.output(BIG.reduce(call.word(0)), 31), "need 32", field=BIG)
+    refused(lambda call: call.word(0) / 2, "words are whole")
+    refused(lambda call: 2 ** call.word(0), "1 << w")
+    refused(lambda call: Array(1, 4).reserve(5), "no more is reserved")
+    refused(lambda call: Table(BIG, [F(1)]), "elements go between fields")
+    refused(lambda call: Table(F, [call.element(0)]), "Array holds such")
+    refused(lambda call: repeat(2, 1, 3), "no function")
     refused(lambda call: when(call.element(0), 1, 2), "no condition")
     refused(lambda call: require("yes"), "no condition")
-    refused(lambda call: call.element("x"), "no word")
+    refused(lambda call: call.element("x"), "a word is a whole number")
     refused(lambda call: Array(1, 3), "elements and words")
     refused(lambda call: Array(1, 0), "room")
     refused(lambda call: over(97, lambda w: w, 3), "no field")
@@ -284,9 +317,13 @@ def test_encoding():
 
 
 def test_what_is_wrong_with_a_text_is_told_with_its_python_line():
-    # 2,000 constants are more than there are slots.
-    one = rs.Program(lambda call: sum((call.element(0) * F(k % 97) for k in range(3)), F(0)), F, "sum", size=4097)
-    with pytest.raises(rs.ProgramError, match="4097 bytes") as error:
+    def body(call):
+        room = Array(1, 70_000)
+        room.fill(70_000, call.element(0))
+        return room[1]
+
+    one = rs.Program(body, F, "filled")
+    with pytest.raises(rs.ProgramError, match="70000 elements") as error:
         one.compile()
     assert error.value.place is not None
     assert "test_recording.py" in error.value.place

@@ -14,13 +14,15 @@ use serde_json::{Value, json};
 use crate::rules::contract;
 use crate::work::{RulesError, UnknownName, work};
 
-/// `revisions`, `schedules`, `forks`, `opcodes` or `contracts`, as `residue list --json` says them.
+/// `revisions`, `beside` (what is compiled for beside the proposed interfaces), `schedules`, `forks`, `opcodes` or `contracts`, as
+/// `residue list --json` says them; schedules are those of all that is compiled for.
 #[pyfunction]
 pub fn lists(what: &str) -> PyResult<String> {
     let all = || Revision::ALL.iter().copied();
     let listed: Value = match what {
         "revisions" => all().map(catalogue::revision).collect(),
-        "schedules" => catalogue::schedules(all()).iter().map(catalogue::schedule).collect(),
+        "beside" => Revision::BESIDE.iter().copied().map(catalogue::revision).collect(),
+        "schedules" => catalogue::schedules(Revision::every()).iter().map(catalogue::schedule).collect(),
         "forks" => Fork::ALL.into_iter().map(catalogue::fork).collect(),
         "opcodes" => {
             let of = |revision: Revision| revision.opcodes().iter().map(move |row| (Some(revision), row));

@@ -14,9 +14,9 @@ that gives the EVM modular arithmetic, which is run, traced, profiled and compar
     assert cube.run(5).output == cube(5)
 """
 
-from residue.call import Call
+from residue.call import Call, calldata
 from residue.campaign import Campaign, campaign
-from residue.catalogue import Opcode, Revision, Schedule, forks, opcodes, revisions, schedules
+from residue.catalogue import Opcode, Revision, Schedule, beside, forks, opcodes, revisions, schedules
 from residue.code import Code, Options, Source
 from residue.control import function, keccak256, over, repeat, require, sha256, when
 from residue.errors import (
@@ -26,11 +26,13 @@ from residue.errors import (
     Inexpressible,
     InternalError,
     NoOutcome,
+    NumberError,
     ProgramError,
     RecordingError,
     ResidueError,
     RulesError,
     UnknownName,
+    UnknownOption,
 )
 from residue.memory import Array, Table, Variable
 from residue.program import Compilable, Contract, Program, ProgramText, contract, contracts, finish, output, program
@@ -57,6 +59,7 @@ __all__ = [
     "Inexpressible",
     "InternalError",
     "NoOutcome",
+    "NumberError",
     "Opcode",
     "Options",
     "Profile",
@@ -76,10 +79,13 @@ __all__ = [
     "Table",
     "Trace",
     "UnknownName",
+    "UnknownOption",
     "Variable",
     "Variant",
     "Word",
+    "beside",
     "bind",
+    "calldata",
     "campaign",
     "compare",
     "contract",

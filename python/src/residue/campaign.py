@@ -16,8 +16,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from residue.errors import ResidueError, UnknownName
-from residue.sweep import spread
+from residue.catalogue import named
+from residue.errors import ResidueError
+from residue.files import read_text
+from residue.integers import real, refused, shown, whole
+from residue.sweep import WAYS, spread
 
 KINDS = ("engine", "attack")
 
@@ -137,8 +140,13 @@ def campaign(
         command: The command, where it is not `residue` on the path or what RESIDUE says.
         options: More options for it, such as `("--revision", "eip6690-2024")`.
     """
-    if kind not in KINDS:
-        raise UnknownName(f"{kind!r} is no campaign: {' or '.join(KINDS)}")
+    kind, on = named("campaign", kind, KINDS), named("way to work", on, WAYS)
+    if isinstance(options, str):
+        raise refused(f'options are a tuple of text, and {shown(options)} is text: ("--revision", "eip6690-2024")')
+    slices = None if slices is None else whole(slices, "the number of slices", 0)
+    hours = None if hours is None else real(hours, "hours")
+    shards, slice_runs = whole(shards, "the number of shards", 1), whole(slice_runs, "transactions of a slice", 1)
+    seed = whole(seed, "the first seed", 0, (1 << 64) - 1)
     if (hours is None) == (slices is None):
         raise ResidueError("a campaign ends after so many hours, or so many slices: name one of them")
     begun = time.monotonic()
@@ -163,7 +171,12 @@ def _kept(path: str | Path | None, about: dict[str, Any]) -> tuple[int, list[str
     """How many slices have been done, and the states of the shards after them."""
     if path is None or not Path(path).exists():
         return 0, []
-    kept = json.loads(Path(path).read_text(encoding="utf-8"))
+    try:
+        kept = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise ResidueError(f"{path} is no file of a campaign: {error}") from None
+    if not isinstance(kept, dict) or "campaign" not in kept:
+        raise ResidueError(f"{path} is no file of a campaign")
     if kept.get("campaign") != about:
         raise ResidueError(f"{path} is of another campaign: {kept.get('campaign')}")
     return int(kept["slices"]), list(kept["states"])

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from residue import _native, html
-from residue.errors import Disagreement, ResidueError
+from residue.catalogue import forks, named, offer, revision_named, schedule_named
+from residue.errors import Disagreement, ResidueError, UnknownName, UnknownOption
+from residue.files import read_text
+from residue.integers import flag, shown, whole
+from residue.machine import wrong
 from residue.results import Block, Profile, Run, Trace, Variant
 
 if TYPE_CHECKING:
     from residue.program import Program
 
 _Bytes = bytes
+
+ENGINES = ("batch", "plain", "spec")
+"""Who executes: many field instructions at a time, one by one, or the executable specification."""
+
+OPTIONS = {"text": ("fork", "portable", "multiples"), "contract": ("fork", "portable", "multiples", "f2mul"), "raw": ("fork",)}
+"""Options of a compilation beside interface and schedule, by what is compiled."""
+
+GAS_MAX = (1 << 64) - 1
+"""Gas of a frame, at most."""
 
 GAS = 1_000_000_000
 """Gas of a frame where none is named."""
@@ -43,12 +56,40 @@ class Options:
     multiples: str | None = None
     f2mul: str | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "revision", revision_named(self.revision))
+        if self.schedule is not None:
+            object.__setattr__(self, "schedule", schedule_named(self.schedule))
+        if self.fork is not None:
+            object.__setattr__(self, "fork", named("hard fork", self.fork, forks(), "residue.forks() has them all"))
+        object.__setattr__(self, "portable", flag(self.portable, "portable"))
+        for name, what in (("multiples", "way to make small multiples"), ("f2mul", "product in Fp2")):
+            value = getattr(self, name)
+            if value is not None:
+                # 3 is as good as "3".
+                known = ("additions", "3", "2") if name == "multiples" else ("auto", "3", "4")
+                is_text = isinstance(value, str) or type(value) is not int
+                object.__setattr__(self, name, named(what, value if is_text else str(value), known))
+
     def with_schedule(self, schedule: str | Path | None) -> Options:
         """The same with a schedule by name, or from a TOML file if it is a path or a name that ends in .toml."""
-        if isinstance(schedule, Path) or (schedule is not None and schedule.endswith(".toml")):
+        if isinstance(schedule, Path) or (isinstance(schedule, str) and schedule.endswith(".toml")):
             path = Path(schedule)
-            return replace(self, toml=(path.read_text(encoding="utf-8"), str(path)))
+            return replace(self, toml=(read_text(path), str(path)))
         return replace(self, schedule=schedule)
+
+    @classmethod
+    def of(cls, kind: str, revision: str, schedule: str | Path | None, options: dict[str, Any], others: Iterable[str] = ()) -> Options:
+        """What is asked for what is of a kind of `Source`; `others` are keywords that the caller takes beside them."""
+        taken = OPTIONS[kind]
+        for name in options:
+            if name not in taken:
+                known = sorted({"revision", "schedule", *taken, *others})
+                those = f"options are {', '.join(known)}"
+                if any(name in some for some in OPTIONS.values()):
+                    raise UnknownOption(f"{name!r} has no effect here, and is refused; {those}")
+                raise UnknownOption(f"{name!r} is no option{offer(name, known, those)}")
+        return cls(revision, **options).with_schedule(schedule)
 
 
 @dataclass(frozen=True)
@@ -75,6 +116,10 @@ class Source:
         return _native.compile_program(self.content, o.revision, o.schedule, o.toml, o.fork, o.portable, o.multiples or "additions")
 
 
+def _gas(gas: SupportsIndex) -> int:
+    return whole(gas, "gas", 0, GAS_MAX)
+
+
 def _compiled(source: Source, options: Options) -> Code:
     return Code(source, options, source.compiled(options))
 
@@ -98,8 +143,10 @@ class Code:
     @classmethod
     def of_bytes(cls, code: bytes, revision: str = "eip6690-2024", **options: Any) -> Code:
         """Code that was compiled elsewhere."""
+        if not isinstance(code, bytes | bytearray | memoryview):
+            raise wrong(f"code is bytes, and {shown(code)} is none: bytes.fromhex(text) reads hexadecimal")
         schedule = options.pop("schedule", None)
-        return _compiled(Source("raw", code.hex(), "code"), Options(revision, **options).with_schedule(schedule))
+        return _compiled(Source("raw", code.hex(), "code"), Options.of("raw", revision, schedule, options))
 
     @classmethod
     def of(cls, source: Source, options: Options, program: Program | None = None) -> Code:
@@ -156,15 +203,16 @@ class Code:
 
     def encode(self, *arguments: Any) -> _Bytes:
         """Calldata of arguments: bytes as they are; numbers where the program reads them."""
-        if len(arguments) == 1 and isinstance(arguments[0], bytes | bytearray):
+        if len(arguments) == 1 and isinstance(arguments[0], bytes | bytearray | memoryview):
             return bytes(arguments[0])
         if self._encode is not None:
             return self._encode(*arguments)
         if not arguments:
             return b""
-        raise ResidueError(f"{self.source.name}: calldata has to be bytes here, as the code does not say what it reads")
+        why = "as the code does not say what it reads: residue.calldata(1, 2) packs numbers"
+        raise ResidueError(f"{self.source.name}: calldata has to be bytes here, {why}")
 
-    def run(self, *arguments: Any, gas: int = GAS, engine: str = "batch", timed: bool = False, explained: bool = False) -> Run:
+    def run(self, *arguments: Any, gas: SupportsIndex = GAS, engine: str = "batch", timed: bool = False, explained: bool = False) -> Run:
         """Runs it in a frame of its own.
 
         Args:
@@ -180,12 +228,14 @@ class Code:
         Raises:
             Disagreement: Two engines end it differently.
         """
+        engine = named("engine", engine, ENGINES)
+        timed, explained, gas = flag(timed, "timed"), flag(explained, "explained"), _gas(gas)
         told = json.loads(self._native.run(self.encode(*arguments), gas, engine, timed, explained))
         if told["disagreement"] is not None:
             raise Disagreement(f"two engines end {self.source.name} differently: {told['disagreement']}")
         return Run.of(told)
 
-    def trace(self, *arguments: Any, gas: int = GAS, limit: int | None = 100_000, function: str | None = None) -> Trace:
+    def trace(self, *arguments: Any, gas: SupportsIndex = GAS, limit: SupportsIndex | None = 100_000, function: str | None = None) -> Trace:
         """One row for each executed instruction, with field values in canonical form.
 
         Args:
@@ -194,14 +244,18 @@ class Code:
             limit: Rows, at most.
             function: Only instructions of this function, or of this stretch, such as `curve.py:14`.
         """
-        return Trace.of(json.loads(self._native.trace(self.encode(*arguments), gas, limit, function)))
+        rows = None if limit is None else whole(limit, "the limit of rows", 0, GAS_MAX)
+        if function is not None and not isinstance(function, str):
+            raise UnknownName(f"{shown(function)} is no function of the code: its name is text")
+        return Trace.of(json.loads(self._native.trace(self.encode(*arguments), _gas(gas), rows, function)))
 
-    def profile(self, *arguments: Any, gas: int = GAS, rounds: int = 0) -> Profile:
+    def profile(self, *arguments: Any, gas: SupportsIndex = GAS, rounds: SupportsIndex = 0) -> Profile:
         """Where its gas goes, and its time if `rounds` is above 0: by function, by name and by line of Python."""
-        told = json.loads(self._native.profile(self.encode(*arguments), gas, rounds))
+        rounds = whole(rounds, "the number of rounds", 0, GAS_MAX)
+        told = json.loads(self._native.profile(self.encode(*arguments), _gas(gas), rounds))
         return Profile.of(told, f"{self.source.name} under {self.revision}, schedule {self.schedule}")
 
-    def explain(self, *arguments: Any, gas: int = GAS) -> tuple[Block, ...]:
+    def explain(self, *arguments: Any, gas: SupportsIndex = GAS) -> tuple[Block, ...]:
         """The blocks of field instructions, and what the batch engine makes of them after a few executions."""
         return self.run(*arguments, gas=gas, explained=True).blocks or ()
 

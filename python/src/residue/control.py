@@ -8,30 +8,34 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, SupportsIndex, TypeVar, cast
 
 from residue import _native
 from residue.call import Slice
-from residue.errors import Halted
+from residue.errors import Halted, NoOutcome
+from residue.integers import shown, truth
 from residue.machine import computing, home, place, recording, wrong
 from residue.recorder import Recorder, Region, Unit
 from residue.tree import Leaf, Shape, flatten, map_leaves, unflatten
-from residue.values import Condition, Element, Field, Number, Word, WordNumber, WordValue, checked_word
+from residue.values import Condition, Element, Field, Number, Word, WordNumber, WordValue, below, checked_word
 
 T = TypeVar("T")
 
 
-def require(condition: Condition | int) -> None:
+def require(condition: Condition | SupportsIndex) -> None:
     """Halts the program exceptionally if the condition is 0."""
     recorder = recording.get()
-    _check_condition(condition)
-    if recorder is not None and not isinstance(condition, bool):
+    condition = _checked_condition(condition)
+    if recorder is not None and isinstance(condition, WordValue):
         recorder.line(f"require {recorder.word(condition)}")
+    elif recorder is not None:
+        if not condition:
+            recorder.line(f"require {recorder.word(0)}")
     elif not condition:
         raise Halted(f"{place()}: a requirement does not hold")
 
 
-def repeat(count: Word | int, state: T, body: Callable[..., T]) -> T:
+def repeat(count: Word | SupportsIndex, state: T, body: Callable[..., T]) -> T:
     """The state after `count` turns of a loop of the code.
 
     Args:
@@ -43,9 +47,11 @@ def repeat(count: Word | int, state: T, body: Callable[..., T]) -> T:
     """
     spread = type(state) is tuple
     recorder = recording.get()
+    state, count = settled(state), checked_word(count)
+    if not callable(body):
+        raise wrong(f"repeat(count, state, body): {shown(body)} is no function")
     if recorder is None:
-        state = settled(state)
-        for turn in range(int(checked_word(count))):
+        for turn in range(int(count)):
             state = settled(body(WordNumber(turn), *cast("tuple[Any, ...]", state)) if spread else body(WordNumber(turn), state))
         return state
     leaves, shape = flatten(state)
@@ -56,9 +62,9 @@ def repeat(count: Word | int, state: T, body: Callable[..., T]) -> T:
         params = recorder.values(is_word.count(False))
         index = recorder.new_word()
         given = _mixed(is_word, params, [recorder.get(variable) for variable in variables])
-        number = WordValue(index, region, 1, False)
+        number = WordValue(index, region, 1, False, max(below(count) - 1, 1))
         before = unflatten(shape, given)
-        after, after_shape = flatten(body(number, *before) if spread else body(number, before))
+        after, after_shape = flatten(settled(body(number, *before) if spread else body(number, before)))
         if after_shape != shape:
             raise wrong(f"the state of a loop is {shape} before a turn and {after_shape} after it")
         elements = []
@@ -83,17 +89,21 @@ def repeat(count: Word | int, state: T, body: Callable[..., T]) -> T:
     return done
 
 
-def when(condition: Condition | int, then: Any, otherwise: Any = None) -> Any:
+def when(condition: Condition | SupportsIndex, then: Any, otherwise: Any = None) -> Any:
     """What `then` gives if the condition is not 0, else what `otherwise` gives; only one of them is executed.
 
     Args:
         condition: A word, or a comparison.
         then: A function without arguments, or what it would give.
         otherwise: Likewise; what both give has the same shape.
+
+    Choices and loops stand in each other 63 deep at most; in a function of the code (`function`) they count anew.
     """
-    _check_condition(condition)
-    arms = [arm if callable(arm) else functools.partial(_same, arm) for arm in (then, otherwise)]
+    condition = _checked_condition(condition)
     recorder = recording.get()
+    if not callable(then) and not callable(otherwise):
+        then, otherwise = _alike(then, otherwise)
+    arms = [arm if callable(arm) else functools.partial(_same, arm) for arm in (then, otherwise)]
     if recorder is None or not isinstance(condition, WordValue):
         return settled(arms[0]() if condition else arms[1]())
     regions: list[Region] = []
@@ -137,11 +147,26 @@ class _again:
         self.region.is_open = False
 
 
-def _check_condition(condition: object) -> None:
+def _checked_condition(condition: object) -> Condition:
     if isinstance(condition, Element):
         raise wrong("an element is no condition: write x == 0, or x.is_odd()")
-    if not isinstance(condition, Word | int):
-        raise wrong(f"{condition!r} is no condition: conditions are comparisons and words")
+    if isinstance(condition, Word):
+        return condition
+    known = truth(condition)
+    if known is None and not hasattr(condition, "__index__"):
+        raise wrong(f"{shown(condition)} is no condition: conditions are comparisons and words")
+    return bool(int(checked_word(cast("int", condition)))) if known is None else known
+
+
+def _alike(then: Any, otherwise: Any) -> tuple[Any, Any]:
+    """Both arms with words where one of them has a word and the other a number, as code has it whichever is taken."""
+    (first, shape), (second, other) = flatten(then), flatten(otherwise)
+    if shape != other:
+        raise wrong(f"the arms of a choice give {shape} and {other}")
+    for at, (a, b) in enumerate(zip(first, second, strict=True)):
+        if isinstance(a, Word | bool) or isinstance(b, Word | bool):
+            first[at], second[at] = checked_word(cast("Word", a)), checked_word(cast("Word", b))
+    return unflatten(shape, first), unflatten(shape, second)
 
 
 def _same(value: T) -> T:
@@ -187,7 +212,7 @@ def function(body: Callable[..., T]) -> Callable[..., T]:
             return settled(body(*settled(arguments)))
         leaves, shape = flatten(arguments)
         for leaf in leaves:
-            if isinstance(leaf, Word):
+            if isinstance(leaf, Word | bool):
                 raise wrong(f"{body.__name__} is a function of the code: it takes elements, and a word is none")
         key = (body, str(shape))
         known = recorder.unit.called.get(key)
@@ -198,7 +223,7 @@ def function(body: Callable[..., T]) -> Callable[..., T]:
             def recorded() -> Shape:
                 given = recorder.values(len(leaves))
                 after, result_shape = flatten(body(*unflatten(shape, list(given))))
-                if any(isinstance(leaf, Word) for leaf in after):
+                if any(isinstance(leaf, Word | bool) for leaf in after):
                     raise wrong(f"{body.__name__} is a function of the code: it gives elements, and a word is none")
                 results.extend(recorder.operand(leaf) for leaf in after)
                 return result_shape
@@ -215,7 +240,7 @@ def function(body: Callable[..., T]) -> Callable[..., T]:
     return called
 
 
-def over(field: Field, body: Callable[..., Any], *words: Word | int) -> Any:
+def over(field: Field, body: Callable[..., Any], *words: Word | SupportsIndex) -> Any:
     """What `body` makes of words, computed over another field.
 
     Elements go from one field to another as words: `body` takes words and gives words, and what it does in between is recorded once.
@@ -223,11 +248,11 @@ def over(field: Field, body: Callable[..., Any], *words: Word | int) -> Any:
     """
     recorder = recording.get()
     if not isinstance(field, Field):
-        raise wrong(f"over(field, function, *words): {field!r} is no field")
+        raise wrong(f"over(field, function, *words): {shown(field)} is no field")
     if recorder is None:
         token = computing.set(field)
         try:
-            return settled(body(*map(checked_word, words)))
+            return map_leaves(_back, body(*map(checked_word, words)))
         finally:
             computing.reset(token)
     if recorder.unit is not recorder.units[0]:
@@ -240,10 +265,7 @@ def over(field: Field, body: Callable[..., Any], *words: Word | int) -> Any:
 
         def recorded() -> Shape:
             leaves, shape = flatten(body(*[recorder.get(variable) for variable in inputs]))
-            for leaf in leaves:
-                if isinstance(leaf, Element):
-                    raise wrong("what is computed over another field comes back as words: element.word()")
-            outputs.extend(_set_all(recorder, "result", [int(leaf) if isinstance(leaf, bool) else leaf for leaf in leaves]))
+            outputs.extend(_set_all(recorder, "result", list(map(_back, leaves))))
             return shape
 
         _, shape = recorder.record(unit.name, recorded, home(body), unit)
@@ -254,13 +276,20 @@ def over(field: Field, body: Callable[..., Any], *words: Word | int) -> Any:
     if known_field != field or len(inputs) != len(words):
         raise wrong(f"{body.__name__} was recorded over {known_field.name} with {len(inputs)} words")
     for variable, word in zip(inputs, words, strict=True):
-        recorder.set(variable, word)
+        recorder.set(variable, checked_word(word))
     recorder.line(f"enter p{number} ()")
     return unflatten(shape, [recorder.get(variable) for variable in outputs])
 
 
-Piece = Word | Element | Slice | tuple[Word, Word | int]
-"""What is hashed: a word or an element as 32 bytes, the first bytes of a word, or a piece of calldata."""
+def _back(leaf: Leaf) -> Word:
+    """What comes back from another field."""
+    if isinstance(leaf, Element):
+        raise wrong("what is computed over another field comes back as words: element.word()")
+    return checked_word(leaf)
+
+
+Piece = Word | int | Element | bytes | Slice | tuple[Word, Word | int]
+"""What is hashed: words and numbers as 32 bytes, elements as words, known bytes, the first bytes of a word, a piece of calldata."""
 
 
 def sha256(*pieces: Piece) -> Word:
@@ -275,25 +304,41 @@ def keccak256(*pieces: Piece) -> Word:
 
 def _hashed(name: str, pieces: Sequence[Piece], hash_of: Callable[[bytes], bytes]) -> Word:
     recorder = recording.get()
+    parts = [part for piece in pieces for part in _parts(piece)]
     if recorder is None:
-        return WordNumber(int.from_bytes(hash_of(b"".join(map(_bytes, pieces))), "big"))
-    parts = []
-    for piece in pieces:
-        if isinstance(piece, Slice):
-            parts.append(f"calldata {recorder.word(piece.offset)} bytes {recorder.word(piece.size)}")
-            continue
-        word, size = piece if isinstance(piece, tuple) else (piece, 32)
-        parts += [f"word {recorder.word(one)} bytes {recorder.word(size)}" for one in _words(word)]
-    return recorder.defined(f"{name} ({' '.join(parts)}) -> @")
+        return WordNumber(int.from_bytes(hash_of(b"".join(map(_bytes, parts))), "big"))
+    written = []
+    for part in parts:
+        if isinstance(part, Slice):
+            written.append(f"calldata {recorder.word(part.offset)} bytes {recorder.word(part.size)}")
+        else:
+            written.append(f"word {recorder.word(part[0])} bytes {recorder.word(part[1])}")
+    return recorder.defined(f"{name} ({' '.join(written)}) -> @")
 
 
-def _words(piece: Word | Element) -> tuple[Word, ...]:
-    return piece.words() if isinstance(piece, Element) else (piece,)
-
-
-def _bytes(piece: Piece) -> bytes:
+def _parts(piece: Piece) -> list[Slice | tuple[Word, Word]]:
+    """Pieces of calldata, and words each with how many of its bytes are hashed."""
     if isinstance(piece, Slice):
-        return piece.bytes()
-    word, size = piece if isinstance(piece, tuple) else (piece, 32)
-    whole = b"".join(int(one).to_bytes(32, "big") for one in _words(word))
-    return whole[: int(size)] if isinstance(piece, tuple) else whole
+        return [piece]
+    if isinstance(piece, Element):
+        return [(word, WordNumber(32)) for word in piece.words()]
+    if isinstance(piece, bytes | bytearray):
+        whole = [piece[at : at + 32] for at in range(0, len(piece), 32)]
+        return [(WordNumber(int.from_bytes(one.ljust(32, b"\0"), "big")), WordNumber(len(one))) for one in whole]
+    if not isinstance(piece, tuple):
+        return [(checked_word(piece), WordNumber(32))]
+    if len(piece) != 2:
+        raise wrong(f"what is hashed in part is a word and the number of its bytes, and {len(piece)} members are given")
+    word, size = map(checked_word, piece)
+    if isinstance(size, WordNumber) and size.value > 32:
+        raise wrong(f"a word has 32 bytes, and its first {shown(size.value)} are asked for")
+    return [(word, size)]
+
+
+def _bytes(part: Slice | tuple[Word, Word]) -> bytes:
+    if isinstance(part, Slice):
+        return part.bytes()
+    word, size = map(int, part)
+    if size > 32:
+        raise NoOutcome(f"{place()}: the first {shown(size)} bytes of a word, which has 32")
+    return word.to_bytes(32, "big")[:size]

@@ -34,6 +34,10 @@ class RecordingError(ResidueError, TypeError):
     """A Python function that cannot become a program; the message names file and line, and says what to write instead."""
 
 
+class NumberError(RecordingError, ValueError):
+    """What is no whole number where one is wanted, or one that is out of range; the message names file and line."""
+
+
 class CompileError(ResidueError):
     """A program that cannot be compiled."""
 
@@ -43,7 +47,11 @@ class Inexpressible(CompileError):
 
 
 class UnknownName(ResidueError, ValueError):
-    """A name that nothing has; the message has those there are."""
+    """A name that nothing has; the message has the nearest ones, or those there are."""
+
+
+class UnknownOption(UnknownName, TypeError):
+    """A keyword that nothing takes, or that has no effect here; the message has the nearest ones."""
 
 
 class RulesError(ResidueError, ValueError):

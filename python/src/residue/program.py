@@ -8,18 +8,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, SupportsIndex, cast
 
 from residue import _native, html
-from residue.call import Call
+from residue.call import BYTES_MAX, Call, packed
+from residue.catalogue import named
 from residue.code import GAS, Code, Options, Source
 from residue.errors import CompileError, NoOutcome, ProgramError, RecordingError, ResidueError
+from residue.files import read_text
+from residue.integers import refused, shown, whole
 from residue.machine import computing, home, recording, wrong
 from residue.recorder import Recorder
 from residue.results import Block, Profile, Run, Trace
 from residue.text import text_of
-from residue.tree import Leaf, flatten
-from residue.values import Element, Field, Number, Word, checked_word
+from residue.tree import Leaf, dropped, flatten
+from residue.values import SIZE_MAX, Element, Field, Number, Word, checked_word
+
+RUN_OPTIONS = ("gas", "engine", "timed")
+"""Keywords of `run` beside those of `compile`."""
 
 STEPS_MAX = 1 << 22
 """Turns and calls that the evaluator does, at most."""
@@ -38,14 +44,16 @@ class Compilable:
         """Calldata of arguments."""
         raise NotImplementedError
 
-    def _options(self, revision: str, schedule: str | Path | None, options: dict[str, Any]) -> Options:
-        return Options(revision, **options).with_schedule(schedule)
+    def options(self, revision: str, schedule: str | Path | None, options: dict[str, Any]) -> Options:
+        """What `compile` is asked for; a keyword that nothing takes, or that has no effect, is refused."""
+        kind = "contract" if isinstance(self, Contract) else "text"
+        return Options.of(kind, revision, schedule, options, RUN_OPTIONS)
 
     def compile(self, revision: str = "eip6690-2024", schedule: str | Path | None = None, **options: Any) -> Code:
         """Its code under an interface.
 
         Args:
-            revision: A name of `revisions()`.
+            revision: A name of `revisions()`, or `evm` for the EVM as it is.
             schedule: A name of `schedules(revision)`, or a TOML file; prices decide between ways that differ in gas.
             options: `fork`, `portable`, `multiples` and, for contracts, `f2mul`, as `Options` has them.
 
@@ -53,8 +61,9 @@ class Compilable:
             Inexpressible: The interface has no code for such a program.
             CompileError: It has, and not for this one: it says which limit.
             UnknownName: There is no such interface, schedule or fork.
+            UnknownOption: There is no such option, or it has no effect on this.
         """
-        asked = self._options(revision, schedule, options)
+        asked = self.options(revision, schedule, options)
         kept: dict[Options, Code] = self.__dict__.setdefault("_codes", {})
         if asked not in kept:
             kept[asked] = Code(self.source(), asked, self._compiled(asked), self.encode, self._files())
@@ -69,15 +78,15 @@ class Compilable:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_codes"}
 
-    def run(self, *arguments: Any, gas: int = GAS, engine: str = "batch", timed: bool = False, **options: Any) -> Run:
+    def run(self, *arguments: Any, gas: SupportsIndex = GAS, engine: str = "batch", timed: bool = False, **options: Any) -> Run:
         """Compiles it, with the options of `compile`, and runs it as `Code.run` does."""
         return self.compile(**options).run(*arguments, gas=gas, engine=engine, timed=timed)
 
-    def trace(self, *arguments: Any, limit: int | None = 100_000, function: str | None = None, **options: Any) -> Trace:
+    def trace(self, *arguments: Any, limit: SupportsIndex | None = 100_000, function: str | None = None, **options: Any) -> Trace:
         """Compiles it, with the options of `compile`, and traces it as `Code.trace` does."""
         return self.compile(**options).trace(*arguments, limit=limit, function=function)
 
-    def profile(self, *arguments: Any, rounds: int = 0, **options: Any) -> Profile:
+    def profile(self, *arguments: Any, rounds: SupportsIndex = 0, **options: Any) -> Profile:
         """Compiles it, with the options of `compile`, and profiles it as `Code.profile` does."""
         return self.compile(**options).profile(*arguments, rounds=rounds)
 
@@ -108,10 +117,13 @@ class Recorded:
 class Program(Compilable):
     """A field program. Calling it computes it in Python; `compile` makes code of it."""
 
-    def __init__(self, body: Callable[[Call], Any], field: Field, name: str | None = None, size: int | None = None) -> None:
+    def __init__(self, body: Callable[[Call], Any], field: Field, name: str | None = None, size: SupportsIndex | None = None) -> None:
+        if not callable(body):
+            raise wrong(f"a program is made of a function of calldata, and {shown(body)} is none")
+        _check_field(field)
         self.body, self.field = body, field
-        self.name = name or str(getattr(body, "__name__", type(body).__name__))
-        self.size = size or field.size
+        self.name = _checked_name(name) or str(getattr(body, "__name__", type(body).__name__))
+        self.size = field.size if size is None else _held(field, _size(size))
         self._recorded: Recorded | None = None
         functools.update_wrapper(self, body, updated=())
 
@@ -171,8 +183,9 @@ class Program(Compilable):
             computing.reset(tokens[1])
         return b"".join(_bytes(self.field, leaf, size) for leaf in leaves)
 
-    def evaluate(self, *arguments: Any, steps_max: int = STEPS_MAX) -> bytes | None:
+    def evaluate(self, *arguments: Any, steps_max: SupportsIndex = STEPS_MAX) -> bytes | None:
         """What the evaluator, a second judge that reads the text, makes of it; None if it halts."""
+        steps_max = whole(steps_max, "the number of steps", 0, (1 << 64) - 1)
         return _evaluated(self.text, self.encode(*arguments), steps_max)
 
     def expected(self, data: bytes) -> bytes | None:
@@ -204,7 +217,7 @@ class ProgramText(Compilable):
     @classmethod
     def read(cls, path: str | Path) -> ProgramText:
         """The program of a file whose name ends in .ir."""
-        return cls(Path(path).read_text(encoding="utf-8"), Path(path).stem)
+        return cls(read_text(path), Path(path).stem)
 
     @property
     def text(self) -> str:
@@ -217,8 +230,9 @@ class ProgramText(Compilable):
     def encode(self, *arguments: Any) -> bytes:
         return _encoded(self.name, self.recorded.reads, arguments)
 
-    def evaluate(self, *arguments: Any, steps_max: int = STEPS_MAX) -> bytes | None:
+    def evaluate(self, *arguments: Any, steps_max: SupportsIndex = STEPS_MAX) -> bytes | None:
         """What the evaluator makes of it; None if it halts."""
+        steps_max = whole(steps_max, "the number of steps", 0, (1 << 64) - 1)
         return _evaluated(self.text, self.encode(*arguments), steps_max)
 
     def expected(self, data: bytes) -> bytes | None:
@@ -263,7 +277,7 @@ class Contract(Compilable):
 
     def native(self, data: bytes | None = None) -> dict[str, Any] | None:
         """What the precompile that it replaces makes of calldata: `output`, `gas_used` and `error`; None if it replaces none."""
-        told = _native.native(self.name, self.example if data is None else data)
+        told = _native.native(self.name, self.example if data is None else self.encode(data))
         return None if told is None else cast("dict[str, Any]", json.loads(told))
 
     def expected(self, data: bytes) -> bytes | None:
@@ -284,14 +298,11 @@ def contracts() -> tuple[Contract, ...]:
 
 def contract(name: str) -> Contract:
     """A contract of ours by its name."""
-    for one in contracts():
-        if one.name == name:
-            return one
-    _native.example(name)
-    raise AssertionError("the native module knows a contract that is not listed")
+    known = {one.name: one for one in contracts()}
+    return known[named("contract", name, list(known), "residue.contracts() has them all")]
 
 
-def program(field: Field, name: str | None = None, size: int | None = None) -> Callable[[Callable[[Call], Any]], Program]:
+def program(field: Field, name: str | None = None, size: SupportsIndex | None = None) -> Callable[[Callable[[Call], Any]], Program]:
     """Makes a program of a function that takes calldata (`Call`) and gives what is returned.
 
     Args:
@@ -299,9 +310,32 @@ def program(field: Field, name: str | None = None, size: int | None = None) -> C
         name: What people call it: that of the function without it.
         size: Bytes of an element that is returned: those of the field without it.
     """
-    if not isinstance(field, Field):
-        raise TypeError(f"@program takes a field: @program(Field(p)), not {field!r}")
+    _check_field(field)
+    if size is not None:
+        _held(field, _size(size))
     return lambda body: Program(body, field, name, size)
+
+
+def _check_field(field: object) -> None:
+    if not isinstance(field, Field):
+        raise wrong(f"a program is over a field: @program(Field(p)), not {shown(field)}")
+
+
+def _checked_name(name: Any) -> str | None:
+    if name is not None and not isinstance(name, str):
+        raise wrong(f"the name of a program is text, and {shown(name)} is none")
+    return name
+
+
+def _size(size: Any) -> int:
+    return whole(size, "the size of an element in bytes", 1, SIZE_MAX)
+
+
+def _held(field: Field, size: int) -> int:
+    """The size, if an element of the field has room in it."""
+    if 8 * size < field.bits:
+        raise refused(f"elements of {field.name} are returned in {size} bytes each, and need {(field.bits + 7) // 8}")
+    return size
 
 
 @dataclass(frozen=True)
@@ -312,9 +346,9 @@ class Output:
     size: int
 
 
-def output(values: Any, size: int) -> Output:
+def output(values: Any, size: SupportsIndex) -> Output:
     """What a program returns, where elements are to take `size` bytes each."""
-    return Output(values, size)
+    return Output(values, _size(size))
 
 
 class _Finished(Exception):
@@ -347,8 +381,8 @@ def _results(result: Any, size: int, place: str) -> tuple[list[Leaf], int]:
     if result is None:
         return [], size
     leaves, shape = flatten(result)
-    if shape.kind == "static":
-        what = f"a program returns elements and words in tuples, lists, dicts and small classes, and {result!r} is none"
+    if lost := dropped(shape):
+        what = f"a program returns elements and words in tuples, lists, dicts and small classes, and {shown(lost[0])} is none"
         raise RecordingError(f"{place}: {what}")
     return leaves, size
 
@@ -357,6 +391,8 @@ def _return(recorder: Recorder, leaves: list[Leaf], size: int) -> None:
     if not leaves:
         return
     is_word = [isinstance(leaf, Word | bool) for leaf in leaves]
+    if not all(is_word):
+        _held(recorder.unit.field, size)
     if not any(is_word):
         recorder.line(f"return_elements {recorder.operands(leaves)} bytes {size}")
         return
@@ -384,25 +420,28 @@ def _bytes(field: Field, leaf: Leaf, size: int) -> bytes:
     element = leaf if isinstance(leaf, Element) else Number(field, leaf)
     if element.field != field:
         raise wrong(f"an element of {element.field.name} is returned by a program over {field.name}: return its words")
-    return int(cast("Number", element)).to_bytes(size, "big")
+    return int(cast("Number", element)).to_bytes(_held(field, size), "big")
 
 
 def _encoded(name: str, reads: tuple[tuple[int, int], ...] | None, arguments: tuple[Any, ...]) -> bytes:
-    if len(arguments) == 1 and isinstance(arguments[0], bytes | bytearray):
+    if len(arguments) == 1 and isinstance(arguments[0], bytes | bytearray | memoryview):
         return bytes(arguments[0])
+    how = "residue.calldata(1, 2) packs numbers, bytes.fromhex(text) reads hexadecimal"
     if reads is None:
         if not arguments:
             return b""
-        raise ResidueError(f"{name}: calldata has to be bytes, as it is not known where all of it is read")
+        raise ResidueError(f"{name}: calldata has to be bytes, as it is not known where all of it is read: {how}")
     ends = [offset + size for offset, size in reads]
     if any(end > following for end, (following, _) in zip(ends, reads[1:], strict=False)):
-        raise ResidueError(f"{name}: calldata has to be bytes, as what is read overlaps")
+        raise ResidueError(f"{name}: calldata has to be bytes, as what is read overlaps: {how}")
+    if max(ends, default=0) > BYTES_MAX:
+        raise ResidueError(f"{name}: calldata has to be bytes, as it is read beyond its first {BYTES_MAX}")
     if len(arguments) != len(reads):
         where = ", ".join(f"{size} bytes at {offset}" for offset, size in reads)
         raise ResidueError(f"{name} reads {len(reads)} numbers ({where}), and {len(arguments)} are given")
     data = bytearray(max(ends, default=0))
-    for (offset, size), number in zip(reads, arguments, strict=True):
-        data[offset : offset + size] = int(number).to_bytes(size, "big")
+    for at, ((offset, size), number) in enumerate(zip(reads, arguments, strict=True)):
+        data[offset : offset + size] = packed(number, size, f"number {at} of {name}'s calldata")
     return bytes(data)
 
 

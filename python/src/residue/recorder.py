@@ -10,16 +10,20 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
 from residue.machine import is_ours, place, recording, wrong
-from residue.values import WORD, Element, Field, Number, Value, Word, WordNumber, WordValue, checked_word
+from residue.values import WORD, Element, Field, Number, Value, Word, WordNumber, WordValue, below, below_result, checked_word
 
 PARTS_MAX = 48
 """A word that is made of more parts is bound, as expressions are computed wherever they are used."""
+
+
+REGIONS_MAX = 63
+"""Loops and choices in each other, at most: the text form has 64 with the function's own; in a function of the code they count anew."""
 
 
 @dataclass(eq=False)
@@ -156,9 +160,17 @@ class Recorder:
             found = f"{name}_{number}"
         return found
 
-    @contextmanager
-    def within(self, what: str) -> Iterator[Region]:
+    def within(self, what: str) -> AbstractContextManager[Region]:
         """A region within the innermost one; who asks for it puts it among the items."""
+        if self.region.depth == REGIONS_MAX:
+            raise wrong(
+                f"loops and choices stand in each other {REGIONS_MAX} deep at most: put the inner ones into a function of the code "
+                "(@function), or choose among results one after the other"
+            )
+        return self._within(what)
+
+    @contextmanager
+    def _within(self, what: str) -> Iterator[Region]:
         region = Region(self._functions[-1], what, self.region.depth + 1)
         self._regions.append(region)
         try:
@@ -188,8 +200,8 @@ class Recorder:
         """An element as the text names it."""
         if isinstance(element, Word):
             raise wrong("an element is wanted, and a word is given: field.reduce(word) makes an element of it")
-        if isinstance(element, int):
-            element = Number(self.unit.field, element)
+        if not isinstance(element, Element):
+            element = self.unit.field(element)
         if element.field != self.unit.field:
             raise wrong(
                 f"an element of {element.field.name} in what is computed over {self.unit.field.name}: "
@@ -280,7 +292,7 @@ class Recorder:
             function.words.append((text, place()))
         return index
 
-    def expression(self, text: str, of: Sequence[Word | int], is_condition: bool = False) -> Word:
+    def expression(self, text: str, of: Sequence[Word | int], is_condition: bool = False, below: int = WORD) -> Word:
         """The word `text` of others, which stand in place of `@`."""
         parts, region = 1, self._functions[-1].body
         for inner in of:
@@ -289,18 +301,18 @@ class Recorder:
             parts += 1 if value is None else value.parts
             if value is not None and value.region.depth > region.depth:
                 region = value.region
-        made = WordValue(self._expression(text), region, parts, is_condition)
+        made = WordValue(self._expression(text), region, parts, is_condition, below)
         return self.bind(made) if parts > PARTS_MAX else made
 
     def word_op(self, op: str, a: Word, b: Word) -> Word:
         """A op b."""
-        return self.expression(f"{op} @ @", (a, b), op in ("lt", "eq"))
+        return self.expression(f"{op} @ @", (a, b), op in ("lt", "eq"), below_result(op, a, b))
 
-    def defined(self, text: str, is_condition: bool = False) -> Word:
+    def defined(self, text: str, is_condition: bool = False, below: int = WORD) -> Word:
         """The word that a statement defines: its name stands in place of `@`."""
         index = self.new_word()
         self.line(text.replace("@", f"w{index}"))
-        return WordValue(index, self.region, 1, is_condition)
+        return WordValue(index, self.region, 1, is_condition, below)
 
     def new_word(self) -> int:
         """A word that a statement will define."""
@@ -310,7 +322,14 @@ class Recorder:
 
     def bind(self, word: Word) -> Word:
         """The word, computed here and kept."""
-        return self.defined(f"bind {self.word(word)} -> @", isinstance(word, WordValue) and word.is_condition)
+        return self.defined(f"bind {self.word(word)} -> @", isinstance(word, WordValue) and word.is_condition, below(word))
+
+    def held_below(self, index: Word, count: int) -> Word:
+        """The index, and the program halts where it is not below `count`: code asks only if what it is made of does not say so."""
+        if below(index) > count:
+            index = self.bind(index)
+            self.line(f"require {self.word(self.word_op('lt', index, WordNumber(count)))}")
+        return index
 
     def variable(self, name: str) -> int:
         """A new variable."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from residue import _native, html
+from residue.catalogue import named
+from residue.integers import flag, refused, whole
 
 if TYPE_CHECKING:
     import pandas
@@ -131,8 +133,11 @@ class Run:
         own["blocks"] = tuple(map(Block.of, told["blocks"])) if "blocks" in told else None
         return cls(**own)
 
-    def numbers(self, size: int = 32) -> tuple[int, ...]:
-        """The output as big-endian numbers of `size` bytes each."""
+    def numbers(self, size: SupportsIndex = 32) -> tuple[int, ...]:
+        """The output as big-endian numbers of `size` bytes each, which have to be all of it."""
+        size = whole(size, "the size of a number in bytes", 1)
+        if len(self.output) % size:
+            raise refused(f"the output has {len(self.output)} bytes, which are no numbers of {size} bytes each: numbers(size=…)")
         return tuple(int.from_bytes(self.output[at : at + size], "big") for at in range(0, len(self.output), size))
 
 
@@ -311,7 +316,8 @@ class Profile:
 
     def flame_graph(self, by: str = "gas", lines: bool = False) -> str:
         """A flame graph as SVG, by `gas` or `time`; with a box for each line of Python if `lines`."""
-        shown = self if lines else self.without_lines()
+        by = named("measure", by, ("gas", "time"))
+        shown = self if flag(lines, "lines") else self.without_lines()
         nodes = [{**vars(node), "time_ns": node.time_ns or 0.0} for node in shown.nodes]
         return _native.flame_graph(json.dumps(nodes), self.title, by)
 

@@ -9,15 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from residue import html
+from residue.catalogue import named, revision_named, schedule_named
 from residue.catalogue import revisions as all_revisions
 from residue.catalogue import schedules as all_schedules
-from residue.code import GAS, Code, Options, Source
-from residue.errors import CompileError, ResidueError, UnknownName
+from residue.code import ENGINES, GAS, GAS_MAX, Code, Options, Source
+from residue.errors import CompileError, ResidueError
+from residue.files import read_text
+from residue.integers import flag, real, shown, whole
+from residue.machine import wrong
 from residue.program import Compilable
 from residue.results import frame
 
 if TYPE_CHECKING:
     import pandas
+
+WAYS = ("serial", "processes", "ray")
+"""Where work is done."""
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -180,15 +187,21 @@ def sweep(
         timed: Whether to measure times; do so only where nothing else runs.
         options: As `compile` takes them.
     """
-    some = [programs] if isinstance(programs, Compilable) else list(programs)
-    given = list(inputs)
+    some = [programs] if isinstance(programs, Compilable) else _listed(programs, "programs and contracts")
+    for one in some:
+        if not isinstance(one, Compilable):
+            raise wrong(f"programs and contracts are compared, and {shown(one)} is none: @program(field) makes one of a function")
+    given = _listed(inputs, "inputs")
+    named("way to work", on, WAYS)
+    gas, engine, timed = whole(gas, "gas", 0, GAS_MAX), named("engine", engine, ENGINES), flag(timed, "timed")
+    asked_of = _revisions(revisions)
     jobs: list[Job] = []
     for one in some:
         data = tuple(one.encode(*(value if isinstance(value, tuple) else (value,))) for value in given)
         expected = tuple(one.expected(each) for each in data)
-        for revision in _revisions(revisions):
+        for revision in asked_of:
             for schedule in _schedules(schedules, revision):
-                asked = Options(revision, **options).with_schedule(schedule)
+                asked = one.options(revision, schedule, options)
                 jobs.append(Job(one.source(), asked, data, expected, gas, engine, timed))
     return Sweep(tuple(row for rows in spread(_done, jobs, on, "sweep") for row in rows))
 
@@ -201,7 +214,13 @@ def compare(program: Compilable, *arguments: Any, revisions: str | Sequence[str]
 def _revisions(asked: str | Sequence[str]) -> list[str]:
     if asked == "all":
         return [revision.name for revision in all_revisions()]
-    return [asked] if isinstance(asked, str) else list(asked)
+    return [revision_named(one) for one in ([asked] if isinstance(asked, str) else _listed(asked, "interfaces"))]
+
+
+def _listed(given: Any, what: str) -> list[Any]:
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise wrong(f"{what} are a list, and {shown(given)} is none")
+    return list(given)
 
 
 def _schedules(asked: str | Sequence[str | Path] | None, revision: str) -> list[str | Path | None]:
@@ -210,16 +229,15 @@ def _schedules(asked: str | Sequence[str | Path] | None, revision: str) -> list[
     known = [schedule.name for schedule in all_schedules(revision)]
     if asked == "all":
         return list(known)
-    some: list[str | Path] = [asked] if isinstance(asked, str) else list(asked)
-    every = {schedule.name for schedule in all_schedules()}
-    for name in some:
-        if isinstance(name, str) and not name.endswith(".toml") and name not in every:
-            raise UnknownName(f"{name!r} is no gas schedule; known are {', '.join(sorted(every))}")
-    return [name for name in some if isinstance(name, Path) or name.endswith(".toml") or name in known]
+    some = [asked] if isinstance(asked, str | Path) else _listed(asked, "gas schedules")
+    files = [isinstance(name, Path) or (isinstance(name, str) and name.endswith(".toml")) for name in some]
+    chosen = [name if is_file else schedule_named(name) for name, is_file in zip(some, files, strict=True)]
+    return [name for name, is_file in zip(chosen, files, strict=True) if is_file or name in known]
 
 
 def spread(work: Callable[[A], B], items: Sequence[A], on: str, what: str) -> list[B]:
     """What `work` makes of each item, in their order, wherever it is done."""
+    on = named("way to work", on, WAYS)
     done: list[B] = []
     for result in _spread(work, items, on):
         done.append(result)
@@ -240,7 +258,7 @@ def _spread(work: Callable[[A], B], items: Sequence[A], on: str) -> Iterator[B]:
         # A process that is forked has none of the threads that its parent's native module may have.
         with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
             yield from pool.map(work, items)
-    elif on == "ray":
+    else:
         try:
             import ray
         except ImportError as error:
@@ -249,8 +267,6 @@ def _spread(work: Callable[[A], B], items: Sequence[A], on: str) -> Iterator[B]:
         task = ray.remote(max_retries=5)(work)
         for waiting in [task.remote(item) for item in items]:
             yield ray.get(waiting)
-    else:
-        raise UnknownName(f"{on!r} is no way to work: serial, processes or ray")
 
 
 @dataclass(frozen=True)
@@ -272,7 +288,7 @@ class GasEntry:
 
 def gas_snapshot(
     path: str | Path,
-    subjects: Sequence[tuple[Compilable, tuple[Any, ...]]],
+    subjects: Sequence[tuple[Compilable, tuple[Any, ...] | bytes]],
     revisions: Sequence[str] = ("eip6690-2024",),
     check: bool = False,
     tolerance: float = 0.0,
@@ -283,7 +299,7 @@ def gas_snapshot(
 
     Args:
         path: The file.
-        subjects: Programs and contracts, with what `run` takes.
+        subjects: Programs and contracts, each with an input, which is calldata or a tuple of what `run` takes.
         revisions: Interfaces.
         check: Whether to hold what is found to the file instead of writing it.
         tolerance: Percent that gas may differ by.
@@ -291,9 +307,10 @@ def gas_snapshot(
     Raises:
         ResidueError: With `check`, if gas differs, or the file has no such line. The message has every difference.
     """
+    tolerance, check = real(tolerance, "tolerance, percent,"), flag(check, "check")
     entries = []
     for subject, arguments in subjects:
-        for row in compare(subject, *arguments, revisions=revisions).rows:
+        for row in sweep(subject, [arguments], revisions).rows:
             if row.reason is not None or not row.agrees or row.gas is None or row.code_bytes is None:
                 raise ResidueError(f"{row.name} under {row.revision}: {row.reason or f'it ended with {row.halt}'}")
             entries.append(GasEntry(row.name, row.revision, row.gas, row.code_bytes))
@@ -302,20 +319,29 @@ def gas_snapshot(
         text = "# residue gas: contract, revision, gas of the example, bytes of code\n" + "\n".join(lines) + "\n"
         Path(path).write_text(text, encoding="utf-8")
         return entries
-    before = {}
-    for line in Path(path).read_text(encoding="utf-8").splitlines():
-        words = line.split()
-        if len(words) == 4 and not line.startswith("#"):
-            before[words[0], words[1]] = int(words[2]), int(words[3])
-    found, wrong = [], []
+    before = _gas_before(path)
+    found, differences = [], []
     for entry in entries:
         known = before.get((entry.name, entry.revision))
         if known is None:
-            wrong.append(f"{path} has no line for {entry.name} under {entry.revision}")
+            differences.append(f"{path} has no line for {entry.name} under {entry.revision}")
             continue
         found.append(replace(entry, gas_before=known[0], code_bytes_before=known[1]))
         if abs(found[-1].percent) > tolerance:
-            wrong.append(f"{entry.name} under {entry.revision}: {known[0]} gas before, {entry.gas} now ({found[-1].percent:+.2f} %)")
-    if wrong:
-        raise ResidueError("\n".join(wrong))
+            differences.append(f"{entry.name} under {entry.revision}: {known[0]} gas before, {entry.gas} now ({found[-1].percent:+.2f} %)")
+    if differences:
+        raise ResidueError("\n".join(differences))
     return found
+
+
+def _gas_before(path: str | Path) -> dict[tuple[str, str], tuple[int, int]]:
+    """Gas and bytes of code by program and interface, as a file has them."""
+    before = {}
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        words = line.split()
+        if not words or line.startswith("#"):
+            continue
+        if len(words) != 4 or not all(word.isascii() and word.isdigit() for word in words[2:]):
+            raise ResidueError(f"{path}, line {number}: {shown(line)} is no name, interface, gas and bytes of code")
+        before[words[0], words[1]] = int(words[2]), int(words[3])
+    return before

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from numbers import Number as AnyNumber
 from typing import Any
 
+from residue.integers import has_members, refused, shown, truth, whole
 from residue.machine import wrong
 from residue.values import Element, Word
 
@@ -52,9 +54,16 @@ class Shape:
 _LEAF = Shape("leaf")
 
 
-def is_leaf(value: Any) -> bool:
-    """Whether a program can compute with it."""
-    return isinstance(value, Element | Word | int)
+def _leaf(value: Any) -> Leaf | None:
+    """What a program can compute with, if it is that: whole numbers of any kind as `int`."""
+    if isinstance(value, Element | Word | int):
+        return value
+    if isinstance(value, type) or has_members(value):
+        return None
+    known = truth(value)
+    if known is not None:
+        return known
+    return whole(value, "a number of a program") if hasattr(value, "__index__") else None
 
 
 def flatten(value: Any) -> tuple[list[Leaf], Shape]:
@@ -93,9 +102,15 @@ def _slots(kind: type) -> list[str]:
 def _shape(value: Any, leaves: list[Leaf], depth: int) -> Shape:
     if depth == 0:
         raise wrong(f"a tree of more than {DEPTH_MAX} levels is no value, nor is an object that contains itself")
-    if is_leaf(value):
-        leaves.append(value)
+    leaf = _leaf(value)
+    if leaf is not None:
+        leaves.append(leaf)
         return _LEAF
+    if isinstance(value, AnyNumber):
+        raise refused(f"a program computes with whole numbers, elements and words, and {shown(value)} is none")
+    if has_members(value):
+        members = value.ravel().tolist()
+        return Shape("array", value.shape, tuple(_shape(one, leaves, depth - 1) for one in members))
     if isinstance(value, tuple | list):
         return Shape(type(value), (len(value),), tuple(_shape(one, leaves, depth - 1) for one in value))
     if isinstance(value, dict):
@@ -106,10 +121,24 @@ def _shape(value: Any, leaves: list[Leaf], depth: int) -> Shape:
         return Shape("static", model=value)
     names = _attributes(value)
     before = len(leaves)
-    below = tuple(_shape(getattr(value, name), leaves, depth - 1) for name in names)
+    below = tuple(_attribute(getattr(value, name), leaves, depth - 1) for name in names)
     if len(leaves) == before:
         return Shape("static", model=value)
     return Shape(type(value), tuple(names), below, value)
+
+
+def _attribute(value: Any, leaves: list[Leaf], depth: int) -> Shape:
+    """An attribute of an object, which may be a number that no program computes with."""
+    is_aside = isinstance(value, AnyNumber) and _leaf(value) is None
+    return Shape("static", model=value) if is_aside else _shape(value, leaves, depth)
+
+
+def dropped(shape: Shape) -> Any:
+    """A member of tuples, lists and dicts that is no element and no word, in a list; an empty one if there is none."""
+    if shape.kind == "static":
+        return [shape.model]
+    is_plain = shape.kind in (dict, "array") or (isinstance(shape.kind, type) and issubclass(shape.kind, tuple | list))
+    return next((found for one in shape.below if (found := dropped(one))), []) if is_plain else []
 
 
 def _tree(shape: Shape, leaves: Iterator[Any]) -> Any:
@@ -118,6 +147,12 @@ def _tree(shape: Shape, leaves: Iterator[Any]) -> Any:
     if shape.kind == "static":
         return shape.model
     below = [_tree(one, leaves) for one in shape.below]
+    if shape.kind == "array":
+        import numpy
+
+        array = numpy.empty(len(below), object)
+        array[:] = below
+        return array.reshape(shape.keys)
     if shape.kind is dict:
         return dict(zip(shape.keys, below, strict=True))
     if issubclass(shape.kind, tuple | list):

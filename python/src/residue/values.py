@@ -7,10 +7,13 @@ EVM's stack: counts, offsets and conditions, where 0 is false and all else true.
 
 from __future__ import annotations
 
+import operator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 
+from residue.beside_numpy import BesideNumPy
 from residue.errors import Halted
+from residue.integers import has_members, is_number, refused, shown, truth, whole
 from residue.machine import current, wrong
 
 if TYPE_CHECKING:
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
 
 WORD = 1 << 256
 """Words are below it."""
+
+SIZE_MAX = 4096
+"""Bytes of an element in calldata and output, at most."""
 
 SMALL = 16
 """A product with a whole number up to this is recorded as additions; `compile(multiples=…)` may make products of them again."""
@@ -29,7 +35,7 @@ class Field:
     Calling it makes an element: `F(-3)`.
     """
 
-    def __init__(self, modulus: int, name: str | None = None, size: int | None = None) -> None:
+    def __init__(self, modulus: SupportsIndex, name: str | None = None, size: SupportsIndex | None = None) -> None:
         """A field.
 
         Args:
@@ -37,20 +43,27 @@ class Field:
             name: What people call it.
             size: Bytes of an element in calldata and output; as many 32-byte words as hold it without it.
         """
-        if modulus < 3:
-            raise ValueError(f"the modulus of a field is above 2, and {modulus} is not")
-        self.modulus = modulus
-        self.name = name or f"integers modulo {modulus:#x}"
-        self.size = size or 32 * ((self.bits + 255) // 256)
+        self.modulus = whole(modulus, "the modulus of a field")
+        if self.modulus < 3:
+            raise refused(f"the modulus of a field is above 2, and {shown(self.modulus)} is not")
+        if name is not None and not isinstance(name, str):
+            raise wrong(f"the name of a field is text, and {shown(name)} is none: Field(modulus, name, size=…)")
+        self.name = name or f"integers modulo {self.modulus:#x}"
+        self.size = self.words_count * 32 if size is None else whole(size, "the size of an element in bytes", 1, SIZE_MAX)
         if 8 * self.size < self.bits:
-            raise ValueError(f"{self.size} bytes do not hold a number of {self.bits} bits")
+            raise refused(f"{self.size} bytes do not hold a number of {self.bits} bits")
 
     @property
     def bits(self) -> int:
         """Bits of the modulus."""
         return self.modulus.bit_length()
 
-    def __call__(self, number: int | Element) -> Element:
+    @property
+    def words_count(self) -> int:
+        """Words that hold an element."""
+        return (self.bits + 255) // 256
+
+    def __call__(self, number: SupportsIndex | Element) -> Element:
         """The element that an integer is."""
         if isinstance(number, Element):
             if number.field != self:
@@ -58,21 +71,28 @@ class Field:
             return number
         if isinstance(number, Word):
             raise wrong("a word becomes an element by field.reduce(word), or field.element(word) if it is below the modulus")
-        return Number(self, number)
+        return Number(self, whole(number, f"an element of {self.name}"))
 
-    def reduce(self, word: Word | int) -> Element:
+    def reduce(self, word: Word | SupportsIndex) -> Element:
         """The element that a word is modulo the modulus."""
+        word = checked_word(word)
         if isinstance(word, WordValue):
             return current(word).reduce(self, word)
         return Number(self, int(word))
 
-    def element(self, *words: Word | int) -> Element:
-        """The element with the number that words are, the most significant first. The program halts if it is not below the modulus."""
-        recorded = [word for word in words if isinstance(word, WordValue)]
+    def element(self, *words: Word | SupportsIndex) -> Element:
+        """The element with the number that words are, the most significant first. The program halts if it is not below the modulus.
+
+        There are as many words as hold an element.
+        """
+        known = [checked_word(word) for word in words]
+        if len(known) != self.words_count:
+            raise wrong(f"words that make an element of {self.name}: {self.words_count} are wanted, and {len(known)} given")
+        recorded = [word for word in known if isinstance(word, WordValue)]
         if recorded:
-            return current(recorded[0]).element_of(self, list(words))
+            return current(recorded[0]).element_of(self, known)
         number = 0
-        for word in words:
+        for word in known:
             number = number << 256 | int(word)
         if number >= self.modulus:
             raise Halted(f"{number:#x} is not below the modulus of {self.name}")
@@ -110,7 +130,7 @@ class Field:
         return f"Field({self.modulus:#x})"
 
 
-class Element:
+class Element(BesideNumPy):
     """An element of a field: a number (`Number`), or a value of a program that is recorded."""
 
     __slots__ = ("field",)
@@ -123,46 +143,56 @@ class Element:
     def __index__(self) -> int:
         return int(self)
 
-    def _coerced(self, other: Element | int) -> Element | None:
+    def _coerced(self, other: Element | SupportsIndex) -> Element | None:
         if isinstance(other, Element):
             if other.field != self.field:
                 raise wrong(f"an element of {self.field.name} meets one of {other.field.name}: elements go between fields as words")
             return other
         if isinstance(other, Word):
             raise wrong("an element meets a word: field.reduce(word) makes an element of it, element.word() a word")
-        return Number(self.field, other) if isinstance(other, int) else None
+        if not is_number(other):
+            return None
+        if truth(other) is not None:
+            raise refused(f"an element meets {other!r}: when(condition, 1, 0) makes an element of a condition")
+        return self.field(other)
 
-    def __add__(self, other: Element | int) -> Element:
+    def __add__(self, other: Element | SupportsIndex) -> Element:
         y = self._coerced(other)
         return NotImplemented if y is None else _combined("add", self, y)
 
-    def __sub__(self, other: Element | int) -> Element:
+    def __sub__(self, other: Element | SupportsIndex) -> Element:
         y = self._coerced(other)
         return NotImplemented if y is None else _combined("sub", self, y)
 
-    def __mul__(self, other: Element | int) -> Element:
-        if isinstance(self, Value) and isinstance(other, int) and abs(other) <= SMALL:
-            return _multiple(self, other)
+    def __mul__(self, other: Element | SupportsIndex) -> Element:
         y = self._coerced(other)
-        return NotImplemented if y is None else _combined("mul", self, y)
+        if y is None:
+            return NotImplemented
+        if isinstance(self, Value) and not isinstance(other, Element):
+            # Not of the element, which may be a small number modulo the modulus and none as it is written.
+            times = whole(other, "a multiple")
+            if abs(times) <= SMALL:
+                return _multiple(self, times)
+        return _combined("mul", self, y)
 
-    def __radd__(self, other: int) -> Element:
+    def __radd__(self, other: SupportsIndex) -> Element:
         y = self._coerced(other)
         return NotImplemented if y is None else _combined("add", y, self)
 
-    def __rsub__(self, other: int) -> Element:
+    def __rsub__(self, other: SupportsIndex) -> Element:
         y = self._coerced(other)
         return NotImplemented if y is None else _combined("sub", y, self)
 
-    def __rmul__(self, other: int) -> Element:
+    def __rmul__(self, other: SupportsIndex) -> Element:
         return self * other
 
-    def __truediv__(self, other: Element | int) -> Element:
+    def __truediv__(self, other: Element | SupportsIndex) -> Element:
         y = self._coerced(other)
         return NotImplemented if y is None else self * y.inverse()
 
-    def __rtruediv__(self, other: int) -> Element:
-        return self.field(other) * self.inverse()
+    def __rtruediv__(self, other: SupportsIndex) -> Element:
+        y = self._coerced(other)
+        return NotImplemented if y is None else y * self.inverse()
 
     def __neg__(self) -> Element:
         return _combined("sub", Number(self.field, 0), self)
@@ -171,16 +201,20 @@ class Element:
         return self
 
     def inverse(self) -> Element:
-        """1 / self, and 0 for 0, by Fermat: some `bits` squarings and a fifth as many products."""
+        """1 / self by Fermat: some `bits` squarings and a fifth as many products. That of 0 is 0: where it may not be, require(x != 0)."""
         if not self.field.is_prime:
             raise wrong(f"{self.field.name} has no division: its modulus is not prime")
         return _power(self, self.field.modulus - 2)
 
-    def __pow__(self, exponent: int) -> Element:
+    def __pow__(self, exponent: SupportsIndex) -> Element:
         """The power, written out as squarings and products. A negative exponent needs a prime modulus."""
-        if not isinstance(exponent, int):
+        if isinstance(exponent, Element | Word):
             raise wrong("an exponent is a whole number that is known: write repeat(...) over the bits of another")
-        return _power(self, exponent) if exponent >= 0 else _power(self.inverse(), -exponent)
+        e = whole(exponent, "an exponent")
+        return _power(self, e) if e >= 0 else _power(self.inverse(), -e)
+
+    def __rpow__(self, other: object) -> Element:
+        raise wrong("an element is no exponent: write repeat(...) over the bits of a word")
 
     def square(self) -> Element:
         """Self times self."""
@@ -194,19 +228,22 @@ class Element:
         """Whether its number, below the modulus, is odd."""
         raise NotImplementedError
 
-    def word(self, number: int = 0) -> Word:
+    def word(self, number: SupportsIndex = 0) -> Word:
         """The word of its number that begins at bit 256 times `number`."""
         raise NotImplementedError
 
     def words(self) -> tuple[Word, ...]:
         """All words of its number, the most significant first."""
-        return tuple(self.word(number) for number in reversed(range((self.field.bits + 255) // 256)))
+        return tuple(self.word(number) for number in reversed(range(self.field.words_count)))
+
+    def _word_number(self, number: SupportsIndex) -> int:
+        return whole(number, f"the number of a word of an element of {self.field.name}", 0, self.field.words_count - 1)
 
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]
         raise NotImplementedError
 
     def __ne__(self, other: object) -> Condition:  # type: ignore[override]
-        return not_(self == other)
+        return NotImplemented if has_members(other) else not_(self == other)
 
     def __hash__(self) -> int:
         raise NotImplementedError
@@ -229,15 +266,16 @@ class Number(Element):
     def is_odd(self) -> Condition:
         return self.value % 2 == 1
 
-    def word(self, number: int = 0) -> Word:
-        return WordNumber(self.value >> 256 * number)
+    def word(self, number: SupportsIndex = 0) -> Word:
+        return WordNumber(self.value >> 256 * self._word_number(number))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Value):
             return NotImplemented
         if isinstance(other, Number):
             return other.field == self.field and other.value == self.value
-        return isinstance(other, int) and other % self.field.modulus == self.value
+        number = _known(other)
+        return number is not None and number % self.field.modulus == self.value
 
     def __hash__(self) -> int:
         return hash(self.value)
@@ -250,6 +288,16 @@ class Number(Element):
 
     def __repr__(self) -> str:
         return f"{self.value:#x}"
+
+
+def _known(other: object) -> int | None:
+    """The integer that an object is, for a comparison of what is known: what is none is unequal, as everywhere in Python."""
+    if isinstance(other, Element | Word) or not hasattr(other, "__index__"):
+        return None
+    try:
+        return operator.index(other)
+    except (TypeError, ValueError):
+        return None
 
 
 def _only_later(self: Any) -> Any:
@@ -272,11 +320,11 @@ class Value(Element):
     def is_odd(self) -> Condition:
         return current(self).is_odd(self)
 
-    def word(self, number: int = 0) -> Word:
-        return current(self).word_of(self, number)
+    def word(self, number: SupportsIndex = 0) -> Word:
+        return current(self).word_of(self, self._word_number(number))
 
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]
-        y = self._coerced(cast("int", other))
+        y = None if other is None else self._coerced(cast("int", other))
         return NotImplemented if y is None else current(self).equal(self, y)
 
     __bool__ = __int__ = __index__ = __iter__ = __float__ = _only_later
@@ -346,7 +394,7 @@ def _power(x: Element, e: int) -> Element:
     return cast("Element", power)
 
 
-class Word:
+class Word(BesideNumPy):
     """A 256-bit word: a number (`WordNumber`), or a word of a program that is recorded.
 
     Operators are those of the EVM: results are taken modulo 2^256, and a division by 0 gives 0. Comparisons give a condition.
@@ -361,64 +409,74 @@ class Word:
     def __index__(self) -> int:
         return int(self)
 
-    def __add__(self, other: Word | int) -> Word:
+    def __add__(self, other: Word | SupportsIndex) -> Word:
         return _word("add", self, other)
 
-    def __sub__(self, other: Word | int) -> Word:
+    def __sub__(self, other: Word | SupportsIndex) -> Word:
         return _word("sub", self, other)
 
-    def __mul__(self, other: Word | int) -> Word:
+    def __mul__(self, other: Word | SupportsIndex) -> Word:
         return _word("mul", self, other)
 
-    def __floordiv__(self, other: Word | int) -> Word:
+    def __floordiv__(self, other: Word | SupportsIndex) -> Word:
         return _word("div", self, other)
 
-    def __mod__(self, other: Word | int) -> Word:
+    def __truediv__(self, other: object) -> Word:
+        raise wrong("words are whole: write // for a quotient, or field.reduce(word) for a division in a field")
+
+    __rtruediv__ = __truediv__
+
+    def __pow__(self, other: object) -> Word:
+        raise wrong("words have no powers: w * w, or 1 << w for those of 2")
+
+    __rpow__ = __pow__
+
+    def __mod__(self, other: Word | SupportsIndex) -> Word:
         return _word("mod", self, other)
 
-    def __and__(self, other: Word | int) -> Word:
+    def __and__(self, other: Word | SupportsIndex) -> Word:
         return _word("and", self, other)
 
-    def __or__(self, other: Word | int) -> Word:
+    def __or__(self, other: Word | SupportsIndex) -> Word:
         return _word("or", self, other)
 
-    def __xor__(self, other: Word | int) -> Word:
+    def __xor__(self, other: Word | SupportsIndex) -> Word:
         return _word("xor", self, other)
 
-    def __lshift__(self, other: Word | int) -> Word:
+    def __lshift__(self, other: Word | SupportsIndex) -> Word:
         return _word("shl", self, other)
 
-    def __rshift__(self, other: Word | int) -> Word:
+    def __rshift__(self, other: Word | SupportsIndex) -> Word:
         return _word("shr", self, other)
 
-    def __radd__(self, other: int) -> Word:
+    def __radd__(self, other: SupportsIndex) -> Word:
         return _word("add", other, self)
 
-    def __rsub__(self, other: int) -> Word:
+    def __rsub__(self, other: SupportsIndex) -> Word:
         return _word("sub", other, self)
 
-    def __rmul__(self, other: int) -> Word:
+    def __rmul__(self, other: SupportsIndex) -> Word:
         return _word("mul", other, self)
 
-    def __rfloordiv__(self, other: int) -> Word:
+    def __rfloordiv__(self, other: SupportsIndex) -> Word:
         return _word("div", other, self)
 
-    def __rmod__(self, other: int) -> Word:
+    def __rmod__(self, other: SupportsIndex) -> Word:
         return _word("mod", other, self)
 
-    def __rand__(self, other: int) -> Word:
+    def __rand__(self, other: SupportsIndex) -> Word:
         return _word("and", other, self)
 
-    def __ror__(self, other: int) -> Word:
+    def __ror__(self, other: SupportsIndex) -> Word:
         return _word("or", other, self)
 
-    def __rxor__(self, other: int) -> Word:
+    def __rxor__(self, other: SupportsIndex) -> Word:
         return _word("xor", other, self)
 
-    def __rlshift__(self, other: int) -> Word:
+    def __rlshift__(self, other: SupportsIndex) -> Word:
         return _word("shl", other, self)
 
-    def __rrshift__(self, other: int) -> Word:
+    def __rrshift__(self, other: SupportsIndex) -> Word:
         return _word("shr", other, self)
 
     def __invert__(self) -> Word:
@@ -428,36 +486,36 @@ class Word:
         raise NotImplementedError
 
     def __ne__(self, other: object) -> Condition:  # type: ignore[override]
-        return not_(self == other)
+        return NotImplemented if has_members(other) else not_(self == other)
 
     def __hash__(self) -> int:
         raise NotImplementedError
 
-    def __lt__(self, other: Word | int) -> Condition:
+    def __lt__(self, other: Word | SupportsIndex) -> Condition:
         return _condition("lt", self, other)
 
-    def __gt__(self, other: Word | int) -> Condition:
+    def __gt__(self, other: Word | SupportsIndex) -> Condition:
         return _condition("lt", other, self)
 
-    def __le__(self, other: Word | int) -> Condition:
-        return not_(_condition("lt", other, self))
+    def __le__(self, other: Word | SupportsIndex) -> Condition:
+        return _condition("lt", other, self, negated=True)
 
-    def __ge__(self, other: Word | int) -> Condition:
-        return not_(_condition("lt", self, other))
+    def __ge__(self, other: Word | SupportsIndex) -> Condition:
+        return _condition("lt", self, other, negated=True)
 
-    def byte(self, index: Word | int) -> Word:
+    def byte(self, index: Word | SupportsIndex) -> Word:
         """Byte `index`, the most significant first; 0 beyond the 32."""
-        return _word("byte", self, index)
+        return _word("byte", self, checked_word(index))
 
-    def bit(self, index: Word | int) -> Word:
+    def bit(self, index: Word | SupportsIndex) -> Word:
         """Bit `index`, the least significant first."""
-        return (self >> index) & 1
+        return (self >> checked_word(index)) & 1
 
     def bind(self) -> Word:
         """Itself, computed here and kept: for what is used more than once, since an expression is computed wherever it is used."""
         return self
 
-    def first(self, size: Word | int) -> tuple[Word, Word | int]:
+    def first(self, size: Word | SupportsIndex) -> tuple[Word, Word | SupportsIndex]:
         """Its first `size` bytes, to be hashed."""
         return self, size
 
@@ -473,7 +531,8 @@ class WordNumber(Word):
     def __eq__(self, other: object) -> bool:
         if isinstance(other, WordValue):
             return NotImplemented
-        return isinstance(other, WordNumber | int) and int(other) == self.value
+        number = other.value if isinstance(other, WordNumber) else _known(other)
+        return number is not None and number == self.value
 
     def __hash__(self) -> int:
         return hash(self.value)
@@ -489,21 +548,23 @@ class WordNumber(Word):
 
 
 class WordValue(Word):
-    """A word of a program that is recorded: known when the code runs."""
+    """A word of a program that is recorded: known when the code runs. `below` is a number that it is always below."""
 
-    __slots__ = ("index", "is_condition", "parts", "region")
+    __slots__ = ("below", "index", "is_condition", "parts", "region")
 
-    def __init__(self, index: int, region: Region, parts: int, is_condition: bool) -> None:
+    def __init__(self, index: int, region: Region, parts: int, is_condition: bool, below: int = WORD) -> None:
         self.index = index
         self.region = region
         self.parts = parts
         self.is_condition = is_condition
+        self.below = 2 if is_condition else below
 
     def bind(self) -> Word:
         return current(self).bind(self)
 
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]
-        return _condition("eq", self, cast("int", other)) if isinstance(other, Word | int) else NotImplemented
+        is_value = is_number(other) and other is not None
+        return _condition("eq", self, cast("int", other)) if is_value or isinstance(other, Word) else NotImplemented
 
     def __invert__(self) -> Word:
         if self.is_condition:
@@ -520,32 +581,30 @@ Condition = Word | bool
 """What `when` and `require` take: 0 is false, all else true."""
 
 
-def word(number: int) -> Word:
-    """The word that a number is modulo 2^256."""
-    return WordNumber(number)
+def word(number: SupportsIndex) -> Word:
+    """The word that a number is modulo 2^256; True is 1, and False 0."""
+    known = truth(number)
+    return WordNumber(whole(number, "a word") if known is None else known)
 
 
-def not_(condition: Condition | int) -> Condition:
+def not_(condition: Condition | SupportsIndex) -> Condition:
     """1 if the condition is 0, else 0."""
-    return _condition("eq", condition, 0)
+    return _condition("eq", checked_word(condition), 0)
 
 
-def bind(word: Condition | int) -> Word:
+def bind(word: Condition | SupportsIndex) -> Word:
     """The word or condition, computed here and kept: for what is used more than once."""
     return checked_word(word).bind()
 
 
-def checked_word(number: Word | int) -> Word:
-    """A word, if it is one."""
+def checked_word(number: Word | SupportsIndex) -> Word:
+    """A word, if it is one: a truth is, and so is a whole number from 0 to 2^256 − 1."""
     if isinstance(number, Word):
         return number
     if isinstance(number, Element):
         raise wrong("a word meets an element: element.word() makes a word of it")
-    if not isinstance(number, int):
-        raise wrong(f"{number!r} is no word")
-    if not 0 <= number < WORD:
-        raise wrong(f"{number} is no word: not between 0 and 2^256 − 1")
-    return WordNumber(number)
+    known = truth(number)
+    return WordNumber(whole(number, "a word", 0, WORD - 1) if known is None else known)
 
 
 def _computed(op: str, a: int, b: int) -> int:
@@ -578,13 +637,52 @@ def _computed(op: str, a: int, b: int) -> int:
             return int(a == b)
 
 
-def _word(op: str, a: Word | int, b: Word | int) -> Word:
+def below(word: Word) -> int:
+    """A number that a word is below, whatever the input."""
+    return word.below if isinstance(word, WordValue) else int(word) + 1
+
+
+def below_result(op: str, a: Word, b: Word) -> int:
+    """A number that the result of an operation is below, from what its words are below."""
+    x, y = below(a) - 1, below(b) - 1
+    known = int(b) if isinstance(b, WordNumber) else None
+    most = WORD - 1
+    match op:
+        case "add":
+            most = x + y
+        case "mul":
+            most = x * y
+        case "div":
+            most = x if known is None else _computed("div", x, known)
+        case "mod":
+            most = min(x, max(y - 1, 0))
+        case "and":
+            most = min(x, y)
+        case "or" | "xor":
+            most = (1 << max(x.bit_length(), y.bit_length())) - 1
+        case "shl" if known is not None:
+            most = _computed("shl", x, known)
+        case "shr":
+            most = x if known is None else _computed("shr", x, known)
+        case "byte":
+            most = 255
+        case "lt" | "eq":
+            most = 1
+    return most + 1 if most < WORD else WORD
+
+
+def _word(op: str, a: Word | SupportsIndex, b: Word | SupportsIndex) -> Word:
+    if has_members(a) or has_members(b):
+        return cast("Word", NotImplemented)
     x, y = checked_word(a), checked_word(b)
     if isinstance(x, WordNumber) and isinstance(y, WordNumber):
         return WordNumber(_computed(op, x.value, y.value))
     return current(x, y).word_op(op, x, y)
 
 
-def _condition(op: str, a: Condition | int, b: Word | int) -> Condition:
+def _condition(op: str, a: Condition | SupportsIndex, b: Word | SupportsIndex, negated: bool = False) -> Condition:
     result = _word(op, a, b)
-    return bool(result.value) if isinstance(result, WordNumber) else result
+    if result is NotImplemented:
+        return cast("Word", result)
+    condition = bool(result.value) if isinstance(result, WordNumber) else result
+    return not_(condition) if negated else condition
