@@ -2,8 +2,9 @@
 
 use super::places::{FunctionPlaces, Places};
 use super::spelling::{Spelt, parse_effect};
-use super::tokens::{ParseError, Parsed, Tokens};
+use super::tokens::{ParseError, Parsed, Tokens, decimal, hexadecimal_digits};
 use super::{MOD_OPS, WORD_OPS};
+use crate::limits::REGIONS_MAX;
 use crate::machine::{Capacity, Feature, FirstSteps, SequenceStep};
 use crate::origin::Origins;
 use crate::program::{
@@ -11,9 +12,6 @@ use crate::program::{
     Region, Statement, TableDecl, Value, Word, WordDef,
 };
 use ruint::aliases::U256;
-
-/// Regions may be nested this deep; no program comes near it, and a hostile text cannot exhaust the stack.
-const DEPTH_MAX: usize = 64;
 
 /// Reads what [`super::print()`] writes.
 pub fn parse(text: &str) -> Result<Program, ParseError> {
@@ -202,7 +200,7 @@ impl Parser<'_> {
 
     /// A stretch below `end`.
     fn stretch_before(&mut self, end: usize) -> Parsed<usize> {
-        let known = |text: &str| text.strip_prefix('s')?.parse().ok().filter(|&number| number < end);
+        let known = |text: &str| usize::try_from(decimal(text.strip_prefix('s')?)?).ok().filter(|&number| number < end);
         self.tokens.take("a stretch that has been named, such as s0", known)
     }
 
@@ -241,7 +239,8 @@ impl Parser<'_> {
                 return Ok(WordDef::Has(Feature::Inversion));
             }
             if self.tokens.word_is("precompile") {
-                let address = self.tokens.take("the address of a precompile", |text| text.parse().ok())?;
+                let address = self.tokens.at_most("the address of a precompile", u16::MAX.into())?;
+                let address = u16::try_from(address).expect("it is at most so much");
                 return Ok(WordDef::Has(Feature::Precompile(address)));
             }
             if self.tokens.word_is("slots") {
@@ -276,18 +275,21 @@ impl Parser<'_> {
             self.tokens.next += 1;
             return Ok(WordDef::ModOp(*op, [self.read()?, self.read()?, self.read()?]));
         }
-        self.tokens
-            .take(
-                "a word: a number with 0x, an operation, `calldata_size`, `calldata_word`, `scratch_word`, `clz`, `has` or `defined`",
-                |text| U256::from_str_radix(text.strip_prefix("0x")?, 16).ok(),
-            )
-            .map(WordDef::Constant)
+        let expected = match self.tokens.peek().and_then(hexadecimal_digits) {
+            Some(_) => "a number below 2²⁵⁶",
+            None => {
+                "a word: a number such as 0x0, an operation, `calldata_size`, `calldata_word`, `scratch_word`, `clz`, `has` or `defined`"
+            }
+        };
+        let number = |text| U256::from_str_radix(hexadecimal_digits(text)?, 16).ok();
+        self.tokens.take(expected, number).map(WordDef::Constant)
     }
 
     /// Statements up to one of the words `ends`, which stays.
     fn statements(&mut self, ends: &[&str]) -> Parsed<Region> {
-        if self.depth == DEPTH_MAX {
-            return self.tokens.fail(self.tokens.next, &format!("at most {DEPTH_MAX} regions in each other"));
+        // The body of the function is around all of its regions.
+        if self.depth > REGIONS_MAX {
+            return self.tokens.fail(self.tokens.next, &format!("regions at most {REGIONS_MAX} deep in each other"));
         }
         self.depth += 1;
         let mut statements = Vec::new();
