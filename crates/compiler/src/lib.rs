@@ -476,7 +476,7 @@ fn part<'a>(
     let is_literal = dialect.portable && revision.is_strided();
     let fused = Fused { end: if is_literal { limit - 1 } else { fuse::ANYWHERE } };
     let cost = revision.is_strided().then_some(&fused as &dyn Cost);
-    let mut allocation = allocate(program, &rows, room, cost)?;
+    let mut allocation = allocate(program, &rows, room, cost).map_err(|few| CompileError::Slots { few, limit })?;
     threads::cut(&mut rows, program, &allocation);
     let AfterValues { spare, first_constant } = names.name(&mut allocation, constants);
     let first_constant = first_constant + extra;
