@@ -4,6 +4,7 @@ use crate::dialect::Dialect;
 use crate::error::CompileError;
 use crate::portable::SlotNames;
 use crate::{has_elements, target, words};
+use num_bigint::BigUint;
 use residue_ir::program::Program;
 use residue_ir::{Effect, Feature};
 use residue_isa::opcode::evm;
@@ -13,6 +14,7 @@ use residue_isa::revision::rules::{SLOTS_MAX, SetForm};
 use residue_isa::{Revision, SlotRules};
 use residue_passes::rows::Sizes;
 use residue_passes::{Limits, Slot};
+use std::borrow::Cow;
 
 /// How much is made as one: any number of slots are loaded and stored by one instruction, and what is read of calldata together may
 /// have a word between elements.
@@ -117,6 +119,19 @@ pub(crate) fn require_precompiles(program: &Program, dialect: Dialect) -> Result
     refused.map_or(Ok(()), |address| Err(CompileError::Precompile { address, fork: dialect.fork }))
 }
 
+/// The program, with another modulus where the revision has not its own and nothing is left in it that is below one. Else such a modulus is
+/// refused.
+pub(crate) fn with_modulus(program: &Program, revision: Revision) -> Result<Cow<'_, Program>, CompileError> {
+    let needs_none = || !has_elements(program) && program.tables.is_empty() && program.modulus.known().is_some();
+    match require_modulus(program, revision) {
+        Err(_) if needs_none() => {
+            let modulus = BigUint::from(3u8).into();
+            Ok(Cow::Owned(Program { modulus, constants: Vec::new(), ..program.clone() }))
+        }
+        checked => checked.map(|()| Cow::Borrowed(program)),
+    }
+}
+
 /// Refuses a modulus that the revision has not: too long or even, whatever the program does with it, and one that is merely of another
 /// field or width than the revision's only one where the program has elements.
 pub(crate) fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileError> {
@@ -154,14 +169,13 @@ pub(crate) fn require_modulus(program: &Program, revision: Revision) -> Result<(
 mod tests {
     use super::*;
     use crate::compile_as;
-    use num_bigint::BigUint;
     use residue_ir::text;
     use residue_isa::GasSchedule;
     use residue_passes::SmallMultiples;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     /// Programs that operate on nothing, over the modulus that stands for `M`, of which `T` is one less.
-    const BODIES: [&str; 9] = [
+    const BODIES: [&str; 11] = [
         "function f0 \"start\" () -> () values 0 { }",
         "constant c0 = T function f0 \"start\" () -> () values 0 { word w0 = 0x1 return_word w0 }",
         "table t0 \"t\" values 1 { (T) (0x1) } function f0 \"start\" () -> () values 0 { }",
@@ -178,6 +192,11 @@ mod tests {
         "subprogram p0 \"p\" modulus given limbs 4 { function f0 \"in\" () -> () values 0 { } }
          function f0 \"start\" () -> () values 0 { word w0 = 0x65 enter p0 (w0) }",
         "constant c0 = T function f0 \"start\" () -> () values 0 { return_elements (c0) bytes 600 }",
+        // Values that are there for some answers only.
+        "constant c0 = T function f0 \"start\" () -> () values 1 { word w0 = has limbs 64 word w1 = 0x0
+           branch w0 { reduce w1 -> v0 return_elements (v0) bytes 600 give () } else { return_word w1 give () } -> () }",
+        "constant c0 = T function f0 \"start\" () -> () values 1 { word w0 = has powers_of_two word w1 = 0x0
+           branch w0 { reduce w1 -> v0 return_elements (v0) bytes 600 give () } else { return_word w1 give () } -> () }",
     ];
 
     /// Moduli of lengths about those where revisions differ: odd, even and powers of two.
@@ -215,6 +234,23 @@ mod tests {
         }
         assert!(compiled > 1000 && refused > 1000, "{compiled} compiled, {refused} refused");
         assert!(panicked.is_empty(), "{} panic, among them {:?}", panicked.len(), &panicked[..panicked.len().min(20)]);
+    }
+
+    /// Whoever asks is answered, and needs no modulus for what is left.
+    #[test]
+    fn a_program_that_asks_has_a_modulus_where_there_is_one() {
+        let wide = format!("0x1{}", "0".repeat(255) + "1");
+        for (modulus, body, revision) in [
+            ("0x80", BODIES[10], Revision::Evm384V9),
+            ("0x80", BODIES[10], Revision::Eip5843),
+            (&wide, BODIES[9], Revision::XMovx),
+            (&wide, BODIES[9], Revision::Evm),
+        ] {
+            let text = format!("program \"asks\" modulus {modulus} {}", body.replace('T', "0x1"));
+            let schedule = GasSchedule::default_for(revision).unwrap();
+            let compiled = crate::compile(&text::read(&text).unwrap(), revision, &schedule);
+            assert!(compiled.is_ok(), "{revision}: {compiled:?}");
+        }
     }
 
     #[test]
