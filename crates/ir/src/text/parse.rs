@@ -229,43 +229,7 @@ impl Parser<'_> {
             return Ok(WordDef::Defined);
         }
         if self.tokens.word_is("has") {
-            if self.tokens.word_is("powers_of_two") {
-                return Ok(WordDef::Has(Feature::PowersOfTwo));
-            }
-            if self.tokens.word_is("given") {
-                return Ok(WordDef::Has(Feature::Given));
-            }
-            if self.tokens.word_is("inversion") {
-                return Ok(WordDef::Has(Feature::Inversion));
-            }
-            if self.tokens.word_is("precompile") {
-                let address = self.tokens.at_most("the address of a precompile", u16::MAX.into())?;
-                let address = u16::try_from(address).expect("it is at most so much");
-                return Ok(WordDef::Has(Feature::Precompile(address)));
-            }
-            if self.tokens.word_is("slots") {
-                return Ok(WordDef::Has(Feature::Slots(self.read()?)));
-            }
-            if self.tokens.word_is("padding") {
-                return Ok(WordDef::Has(Feature::Padding));
-            }
-            if self.tokens.word_is("zero_test") {
-                return Ok(WordDef::Has(Feature::ZeroTest));
-            }
-            if self.tokens.word_is("field_slots") {
-                return Ok(WordDef::Has(Feature::FieldSlots));
-            }
-            if self.tokens.word_is("short_parts") {
-                return Ok(WordDef::Has(Feature::ShortParts));
-            }
-            if self.tokens.word_is("order") {
-                return Ok(WordDef::Has(Feature::Order));
-            }
-            if self.tokens.word_is("leading_zeros") {
-                return Ok(WordDef::Has(Feature::LeadingZeros));
-            }
-            self.tokens.expect("limbs")?;
-            return Ok(WordDef::Has(Feature::Limbs(self.read()?)));
+            return Ok(WordDef::Has(self.feature()?));
         }
         if let Some((op, _)) = WORD_OPS.iter().find(|(_, name)| self.tokens.peek() == Some(name)) {
             self.tokens.next += 1;
@@ -283,6 +247,37 @@ impl Parser<'_> {
         };
         let number = |text| U256::from_str_radix(hexadecimal_digits(text)?, 16).ok();
         self.tokens.take(expected, number).map(WordDef::Constant)
+    }
+
+    /// What `has` asks for.
+    fn feature(&mut self) -> Parsed<Feature> {
+        let plain = [
+            ("powers_of_two", Feature::PowersOfTwo),
+            ("given", Feature::Given),
+            ("inversion", Feature::Inversion),
+            ("padding", Feature::Padding),
+            ("zero_test", Feature::ZeroTest),
+            ("field_slots", Feature::FieldSlots),
+            ("short_parts", Feature::ShortParts),
+            ("order", Feature::Order),
+            ("leading_zeros", Feature::LeadingZeros),
+        ];
+        if let Some((_, feature)) = plain.into_iter().find(|(name, _)| self.tokens.word_is(name)) {
+            return Ok(feature);
+        }
+        if self.tokens.word_is("precompile") {
+            let address = self.tokens.at_most("the address of a precompile", u16::MAX.into())?;
+            return Ok(Feature::Precompile(u16::try_from(address).expect("it is at most so much")));
+        }
+        if self.tokens.word_is("slots") {
+            return Ok(Feature::Slots(self.read()?));
+        }
+        if self.tokens.word_is("limbs") {
+            return Ok(Feature::Limbs(self.read()?));
+        }
+        let names: Vec<String> = plain.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let expected = format!("{}, `limbs`, `slots` or `precompile`", names.join(", "));
+        self.tokens.fail(self.tokens.next, &expected)
     }
 
     /// Statements up to one of the words `ends`, which stays.
