@@ -11,6 +11,7 @@
 
 pub mod args;
 pub mod commands;
+pub mod excerpt;
 pub mod formats;
 pub mod formulas;
 pub mod handover;

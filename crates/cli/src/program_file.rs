@@ -10,7 +10,7 @@ use residue_ir::{Program, text};
 use residue_isa::{GasSchedule, Revision};
 
 use crate::waiting::WaitingLine;
-use crate::{input, output};
+use crate::{excerpt, input, output};
 
 /// Whether the name is that of such a file.
 pub fn is_program(name: &str) -> bool {
@@ -39,6 +39,9 @@ pub fn compile(
 
 /// What is wrong, and the line of the text with these bytes marked.
 fn shown(path: &str, text: &str, span: Range<usize>, what: &str) -> anyhow::Error {
+    if let Some(excerpt) = excerpt::of_long_line(path, text, &span) {
+        return anyhow!("{what}\n{excerpt}");
+    }
     let colours = std::io::stderr().is_terminal() && output::colours_allowed();
     let config = Config::default().with_index_type(IndexType::Byte).with_color(colours);
     let place = (path, span);

@@ -1,6 +1,11 @@
 //! Why a program cannot be compiled.
 
+use crate::features::slot_limit;
+use num_bigint::BigUint;
+use residue_ir::VerifyError;
+use residue_isa::assembly::AssembleError;
 use residue_isa::{Fork, Revision};
+use residue_passes::TooFewSlots;
 use thiserror::Error;
 
 /// Why a program cannot be compiled for a revision. A limit names the function and the number.
@@ -8,7 +13,7 @@ use thiserror::Error;
 pub enum CompileError {
     /// The program is not well formed.
     #[error("the program is not well formed: {0}")]
-    Program(#[from] residue_ir::VerifyError),
+    Program(VerifyError),
     /// The modulus has a width that the revision does not have.
     #[error("{revision} has moduli up to {limit_bits} bits; this program's has {bits}")]
     Width {
@@ -42,10 +47,12 @@ pub enum CompileError {
         revision: Revision,
     },
     /// Montgomery form needs an odd modulus.
-    #[error("{revision} needs an odd modulus")]
+    #[error("{revision} needs an odd modulus{}; this program's is {}", or_power_of_two(*revision), shown(modulus))]
     EvenModulus {
         /// The revision.
         revision: Revision,
+        /// The modulus.
+        modulus: BigUint,
     },
     /// The revision has one field, and the program is over another.
     #[error("{revision} has one field only, the base field of BLS12-381; this program is over another")]
@@ -64,10 +71,15 @@ pub enum CompileError {
         reason: &'static str,
     },
     /// More slots are needed at once than there are.
-    #[error(transparent)]
-    Slots(#[from] residue_passes::TooFewSlots),
+    #[error("{few}; an array (`store` and `load`) holds values in memory{}", with_more(*limit))]
+    Slots {
+        /// Which function needs how many.
+        few: TooFewSlots,
+        /// How many the revision has, those of constants included.
+        limit: u32,
+    },
     /// More constants than there are slots.
-    #[error("the program has {count} constants; {limit} slots hold them and at least one value")]
+    #[error("the program has {count} constants; {limit} slots hold them and at least one value; a table (`lookup`) holds constants in code{}", with_more(*limit))]
     Constants {
         /// How many there are.
         count: usize,
@@ -134,7 +146,7 @@ pub enum CompileError {
     },
     /// The code could not be encoded.
     #[error("assembling: {0}")]
-    Assemble(#[from] residue_isa::assembly::AssembleError),
+    Assemble(AssembleError),
     /// The checker found code that does not mean its block. This is a mistake in the compiler.
     #[error("function `{function}`: compiled code does not mean its block: {what}")]
     Judged {
@@ -145,6 +157,49 @@ pub enum CompileError {
     },
 }
 
+// The message says these, so that they are no sources, which would be said again.
+impl From<VerifyError> for CompileError {
+    fn from(error: VerifyError) -> Self {
+        Self::Program(error)
+    }
+}
+
+impl From<AssembleError> for CompileError {
+    fn from(error: AssembleError) -> Self {
+        Self::Assemble(error)
+    }
+}
+
+/// The revisions that have more slots than so many, for the end of a message.
+fn with_more(limit: u32) -> String {
+    let mut most: Vec<(u32, Vec<&str>)> = Vec::new();
+    for revision in Revision::every() {
+        let slots = slot_limit(revision);
+        if slots > limit {
+            match most.iter_mut().find(|(other, _)| *other == slots) {
+                Some((_, names)) => names.push(revision.name()),
+                None => most.push((slots, vec![revision.name()])),
+            }
+        }
+    }
+    most.sort_unstable_by_key(|&(slots, _)| std::cmp::Reverse(slots));
+    let some = |(slots, names): &(u32, Vec<&str>)| match names.len() {
+        0..=2 => format!("; {slots} slots under {}", names.join(" and ")),
+        others => format!("; {slots} slots under {} and {} others", names[0], others - 1),
+    };
+    most.iter().map(some).collect()
+}
+
+fn or_power_of_two(revision: Revision) -> &'static str {
+    let has_them = revision.slot_rules().is_some_and(|rules| rules.moduli.powers_of_two);
+    if has_them { " or a power of two" } else { "" }
+}
+
+/// A modulus in a message: one that is long by its bits.
+fn shown(modulus: &BigUint) -> String {
+    if modulus.bits() <= 64 { format!("{modulus:#x}") } else { format!("even and of {} bits", modulus.bits()) }
+}
+
 impl CompileError {
     /// Whether it says that the revision has no code for such a program: moduli that the revision does not have, or too few of them, or
     /// inversions or comparisons; or that the code would be so long that addresses of parts that words choose do not fit two bytes.
@@ -152,5 +207,115 @@ impl CompileError {
         use CompileError::{EvenModulus, Far, FixedField, Inversion, OnlyWidth, Order, Subprogram, Width};
         let is_of_modulus = matches!(self, Width { .. } | OnlyWidth { .. } | EvenModulus { .. } | FixedField { .. });
         is_of_modulus || matches!(self, Subprogram { .. } | Inversion { .. } | Order { .. } | Far { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lower::layout::MEMORY_BYTES_MAX;
+    use crate::{CHOSEN_MAX, compile, features::slot_limit};
+    use residue_ir::text;
+    use residue_isa::GasSchedule;
+    use residue_isa::opcode::evm;
+
+    #[test]
+    fn the_page_has_the_limits_of_code() {
+        let mut slots: Vec<(u32, Vec<String>)> = Vec::new();
+        for revision in Revision::every() {
+            let (limit, name) = (slot_limit(revision), format!("`{revision}`"));
+            match slots.iter_mut().find(|(other, _)| *other == limit) {
+                Some((_, names)) => names.push(name),
+                None => slots.push((limit, vec![name])),
+            }
+        }
+        slots.sort_by_key(|(limit, _)| std::cmp::Reverse(*limit));
+        let most = slots.iter().map(|(_, names)| names.len()).max();
+        let mut rows = String::new();
+        for (limit, names) in slots {
+            let names = if Some(names.len()) == most { "any other revision".to_owned() } else { names.join(", ") };
+            let limit = residue_pages::grouped(limit.into());
+            rows += &format!("| values at once and constants, one place left free, under {names} | {limit} |\n");
+        }
+        for (of, most) in [
+            ("bytes of memory that do not depend on the input", MEMORY_BYTES_MAX),
+            ("words that a function keeps on the stack", u64::from(evm::DUP16 - evm::DUP1) + 1),
+            ("offset in code of a part that a word chooses", CHOSEN_MAX as u64), // usize to u64 widens
+        ] {
+            rows += &format!("| {of} | {} |\n", residue_pages::grouped(most));
+        }
+        residue_pages::hold("docs/ir.md", "limits of code", &format!("| | at most |\n|---|---:|\n{rows}"));
+    }
+
+    /// Products that are all needed at once, so many.
+    fn at_once(count: usize) -> String {
+        let ops: String = (1..count).map(|value| format!("v{value} = mul v{} v{}\n", value - 1, value - 1)).collect();
+        let sums: String = (0..count - 1)
+            .map(|sum| {
+                let before = if sum == 0 { 0 } else { count + sum - 1 };
+                format!("v{} = add v{before} v{}\n", count + sum, sum + 1)
+            })
+            .collect();
+        format!(
+            "program \"live\" modulus 0x61 function f0 \"start\" () -> () values {} {{ word w0 = 0x0 parse w0 bytes 1 -> v0
+             block {{ {ops} {sums} }} return_elements (v{}) bytes 1 }}",
+            2 * count - 1,
+            2 * count - 2,
+        )
+    }
+
+    #[test]
+    fn too_many_values_at_once_are_told_the_ways_out() {
+        let message = |count, revision: Revision| {
+            let schedule = GasSchedule::default_for(revision).unwrap();
+            compile(&text::read(&at_once(count)).unwrap(), revision, &schedule).map_err(|error| error.to_string())
+        };
+        assert!(message(200, Revision::Eip6690_2024).is_ok());
+        let few = message(800, Revision::Eip6690_2024).unwrap_err();
+        for part in ["`start` needs more than 254 slots at once, ", "`store` and `load`", "16384 slots under evm and "]
+        {
+            assert!(few.contains(part), "{few}");
+        }
+    }
+
+    /// What takes memory by the square is not begun for what has no place.
+    #[test]
+    fn an_element_that_has_no_place_is_refused_before_all_else() {
+        let values: String = (0..20_000).map(|value| format!("v{value} ")).collect();
+        let text = format!(
+            "program \"wide\" modulus 0x61 table t0 \"t\" values 20000 {{ ({}) }} function f0 \"start\" () -> () values 20000 {{
+             word w0 = 0x0 lookup t0 w0 -> ({values}) return_elements (v0) bytes 1 }}",
+            "0x1 ".repeat(20_000)
+        );
+        let program = text::read(&text).unwrap();
+        let schedule = |revision| GasSchedule::default_for(revision).unwrap();
+        let revision = Revision::Eip6690_2024;
+        let error = compile(&program, revision, &schedule(revision)).unwrap_err();
+        assert!(matches!(error, CompileError::Slots { ref few, .. } if few.needed == Some(20_000)), "{error}");
+        // Where a row of known number is constants, one of them is read here.
+        assert!(compile(&program, Revision::Evm, &schedule(Revision::Evm)).is_ok());
+    }
+
+    #[test]
+    fn constant_indices_that_no_array_has_are_addresses_all_the_same() {
+        let most = format!("0x{}", "f".repeat(64));
+        for body in [
+            "reserve a0 w0 load a0 w1 -> (v0) return_elements (v0) bytes 1",
+            "reserve a0 w1 parse w0 bytes 1 -> v0",
+            "parse w0 bytes 1 -> v0 store a0 w1 (v0)",
+            "load a0 w1 -> (v0)",
+        ] {
+            let text = format!(
+                "program \"p\" modulus 0x61 array a0 \"a\" values 1 capacity unbounded
+                 function f0 \"start\" () -> () values 1 {{ word w0 = 0x1 word w1 = {most} {body} }}"
+            );
+            let program = text::read(&text).unwrap();
+            for revision in Revision::every() {
+                match compile(&program, revision, &GasSchedule::default_for(revision).unwrap()) {
+                    Err(CompileError::Assemble(error)) => panic!("{revision}: {error}: {body}"),
+                    Ok(_) | Err(_) => {}
+                }
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use crate::dialect::Dialect;
 use crate::error::CompileError;
 use crate::portable::SlotNames;
 use crate::{has_elements, target, words};
+use num_bigint::BigUint;
 use residue_ir::program::Program;
 use residue_ir::{Effect, Feature};
 use residue_isa::opcode::evm;
@@ -13,6 +14,7 @@ use residue_isa::revision::rules::{SLOTS_MAX, SetForm};
 use residue_isa::{Revision, SlotRules};
 use residue_passes::rows::Sizes;
 use residue_passes::{Limits, Slot};
+use std::borrow::Cow;
 
 /// How much is made as one: any number of slots are loaded and stored by one instruction, and what is read of calldata together may
 /// have a word between elements.
@@ -117,11 +119,22 @@ pub(crate) fn require_precompiles(program: &Program, dialect: Dialect) -> Result
     refused.map_or(Ok(()), |address| Err(CompileError::Precompile { address, fork: dialect.fork }))
 }
 
-/// Refuses a modulus that the revision has not.
-pub(crate) fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileError> {
-    if !has_elements(program) {
-        return Ok(());
+/// The program, with another modulus where the revision has not its own and nothing is left in it that is below one. Else such a modulus is
+/// refused.
+pub(crate) fn with_modulus(program: &Program, revision: Revision) -> Result<Cow<'_, Program>, CompileError> {
+    let needs_none = || !has_elements(program) && program.tables.is_empty() && program.modulus.known().is_some();
+    match require_modulus(program, revision) {
+        Err(_) if needs_none() => {
+            let modulus = BigUint::from(3u8).into();
+            Ok(Cow::Owned(Program { modulus, constants: Vec::new(), ..program.clone() }))
+        }
+        checked => checked.map(|()| Cow::Borrowed(program)),
     }
+}
+
+/// Refuses a modulus that the revision has not: too long or even, whatever the program does with it, and one that is merely of another
+/// field or width than the revision's only one where the program has elements.
+pub(crate) fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileError> {
     let bits = program.modulus.bits();
     let widest = 64 * revision.width_limbs_max() as u64;
     let limit_bits = revision.evm384().map_or(widest, |interface| interface.modulus_bits_max.into());
@@ -136,7 +149,10 @@ pub(crate) fn require_modulus(program: &Program, revision: Revision) -> Result<(
         || revision.family() == Family::Words
         || power_of_two && rules.is_some_and(|rules| rules.moduli.powers_of_two);
     if !expressible {
-        return Err(CompileError::EvenModulus { revision });
+        return Err(CompileError::EvenModulus { revision, modulus: program.modulus.most() });
+    }
+    if !has_elements(program) {
+        return Ok(());
     }
     if is_fixed && program.modulus != target::evm384::fixed_modulus() {
         return Err(CompileError::FixedField { revision });
@@ -146,5 +162,113 @@ pub(crate) fn require_modulus(program: &Program, revision: Revision) -> Result<(
             Err(CompileError::OnlyWidth { revision, bits, limbs: revision.width_limbs_max() })
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile_as;
+    use residue_ir::text;
+    use residue_isa::GasSchedule;
+    use residue_passes::SmallMultiples;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// Programs that operate on nothing, over the modulus that stands for `M`, of which `T` is one less.
+    const BODIES: [&str; 11] = [
+        "function f0 \"start\" () -> () values 0 { }",
+        "constant c0 = T function f0 \"start\" () -> () values 0 { word w0 = 0x1 return_word w0 }",
+        "table t0 \"t\" values 1 { (T) (0x1) } function f0 \"start\" () -> () values 0 { }",
+        "array a0 \"a\" values 2 capacity 3 array a1 \"b\" values 1 capacity unbounded
+         function f0 \"start\" () -> () values 0 { word w0 = 0x2 reserve a1 w0 }",
+        "array a0 \"a\" values 1 capacity 4 table t0 \"t\" values 1 { (T) (T) }
+         function f0 \"start\" () -> () values 0 { fill_from a0 t0 }",
+        "variable x0 \"x\" function f0 \"start\" () -> () values 0 {
+           word w0 = 0x0 word w1 = 0x20 word w2 = defined word w3 = scratch_word w0
+           scratch bytes 64 copy_calldata w0 from w0 bytes w1 set_scratch w1 w3
+           sha256 (word w0 bytes w1) -> w2 set x0 w2 return_scratch w0 bytes w1 }",
+        "subprogram p0 \"p\" modulus M { function f0 \"in\" () -> () values 0 { } }
+         function f0 \"start\" () -> () values 0 { enter p0 () }",
+        "subprogram p0 \"p\" modulus given limbs 4 { function f0 \"in\" () -> () values 0 { } }
+         function f0 \"start\" () -> () values 0 { word w0 = 0x65 enter p0 (w0) }",
+        "constant c0 = T function f0 \"start\" () -> () values 0 { return_elements (c0) bytes 600 }",
+        // Values that are there for some answers only.
+        "constant c0 = T function f0 \"start\" () -> () values 1 { word w0 = has limbs 64 word w1 = 0x0
+           branch w0 { reduce w1 -> v0 return_elements (v0) bytes 600 give () } else { return_word w1 give () } -> () }",
+        "constant c0 = T function f0 \"start\" () -> () values 1 { word w0 = has powers_of_two word w1 = 0x0
+           branch w0 { reduce w1 -> v0 return_elements (v0) bytes 600 give () } else { return_word w1 give () } -> () }",
+    ];
+
+    /// Moduli of lengths about those where revisions differ: odd, even and powers of two.
+    fn moduli() -> Vec<BigUint> {
+        let power = |bits: u32| BigUint::from(1u8) << bits;
+        let lengths = [3, 65, 255, 256, 257, 383, 384, 385, 767, 768, 769, 1024, 1025, 4094];
+        let about = |bits: u32| [power(bits), power(bits) - 1u8, power(bits) + 1u8, power(bits) + 2u8];
+        let mut moduli: Vec<BigUint> = lengths.into_iter().flat_map(about).collect();
+        moduli.extend([3u8, 4, 6].map(BigUint::from));
+        moduli.push(target::evm384::fixed_modulus());
+        moduli
+    }
+
+    #[test]
+    fn programs_that_operate_on_nothing_are_compiled_or_refused() {
+        let mut panicked = Vec::new();
+        let (mut compiled, mut refused) = (0, 0);
+        let with_prices = |revision| (revision, GasSchedule::default_for(revision).unwrap());
+        let interfaces: Vec<(Revision, GasSchedule)> = Revision::every().map(with_prices).collect();
+        for modulus in moduli() {
+            for (number, body) in BODIES.iter().enumerate() {
+                let body = body.replace('M', &format!("{modulus:#x}")).replace('T', &format!("{:#x}", &modulus - 1u8));
+                let program = text::read(&format!("program \"empty\" modulus {modulus:#x} {body}")).unwrap();
+                let dialect = Dialect { portable: number % 2 > 0, ..Dialect::default() };
+                for (revision, schedule) in &interfaces {
+                    let compile =
+                        || compile_as(&program, *revision, schedule, SmallMultiples::AsWritten, dialect).is_ok();
+                    match catch_unwind(AssertUnwindSafe(compile)) {
+                        Ok(true) => compiled += 1,
+                        Ok(false) => refused += 1,
+                        Err(_) => panicked.push(format!("{number} {modulus:#x} {revision}")),
+                    }
+                }
+            }
+        }
+        assert!(compiled > 1000 && refused > 1000, "{compiled} compiled, {refused} refused");
+        assert!(panicked.is_empty(), "{} panic, among them {:?}", panicked.len(), &panicked[..panicked.len().min(20)]);
+    }
+
+    /// Whoever asks is answered, and needs no modulus for what is left.
+    #[test]
+    fn a_program_that_asks_has_a_modulus_where_there_is_one() {
+        let wide = format!("0x1{}", "0".repeat(255) + "1");
+        for (modulus, body, revision) in [
+            ("0x80", BODIES[10], Revision::Evm384V9),
+            ("0x80", BODIES[10], Revision::Eip5843),
+            (&wide, BODIES[9], Revision::XMovx),
+            (&wide, BODIES[9], Revision::Evm),
+        ] {
+            let text = format!("program \"asks\" modulus {modulus} {}", body.replace('T', "0x1"));
+            let schedule = GasSchedule::default_for(revision).unwrap();
+            let compiled = crate::compile(&text::read(&text).unwrap(), revision, &schedule);
+            assert!(compiled.is_ok(), "{revision}: {compiled:?}");
+        }
+    }
+
+    #[test]
+    fn a_modulus_that_a_revision_has_not_is_refused_whatever_the_program_does() {
+        let refused = |modulus: &str, revision: &str| {
+            let text = format!("program \"empty\" modulus {modulus} {}", BODIES[0]);
+            let (program, revision) = (text::read(&text).unwrap(), revision.parse().unwrap());
+            let schedule = GasSchedule::default_for(revision).unwrap();
+            crate::compile(&program, revision, &schedule).unwrap_err().to_string()
+        };
+        let wide = format!("0x1{}", "0".repeat(255) + "1");
+        assert_eq!(refused("0x80", "evm384-v9"), "evm384-v9 needs an odd modulus; this program's is 0x80");
+        assert_eq!(
+            refused("0x60", "x-callsub"),
+            "x-callsub needs an odd modulus or a power of two; this program's is 0x60"
+        );
+        assert_eq!(refused("0x80", "eip5843"), "eip5843 needs an odd modulus; this program's is 0x80");
+        assert_eq!(refused(&wide, "x-movx"), "x-movx has moduli up to 768 bits; this program's has 1025");
+        assert_eq!(refused(&wide, "evm"), "evm has moduli up to 256 bits; this program's has 1025");
     }
 }

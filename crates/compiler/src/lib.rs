@@ -29,6 +29,7 @@ pub use source_map::SourceMap;
 use check::{Evidence, check};
 use features::{
     has_feature, limits, require_inversion, require_modulus, require_order, require_precompiles, require_subprogram,
+    with_modulus,
 };
 use fuse::Fused;
 use lower::{HeldWay, LoweredBlock};
@@ -143,8 +144,21 @@ impl<'a> Prepared<'a> {
             simplified.subprograms.iter_mut().for_each(simplify);
             simplify(&mut simplified);
             let special = Prepared { source: &source, simplified, multiples: self.multiples };
-            return special.compile(revision, schedule, dialect);
+            return special.compile_answered(revision, schedule, dialect);
         }
+        // As written: what answers leave without values needs no modulus.
+        self.source.subprograms.iter().try_for_each(|subprogram| require_subprogram(subprogram, revision))?;
+        self.source.units().try_for_each(|unit| require_modulus(unit, revision))?;
+        self.compile_answered(revision, schedule, dialect)
+    }
+
+    /// The same for a program that asks nothing.
+    fn compile_answered(
+        &self,
+        revision: Revision,
+        schedule: &GasSchedule,
+        dialect: Dialect,
+    ) -> Result<Compiled, CompileError> {
         if revision.slot_rules().is_some_and(|rules| rules.select.is_some()) {
             let mut source = self.source.clone();
             choices::hoist(&mut source);
@@ -290,7 +304,7 @@ fn build(
     }
     let mut programs = Vec::new();
     for unit in prepared.simplified.units() {
-        require_modulus(unit, revision)?;
+        let unit = &with_modulus(unit, revision)?;
         require_inversion(unit, revision, dialect)?;
         require_order(unit, revision, dialect)?;
         require_precompiles(unit, dialect)?;
@@ -476,7 +490,7 @@ fn part<'a>(
     let is_literal = dialect.portable && revision.is_strided();
     let fused = Fused { end: if is_literal { limit - 1 } else { fuse::ANYWHERE } };
     let cost = revision.is_strided().then_some(&fused as &dyn Cost);
-    let mut allocation = allocate(program, &rows, room, cost)?;
+    let mut allocation = allocate(program, &rows, room, cost).map_err(|few| CompileError::Slots { few, limit })?;
     threads::cut(&mut rows, program, &allocation);
     let AfterValues { spare, first_constant } = names.name(&mut allocation, constants);
     let first_constant = first_constant + extra;

@@ -12,7 +12,7 @@ mod countdown;
 mod elements;
 mod hash;
 mod held;
-mod layout;
+pub(crate) mod layout;
 mod outside;
 mod parse;
 mod precompiles;

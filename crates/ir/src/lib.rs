@@ -2,8 +2,8 @@
 //!
 //! A program is generic Rust over [`Machine`] (control) and `residue_formula::Fe` (arithmetic). [`Numbers`] runs that text
 //! as plain Rust; [`record`] turns it into a [`Program`]: functions of [`Block`]s and structured control. [`evaluate()`]
-//! runs a `Program` slowly and literally, [`verify()`] says whether it is well formed, and [`text`] prints it and reads it
-//! back.
+//! runs a `Program` slowly and literally, [`verify()`] says whether it is well formed and within its [`limits`], and [`text`] prints it and
+//! reads it back.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
@@ -12,6 +12,7 @@ mod calldata;
 pub mod effect;
 pub mod evaluate;
 pub mod hash;
+pub mod limits;
 pub mod machine;
 pub mod modulus;
 pub mod mont;

@@ -14,6 +14,7 @@ pub use parse::{parse, parse_with_places};
 pub use places::Places;
 pub use print::print;
 pub use tokens::ParseError;
+pub(crate) use tokens::abridged;
 
 use crate::machine::{ModOp, WordOp};
 use crate::program::Program;

@@ -4,18 +4,23 @@ mod units;
 
 use crate::effect::Effect;
 use crate::hash::Piece;
+use crate::limits::{
+    ELEMENT_BYTES_MAX, FILLED_MAX, NESTING_MAX, REGIONS_MAX, SCRATCH_ELEMENT_BYTES_MAX, SCRATCH_END_MAX, VALUES_MAX,
+    WORD_PARTS_MAX, WORDS_RETURNED_MAX,
+};
 use crate::machine::{Capacity, Cells, SequenceStep};
 use crate::program::{
     Arm, ArrayDecl, ArrayId, Control, ControlKind, Function, Operand, Order, Program, Region, RowsOf, Statement,
     SubprogramId, TableId, Value, VariableId, Word, WordDef,
 };
+use crate::text::abridged;
 use ruint::aliases::U256;
 use std::collections::HashSet;
 use thiserror::Error;
 
 /// What is wrong with a program.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("function `{function}`: {what}")]
+#[error("{}", abridged(&in_function(function, what), MESSAGE_CHARS_MAX))]
 pub struct VerifyError {
     /// The subprogram it is in, if it is in one.
     pub subprogram: Option<SubprogramId>,
@@ -50,28 +55,18 @@ pub enum Place {
     },
 }
 
-/// Bytes of a field element in calldata or output, at most: more than eight times the longest modulus.
-const SIZE_BYTES_MAX: u32 = 4096;
+/// Characters of a message: names and numbers in it may have any length.
+const MESSAGE_CHARS_MAX: usize = 1000;
 
-/// Elements that one fill may have.
-const FILLED_MAX: u32 = 1 << 16;
-
-/// Words that a program returns at most: as many as hold the longest modulus, and as many again.
-const WORDS_RETURNED_MAX: usize = 32;
-
-/// Parts of a word's expression, at most. A word that is used twice counts twice, so that without a limit a short text
-/// could ask for more work than anybody can do.
-const WORD_PARTS_MAX: usize = 1000;
-
-/// Calls within calls and regions within regions, at most: what goes through a program needs no more of its own stack. No code can
-/// call so deep, as the EVM's stack has 1,024 words.
-const NESTING_MAX: usize = 1000;
+/// A message about a function, or about the program itself if the name is empty.
+fn in_function(function: &str, what: &str) -> String {
+    if function.is_empty() { what.to_owned() } else { format!("function `{function}`: {what}") }
+}
 
 /// Checks that the modulus is above 2 and constants are below it; that every value and word is defined once and before
 /// its use, in a region that encloses the use, and no value is without a definition; that calls, loops, branches and
 /// arrays get as many values as they take; that functions come before their callers; that the start takes and gives
-/// nothing; that Montgomery form is asked of odd moduli only; that expressions and
-/// encoded elements are not too long; and that calls and regions are not too deep in each other.
+/// nothing; that Montgomery form is asked of odd moduli only; and that nothing is beyond its limit ([`crate::limits`]).
 pub fn verify(program: &Program) -> Result<(), VerifyError> {
     if program.modulus.known().is_none() {
         let what = "only the modulus of a subprogram is given where it is entered".to_owned();
@@ -123,6 +118,7 @@ fn verify_unit(program: &Program, variables: &[String]) -> Result<(), VerifyErro
         if !names.insert(&function.name) {
             return fail(Place::Function(number), format!("two functions are named `{}`", function.name));
         }
+        size(function).or_else(|what| fail(Place::Function(number), what))?;
         let mut scope = Scope {
             program,
             variables,
@@ -156,6 +152,24 @@ fn verify_unit(program: &Program, variables: &[String]) -> Result<(), VerifyErro
         depths.push(depth);
     }
     Ok(())
+}
+
+/// Checks that a function has not too many values and that its regions are not too deep in each other.
+fn size(function: &Function) -> Checked {
+    let (name, values) = (&function.name, function.value_count);
+    if values > VALUES_MAX {
+        return Err(format!("`{name}` has {values} values: at most {VALUES_MAX}, and the rest in other functions"));
+    }
+    match regions(&function.body) {
+        0..=REGIONS_MAX => Ok(()),
+        deep => Err(format!("`{name}` has regions {deep} deep in each other: at most {REGIONS_MAX}")),
+    }
+}
+
+/// How deep regions are in each other.
+fn regions(region: &Region) -> usize {
+    let arms = region.statements.iter().flat_map(Statement::arms);
+    arms.map(|arm| 1 + regions(&arm.body)).max().unwrap_or(0)
 }
 
 /// How deep calls and regions are in each other, given that of the functions before.
@@ -466,7 +480,7 @@ impl Scope<'_> {
             }
             Effect::Parse { size_bytes, .. } => short(*size_bytes),
             Effect::TakeScratch { size_bytes, .. } | Effect::PutScratch { size_bytes, .. }
-                if *size_bytes == 0 || *size_bytes > 32 =>
+                if *size_bytes == 0 || *size_bytes > SCRATCH_ELEMENT_BYTES_MAX =>
             {
                 Err(format!("elements of {size_bytes} bytes are not in scratch memory: 1 to 32 are"))
             }
@@ -614,16 +628,17 @@ impl Scope<'_> {
     }
 
     fn order(&self, order: &Order, parts: usize) -> Checked {
+        let carries =
+            |step: &SequenceStep<Word>| matches!(step, SequenceStep::Carry { .. } | SequenceStep::CarryNumber(_));
         let words = order.steps.iter().map(|step| match step {
             SequenceStep::Part(_) | SequenceStep::Chosen { .. } => 1,
             SequenceStep::Carry { .. } | SequenceStep::CarryNumber(_) => 2,
         });
         let steps: usize = words.sum();
         if steps == 0 || steps > Control::STEPS_MAX {
-            return Err(format!("a sequence of {steps} parts: not 1 to {}", Control::STEPS_MAX));
+            let rows = if order.steps.iter().any(carries) { ", of which a row counts as two" } else { "" };
+            return Err(format!("a sequence of {steps} steps{rows}: not 1 to {}", Control::STEPS_MAX));
         }
-        let carries =
-            |step: &SequenceStep<Word>| matches!(step, SequenceStep::Carry { .. } | SequenceStep::CarryNumber(_));
         if let Some(first) = order.first {
             if order.steps.iter().any(carries) {
                 return Err("a sequence of which the first steps are done carries a row".to_owned());
@@ -703,19 +718,16 @@ fn well_formed(cells: Cells) -> Checked {
     }
 }
 
-/// Elements in scratch memory end there at most, so that addresses in code fit 32 bits.
-const SCRATCH_END_MAX: u64 = 1 << 24;
-
 /// Where so many elements of scratch memory end.
 fn end_of_elements(offset: u32, size_bytes: u32, count: usize) -> u64 {
     (count as u64).saturating_mul(size_bytes.into()).saturating_add(offset.into()) // usize to u64 widens
 }
 
 fn short(size_bytes: u32) -> Checked {
-    if size_bytes <= SIZE_BYTES_MAX {
+    if size_bytes <= ELEMENT_BYTES_MAX {
         Ok(())
     } else {
-        Err(format!("elements of {size_bytes} bytes are longer than {SIZE_BYTES_MAX}"))
+        Err(format!("elements of {size_bytes} bytes are longer than {ELEMENT_BYTES_MAX}"))
     }
 }
 

@@ -194,14 +194,97 @@ fn start(body: &str) -> String {
     )
 }
 
+/// Branches in each other, so many, as text.
+fn branches(depth: usize) -> String {
+    let closed = "give () } else { give () } -> () ".repeat(depth);
+    start(&format!("{}{closed}", "branch w0 { ".repeat(depth))).replace("values 3", "values 0")
+}
+
 #[test]
 fn deep_nesting_is_refused() {
     for depth in [65, 1000, 200_000] {
-        let text = start(&"branch w0 { ".repeat(depth));
-        assert!(text::parse(&text).unwrap_err().expected.contains("regions"));
+        assert!(text::parse(&branches(depth)).unwrap_err().expected.contains("regions at most 64 deep"));
     }
-    let text = start(&format!("{}{}", "branch w0 { ".repeat(60), "give () } else { give () } -> () ".repeat(60)));
-    assert!(text::parse(&text).is_ok());
+    let program = text::read(&branches(64)).unwrap();
+    assert_eq!(text::read(&text::print(&program)), Ok(program));
+    // What was not read from a text is held to the same, so that all that is printed is read back.
+    let mut deeper = text::parse(&branches(64)).unwrap();
+    let inner = std::mem::take(&mut deeper.functions[0].body);
+    let mut outer = text::parse(&branches(1)).unwrap();
+    let residue_ir::Statement::Control(control) = &mut outer.functions[0].body.statements[0] else { panic!() };
+    control.arms[0].body = inner;
+    let error = verify(&outer).unwrap_err();
+    assert_eq!(error.to_string(), "`start` has regions 65 deep in each other: at most 64");
+}
+
+#[test]
+fn a_function_has_so_many_values_and_no_more() {
+    let text = |values: u32| {
+        let all: String = (0..values).map(|value| format!("v{value} ")).collect();
+        let table = format!("table t0 \"t\" values {values} {{ ({}) }}", "0x1 ".repeat(values as usize));
+        let body = format!("{{ word w0 = 0x0 lookup t0 w0 -> ({all}) }}");
+        format!("program \"p\" modulus 0x61 {table} function f0 \"f\" () -> () values {values} {body}")
+    };
+    assert!(text::read(&text(1 << 16)).is_ok());
+    let error = text::read(&text((1 << 16) + 1)).unwrap_err();
+    assert!(error.what.contains("`f` has 65537 values: at most 65536"), "{error}");
+}
+
+#[test]
+fn numbers_have_digits_and_limits_and_long_tokens_are_cut() {
+    let message = |body: &str| text::read(&start(body)).unwrap_err().what;
+    for number in ["0x", "0x_", "0x_1", "0x1_", "0x+1", "+0x1", "0xg"] {
+        for text in [start("").replace("0x1", number), start("").replace("0x61", number)] {
+            let error = text::read(&text).unwrap_err();
+            assert!(error.what.ends_with(&format!("found `{number}`")), "{number}: {error}");
+        }
+    }
+    assert!(text::parse(&start("").replace("0x61", "0x6_1")).is_ok());
+    for (body, expected) in [
+        ("parse w0 bytes +1 -> v0", "expected a number, found `+1`"),
+        ("parse w+0 bytes 1 -> v0", "expected a word such as w0, found `w+0`"),
+        (
+            "parse w0 bytes 99999999999999999999 -> v0",
+            "expected a number, numbers up to 4294967295, found `99999999999999999999`",
+        ),
+        (
+            "return_word w99999999999999999999",
+            "expected a word such as w0, numbers up to 4294967295, found `w99999999999999999999`",
+        ),
+    ] {
+        assert_eq!(message(body), expected);
+    }
+    let address = text::read(&start("").replace("0x1", "has precompile 65536")).unwrap_err();
+    assert_eq!(address.what, "expected the address of a precompile, numbers up to 65535, found `65536`");
+    let wide = text::read(&start("").replace("0x1", &format!("0x1{}", "0".repeat(64)))).unwrap_err();
+    assert!(wide.what.starts_with("expected a number below 2²⁵⁶, found `0x1000"), "{wide}");
+    let long = "9".repeat(1 << 20);
+    for text in [
+        start(&long),
+        start(&format!("parse w0 bytes {long} -> v0")),
+        start("").replace("0x61", &format!("0x{long}")),
+        start("").replace("modulus 0x61", &format!("modulus 0x61 constant c0 = 0x{long}")),
+        start("").replace("0x1 ", &format!("0x{long} ")),
+        start("").replace("start", &long),
+    ] {
+        let error = text::read(&text).unwrap_err();
+        assert!(error.what.chars().count() < 1200 && error.what.contains('…'), "{error}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_text() {
+    let (text, marked) = (branches(1), format!("\u{feff}{}", branches(1)));
+    assert_eq!(text::read(&marked), text::read(&text));
+    let error = text::read(&format!("\u{feff}prog")).unwrap_err();
+    assert_eq!((error.span, error.what.as_str()), (3..7, "expected `program`, found `prog`"));
+}
+
+#[test]
+fn a_mistake_in_no_function_names_none() {
+    let message = |text: &str| text::read(text).unwrap_err().to_string();
+    assert_eq!(message("program \"p\" modulus 0x2"), "modulus 0x2 is below 3 or above 4096 bits");
+    assert_eq!(message("program \"p\" modulus 0x61"), "no function");
 }
 
 #[test]
@@ -419,7 +502,7 @@ fn loops_and_branches_carry_what_they_say() {
     let turns = format!("countdown w10 () {{ {} }} -> () countdown w10", "turn () { give () } ".repeat(17));
     check("countdown w10", &turns, "a countdown of 17 turns: not 1 to 16");
     check("(0 1 0)", "(0 2 0)", "part 2 of a sequence that has 2");
-    check("(0 1 0)", "()", "a sequence of 0 parts: not 1 to 800");
+    check("(0 1 0)", "()", "a sequence of 0 steps: not 1 to 800");
     check("(0 1 0)", "(row 0 0 1 0)", "1 rows come with a part that takes 0");
     check("(0 1 0)", "(0 1 0 row 3)", "a row comes with no part");
     check("(0 1 0) (v23)", "(0 1 0) ()", "the initial state of a sequence has 1 values, here 0");

@@ -430,6 +430,11 @@ impl Revision {
             .filter(|row| self.row(row.byte) == Some(row))
     }
 
+    /// Every mnemonic: this revision's own, then the EVM's.
+    pub fn mnemonics(self) -> impl Iterator<Item = &'static str> {
+        self.rows().map(|row| row.mnemonic)
+    }
+
     /// Appends the bytes of an instruction, with the push of its packed operands where the revision takes them from the
     /// stack. Appends nothing on an error. Operands that halt when executed (a count of 0) are encoded all the same.
     pub fn encode(self, instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {

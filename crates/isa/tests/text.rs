@@ -89,6 +89,20 @@ fn words_and_operands_that_mean_nothing_are_named_with_their_place() {
 }
 
 #[test]
+fn the_nearest_mnemonics_are_named_and_long_words_are_cut() {
+    check_error("MULMODX2 1 2 3", Eip6690_2024, (1, 1), "of eip6690-2024; did you mean MULMODX");
+    check_error("mstor", Eip6690_2024, (1, 1), "; did you mean MSTORE, ");
+    check_error("dta 0x00", Eip6690_2024, (1, 1), "DATA");
+    for text in ["?", "PUSH ?", "PUSH @?", "?: ?:", "const ? = 1 const ? = 1", "MARK ? MARK ?", "DATA ?", "const ? ? 1"]
+    {
+        for unit in ["a", "9", "é"] {
+            let error = assemble_text(&text.replace('?', &unit.repeat(44_000)), Eip6690_2024).unwrap_err().to_string();
+            assert!(error.len() < 500 && error.contains('…'), "{text} {unit}: {error}");
+        }
+    }
+}
+
+#[test]
 fn names_must_be_names_and_be_defined_once() {
     check_error("PUSH @a\nJUMP", Eip6690_2024, (1, 6), "label a is nowhere defined");
     check_error("STOP @a", Eip6690_2024, (1, 6), "label a is nowhere defined");

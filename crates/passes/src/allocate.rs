@@ -24,10 +24,12 @@ pub trait Cost {
 
 /// More slots are needed at once than there are.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("function `{function}` needs more than {limit} slots at once")]
+#[error("function `{function}` needs more than {limit} slots at once{}", needed.map_or(String::new(), |needed| format!(", {needed}")))]
 pub struct TooFewSlots {
     /// The function.
     pub function: String,
+    /// The values that it has at once, where they are too many by themselves.
+    pub needed: Option<usize>,
     /// What is left for it beside constants.
     pub limit: Slot,
 }
@@ -68,7 +70,8 @@ pub fn allocate(
     cost: Option<&dyn Cost>,
 ) -> Result<Allocation, TooFewSlots> {
     let functions = program.functions.iter().zip(&rows.functions);
-    let mut shapes: Vec<Shape> = functions.map(|(function, own)| Shape::new(function, own, rows.moved_whole)).collect();
+    let shapes = functions.map(|(function, own)| Shape::new((function, own.as_slice()), rows.moved_whole, limit));
+    let mut shapes = shapes.collect::<Result<Vec<Shape>, TooFewSlots>>()?;
     let mut allocation = place_all(program, &shapes, limit, None)?;
     if let Some(cost) = cost {
         // What callees spread over, their callers lack: where that leaves too little room, all spread less, or not at all.
@@ -121,7 +124,7 @@ struct Classes {
     /// Parent links; a root is its own parent.
     parent: Vec<usize>,
     /// For a root: the values in the class.
-    members: Vec<FixedBitSet>,
+    members: Vec<Vec<usize>>,
     /// For a root: the values that may not share its slot.
     interferes: Vec<FixedBitSet>,
 }
@@ -129,12 +132,7 @@ struct Classes {
 impl Classes {
     fn new(interferes: Vec<FixedBitSet>) -> Self {
         let values = interferes.len();
-        let single = |value| {
-            let mut set = FixedBitSet::with_capacity(values);
-            set.insert(value);
-            set
-        };
-        Self { parent: (0..values).collect(), members: (0..values).map(single).collect(), interferes }
+        Self { parent: (0..values).collect(), members: (0..values).map(|value| vec![value]).collect(), interferes }
     }
 
     fn root(&self, mut value: usize) -> usize {
@@ -149,7 +147,7 @@ impl Classes {
         if a != b {
             let (keep, gone) = (a.min(b), a.max(b));
             let (members, interferes) = (mem::take(&mut self.members[gone]), mem::take(&mut self.interferes[gone]));
-            self.members[keep].union_with(&members);
+            self.members[keep].extend(members);
             self.interferes[keep].union_with(&interferes);
             self.parent[gone] = keep;
         }
@@ -157,7 +155,7 @@ impl Classes {
 
     fn join_if_free(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
-        if a != b && self.interferes[a].is_disjoint(&self.members[b]) {
+        if a != b && !self.members[b].iter().any(|&member| self.interferes[a].contains(member)) {
             self.join(a, b);
         }
     }
@@ -181,7 +179,7 @@ struct Shape {
     /// For each value, the value that stands for its class.
     root: Vec<usize>,
     /// For a root: those of the classes that may not share its slot, each once.
-    neighbours: Vec<Vec<usize>>,
+    neighbours: Vec<Vec<u32>>,
     /// Classes that would best share a slot, with how much it matters.
     copies: Vec<(usize, usize, u64)>,
     /// Values that would best stand in consecutive slots, in order: so many that have their places before all else, and others.
@@ -198,8 +196,14 @@ struct Shape {
 }
 
 impl Shape {
-    fn new(function: &Function, rows: &[Row<'_>], moved_whole: Option<Sizes>) -> Self {
-        let Liveness { interferes, live_out, live_across_calls, mut affinities, passed } = liveness(function);
+    fn new(
+        (function, rows): (&Function, &[Row<'_>]),
+        moved_whole: Option<Sizes>,
+        limit: Slot,
+    ) -> Result<Self, TooFewSlots> {
+        let too_few = |needed| TooFewSlots { function: function.name.clone(), needed: Some(needed), limit };
+        let live = liveness(function, limit as usize).map_err(too_few)?; // u32 to usize widens
+        let Liveness { interferes, live_out, live_across_calls, mut affinities, passed } = live;
         let values = interferes.len();
         let mut classes = Classes::new(interferes);
         join_loops(&function.body, &mut classes);
@@ -215,7 +219,7 @@ impl Shape {
             let interferes = Some(&classes.interferes[value]).filter(|_| root[value] == value);
             marked.clear();
             marked.extend(interferes.into_iter().flat_map(FixedBitSet::ones).map(|other| root[other]));
-            marked.ones().collect()
+            marked.ones().map(narrow).collect()
         });
         let neighbours = neighbours.collect();
         let mut groups = lines(rows);
@@ -228,7 +232,7 @@ impl Shape {
                 group_of.entry(root[value.0 as usize]).or_insert(number);
             }
         }
-        Self { root, neighbours, copies, groups, placed_first, group_of, live_out, live_across_calls, passed }
+        Ok(Self { root, neighbours, copies, groups, placed_first, group_of, live_out, live_across_calls, passed })
     }
 
     fn root(&self, value: Value) -> usize {
@@ -425,7 +429,7 @@ impl Colouring<'_> {
         self.forbidden[class].ones().for_each(|slot| taken[slot] = true);
         for &neighbour in &self.shape.neighbours[class] {
             // The mark after those of slots is for classes without a slot, as a branch would take longer.
-            taken[self.colour[neighbour].map_or(limit, |slot| slot as usize)] = true;
+            taken[self.colour[neighbour as usize].map_or(limit, |slot| slot as usize)] = true;
         }
         taken.truncate(limit);
     }
@@ -438,7 +442,8 @@ impl Colouring<'_> {
         let in_turn = || (self.cursor..self.window).chain(0..self.window).find(free);
         let slot = hint.or_else(in_turn).or_else(|| (0..self.limit).find(free));
         self.taken = taken;
-        let slot = slot.ok_or_else(|| TooFewSlots { function: self.function.name.clone(), limit: self.limit })?;
+        let too_few = || TooFewSlots { function: self.function.name.clone(), needed: None, limit: self.limit };
+        let slot = slot.ok_or_else(too_few)?;
         self.cursor = slot + 1;
         Ok(slot)
     }
@@ -513,7 +518,7 @@ function f1 "start" () -> () values 8 {
         for cost in [None, Some(&Lanes as &dyn Cost)] {
             let allocation = placed(&program, 40, cost).unwrap();
             for (function, placement) in program.functions.iter().zip(&allocation.functions) {
-                let live = liveness(function);
+                let live = liveness(function, usize::MAX).unwrap();
                 for value in 0..function.value_count {
                     for other in live.interferes[value as usize].ones().map(|other| Value(narrow(other))) {
                         let is_state = [(2, 6), (3, 7)].contains(&(value.min(other.0), value.max(other.0)));
@@ -538,7 +543,7 @@ function f1 "start" () -> () values 8 {
         let least = (1..40).find(|&limit| placed(&program, limit, Some(&Lanes)).is_ok()).unwrap();
         assert!((5..=8).contains(&least), "{least}");
         for limit in 1..least {
-            let Err(TooFewSlots { function, limit: named }) = placed(&program, limit, Some(&Lanes)) else {
+            let Err(TooFewSlots { function, limit: named, .. }) = placed(&program, limit, Some(&Lanes)) else {
                 panic!("{limit} slots are too few")
             };
             assert_eq!((function.as_str(), named), (if limit < 2 { "f" } else { "start" }, limit));

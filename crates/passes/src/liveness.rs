@@ -6,6 +6,7 @@
 use fixedbitset::FixedBitSet;
 use residue_ir::program::{Arm, Block, Control, ControlKind, Function, FunctionId, Operand, Region, Statement, Value};
 use std::collections::HashMap;
+use std::mem;
 
 /// What allocation needs to know about a function.
 #[derive(Debug)]
@@ -31,14 +32,17 @@ pub enum Passed {
     Result(usize),
 }
 
-/// Analyses `function`.
-pub fn liveness(function: &Function) -> Liveness {
+/// Analyses `function`, which may need `limit` values at once: if it needs more, says how many. Memory is taken by the square of the number of
+/// values, and none where that is so.
+pub fn liveness(function: &Function, limit: usize) -> Result<Liveness, usize> {
     let values = function.value_count as usize;
     let mut walk = Walk {
         values,
         weight: 1,
+        limit,
+        needed: 0,
         out: Liveness {
-            interferes: vec![FixedBitSet::with_capacity(values); values],
+            interferes: vec![FixedBitSet::new(); values],
             live_out: HashMap::new(),
             live_across_calls: Vec::new(),
             affinities: Vec::new(),
@@ -56,19 +60,23 @@ pub fn liveness(function: &Function) -> Liveness {
     for &param in &function.params {
         live.insert(param.0 as usize);
     }
-    walk.define(&function.params, &mut live);
-    walk.out.interferes = symmetric(&walk.out.interferes);
-    walk.out
+    walk.define_at_once(&function.params, &mut live);
+    if walk.needed > limit {
+        return Err(walk.needed);
+    }
+    make_symmetric(&mut walk.out.interferes);
+    Ok(walk.out)
 }
 
 /// Who interferes with whom, both ways, and none with itself.
-fn symmetric(interferes: &[FixedBitSet]) -> Vec<FixedBitSet> {
-    let mut both = interferes.to_vec();
-    for (own, others) in interferes.iter().enumerate() {
-        others.ones().for_each(|other| both[other].insert(own));
-        both[own].remove(own);
+fn make_symmetric(interferes: &mut [FixedBitSet]) {
+    for own in 0..interferes.len() {
+        let mut others = mem::take(&mut interferes[own]);
+        others.grow(own + 1);
+        others.remove(own);
+        others.ones().for_each(|other| interferes[other].grow_and_insert(own));
+        interferes[own] = others;
     }
-    both
 }
 
 /// The values that something in `function` reads.
@@ -83,6 +91,10 @@ pub fn values_read(function: &Function) -> FixedBitSet {
 struct Walk {
     values: usize,
     weight: u64,
+    /// How many values there may be at once.
+    limit: usize,
+    /// How many there are at most, of what was seen.
+    needed: usize,
     out: Liveness,
 }
 
@@ -101,15 +113,28 @@ impl Walk {
         FixedBitSet::with_capacity(self.values)
     }
 
-    /// `values` come to be here, as one: they interfere with everything live after them and with each other. [`symmetric`] makes it mutual: parts of
-    /// sequences define the same values again and again.
+    /// The same as [`Walk::define`] for values of which each has a place of its own.
+    fn define_at_once(&mut self, values: &[Value], live: &mut FixedBitSet) {
+        let most = live.count_ones(..) + values.len();
+        if most > self.limit {
+            values.iter().for_each(|value| live.insert(value.0 as usize));
+            self.needed = self.needed.max(live.count_ones(..));
+            values.iter().for_each(|value| live.remove(value.0 as usize));
+        }
+        self.define(values, live);
+    }
+
+    /// `values` come to be here, as one: they interfere with everything live after them and with each other. [`make_symmetric`] makes it mutual: parts of
+    /// sequences define the same values again and again. Nothing is noted once there are too many.
     fn define(&mut self, values: &[Value], live: &mut FixedBitSet) {
         for value in values {
             live.insert(value.0 as usize);
         }
-        for value in values {
-            let own = value.0 as usize;
-            self.out.interferes[own].union_with(live);
+        if self.needed <= self.limit {
+            for value in values {
+                let own = value.0 as usize;
+                self.out.interferes[own].union_with(live);
+            }
         }
         for value in values {
             live.remove(value.0 as usize);
@@ -133,7 +158,7 @@ impl Walk {
             self.out.live_out.insert(*first, live.clone());
         }
         for &(value, op) in block.ops.iter().rev() {
-            self.define(&[value], live);
+            self.define_at_once(&[value], live);
             read(live, op.x);
             read(live, op.y);
         }
@@ -151,7 +176,7 @@ impl Walk {
                         self.out.passed.push((value, *function, Passed::Argument(number)));
                     }
                 }
-                self.define(results, live);
+                self.define_at_once(results, live);
                 self.out.live_across_calls.push((*function, live.clone()));
                 read_all(live, arguments);
             }
@@ -165,7 +190,7 @@ impl Walk {
                 if effect.ends() {
                     live.clear();
                 }
-                self.define(effect.values_defined(), live);
+                self.define_at_once(effect.values_defined(), live);
                 effect.operands().for_each(|operand| read(live, operand));
             }
         }
@@ -178,7 +203,7 @@ impl Walk {
         let mut before = self.none();
         for arm in &branch.arms {
             let mut within = live.clone();
-            self.define(&branch.results, &mut within);
+            self.define_at_once(&branch.results, &mut within);
             for (&operand, &result) in arm.gives.iter().zip(&branch.results) {
                 self.prefer_one_slot(operand, result);
             }
@@ -323,7 +348,7 @@ mod tests {
         // Forty levels end only if no level doubles the work.
         for depth in [1, 2, 40] {
             let function = nested(depth);
-            let live = liveness(&function);
+            let live = liveness(&function, usize::MAX).unwrap();
             for value in 1..function.value_count as usize {
                 assert!(live.interferes[0].contains(value), "depth {depth}, v{value}");
             }

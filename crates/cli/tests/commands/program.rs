@@ -71,6 +71,12 @@ fn a_fault_is_shown_where_it_stands() {
     residue(&["build", &path]).refused(&["undefined.ir:5:5", "v0 is used where it is not defined", "v0 = mul v0 v0"]);
     let path = file(&directory, "modulus.ir", "program \"p\"\nmodulus 0x2\nfunction f0 \"s\" () -> () values 0 {\n}\n");
     residue(&["build", &path]).refused(&["modulus.ir:2:9", "modulus 0x2 is below 3"]);
+    let path = file(&directory, "long.ir", format!("{head}  {} parze {}}}\n", " ".repeat(9000), "# ".repeat(9000)));
+    residue(&["build", &path]).refused(&["expected a statement, found `parze`", "long.ir:4:9004", "^^^^^"]);
+    let text = format!("\u{feff}{head}  word w0 = 0x0\n  parse w0 bytes 1 -> v0\n}}\n");
+    residue(&["build", &file(&directory, "marked.ir", text)]).text();
+    let path = file(&directory, "even.ir", "program \"p\"\nmodulus 0x80\nfunction f0 \"s\" () -> () values 0 {\n}\n");
+    residue(&["build", &path, "--revision", "evm384-v9"]).refused(&["evm384-v9 needs an odd modulus"]);
     let path = file(&directory, "end.ir", "program \"p\"");
     residue(&["build", &path]).refused(&["end.ir:1:12", "expected `modulus`, found the end of the text"]);
     residue(&["build", "nowhere.ir"]).refused(&["nowhere.ir"]);

@@ -133,7 +133,7 @@ fn the_specification_says_the_same() {
 #[test]
 fn the_specification_does_not_guess() {
     let code = assembled("PUSH 0 SLOAD", "eip6690-2024");
-    run(&code, &["--engine", "spec"]).refused(&["does not say", "0x54"]);
+    run(&code, &["--engine", "spec"]).refused(&["does not say", "SLOAD (0x54) asks for"]);
     run(PRODUCT, &["--engine", "spec", "--fork", "cancun"]).refused(&["osaka", "cancun"]);
 }
 

@@ -49,6 +49,17 @@ fn files_are_written_whole_and_nothing_else() {
 }
 
 #[test]
+fn messages_name_the_nearest_mnemonic_and_repeat_no_long_word() {
+    let directory = directory("text_messages");
+    let source = file(&directory, "near.asm", "\u{feff}PUSH 1\nMSTOR");
+    residue(&["asm", &source]).refused(&["near.asm:2:1", "\"MSTOR\" is no mnemonic", "did you mean MSTORE"]);
+    let marked = file(&directory, "marked.asm", "\u{feff}PUSH 1");
+    assert_eq!(residue(&["asm", &marked]).text(), "0x6001\n");
+    let long = file(&directory, "long.asm", "x".repeat(44_000));
+    residue(&["asm", &long]).refused(&["long.asm:1:1", "(44000 characters)"]);
+}
+
+#[test]
 fn a_failure_leaves_the_old_file() {
     let directory = directory("text_failure");
     let source = file(&directory, "source.asm", "PUSH 1\nPUSH 2 FOO");

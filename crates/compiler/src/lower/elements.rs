@@ -11,6 +11,7 @@ use residue_isa::opcode::evm;
 use residue_isa::revision::rules::ARRAY_ELEMENTS_MAX;
 use residue_passes::rows::{Direction, Shift, Transfer};
 use residue_passes::{Row, Slot};
+use ruint::aliases::U256;
 
 impl Lowering<'_> {
     /// Where `row` binds an address that rows after it load from and in the end store to: puts the operands of
@@ -211,7 +212,9 @@ impl Lowering<'_> {
                 }
             }
             WordDef::Constant(index) => {
-                self.code.push(big(*index) * stride + first);
+                // As the EVM multiplies and adds: no array has elements so far.
+                let address = index.wrapping_mul(U256::from(stride)).wrapping_add(U256::from(first));
+                self.code.push(big(address));
                 self.stack.push(Entry::Other);
             }
             _ => {
@@ -413,7 +416,9 @@ impl Lowering<'_> {
         // The word that ends where the records begin: the target's own memory stands in front of them.
         let before = first.saturating_sub(32);
         if let WordDef::Constant(count) = &self.function.words[count.0 as usize] {
-            self.code.push(big(*count) * record_bytes + before);
+            // An address that no memory has stays one.
+            let last = count.saturating_mul(U256::from(record_bytes)).saturating_add(U256::from(before));
+            self.code.push(big(last));
             self.target.reserve(self.code);
             return Ok(());
         }

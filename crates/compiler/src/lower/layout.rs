@@ -126,7 +126,7 @@ fn bytes_beyond(part: &Part<'_>) -> u64 {
 }
 
 /// Memory of fixed size that a program may use: far more than anybody would pay for, and addresses fit 32 bits.
-const MEMORY_BYTES_MAX: u64 = 1 << 30;
+pub(crate) const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// Lays out the memory of the program, the first of `parts`, and its subprograms.
 pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {

@@ -11,6 +11,7 @@ use residue_ir::{Capacity, Effect};
 use residue_isa::opcode::evm;
 use residue_isa::opcode::subroutine::CALLSUB;
 use residue_passes::Slot;
+use ruint::aliases::U256;
 
 /// Bytes of an element of a table in memory, in whole words.
 pub(super) fn row_bytes(values: usize, element_bytes: u32) -> u64 {
@@ -38,7 +39,7 @@ impl Lowering<'_> {
                 return Ok(());
             }
             WordDef::Constant(index) => {
-                self.code.push(big(*index) * bytes);
+                self.code.push(big(index.wrapping_mul(U256::from(bytes))));
                 self.stack.push(Entry::Other);
             }
             _ => {

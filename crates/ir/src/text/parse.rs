@@ -2,8 +2,9 @@
 
 use super::places::{FunctionPlaces, Places};
 use super::spelling::{Spelt, parse_effect};
-use super::tokens::{ParseError, Parsed, Tokens};
+use super::tokens::{ParseError, Parsed, Tokens, decimal, hexadecimal_digits};
 use super::{MOD_OPS, WORD_OPS};
+use crate::limits::REGIONS_MAX;
 use crate::machine::{Capacity, Feature, FirstSteps, SequenceStep};
 use crate::origin::Origins;
 use crate::program::{
@@ -11,9 +12,6 @@ use crate::program::{
     Region, Statement, TableDecl, Value, Word, WordDef,
 };
 use ruint::aliases::U256;
-
-/// Regions may be nested this deep; no program comes near it, and a hostile text cannot exhaust the stack.
-const DEPTH_MAX: usize = 64;
 
 /// Reads what [`super::print()`] writes.
 pub fn parse(text: &str) -> Result<Program, ParseError> {
@@ -202,7 +200,7 @@ impl Parser<'_> {
 
     /// A stretch below `end`.
     fn stretch_before(&mut self, end: usize) -> Parsed<usize> {
-        let known = |text: &str| text.strip_prefix('s')?.parse().ok().filter(|&number| number < end);
+        let known = |text: &str| usize::try_from(decimal(text.strip_prefix('s')?)?).ok().filter(|&number| number < end);
         self.tokens.take("a stretch that has been named, such as s0", known)
     }
 
@@ -231,42 +229,7 @@ impl Parser<'_> {
             return Ok(WordDef::Defined);
         }
         if self.tokens.word_is("has") {
-            if self.tokens.word_is("powers_of_two") {
-                return Ok(WordDef::Has(Feature::PowersOfTwo));
-            }
-            if self.tokens.word_is("given") {
-                return Ok(WordDef::Has(Feature::Given));
-            }
-            if self.tokens.word_is("inversion") {
-                return Ok(WordDef::Has(Feature::Inversion));
-            }
-            if self.tokens.word_is("precompile") {
-                let address = self.tokens.take("the address of a precompile", |text| text.parse().ok())?;
-                return Ok(WordDef::Has(Feature::Precompile(address)));
-            }
-            if self.tokens.word_is("slots") {
-                return Ok(WordDef::Has(Feature::Slots(self.read()?)));
-            }
-            if self.tokens.word_is("padding") {
-                return Ok(WordDef::Has(Feature::Padding));
-            }
-            if self.tokens.word_is("zero_test") {
-                return Ok(WordDef::Has(Feature::ZeroTest));
-            }
-            if self.tokens.word_is("field_slots") {
-                return Ok(WordDef::Has(Feature::FieldSlots));
-            }
-            if self.tokens.word_is("short_parts") {
-                return Ok(WordDef::Has(Feature::ShortParts));
-            }
-            if self.tokens.word_is("order") {
-                return Ok(WordDef::Has(Feature::Order));
-            }
-            if self.tokens.word_is("leading_zeros") {
-                return Ok(WordDef::Has(Feature::LeadingZeros));
-            }
-            self.tokens.expect("limbs")?;
-            return Ok(WordDef::Has(Feature::Limbs(self.read()?)));
+            return Ok(WordDef::Has(self.feature()?));
         }
         if let Some((op, _)) = WORD_OPS.iter().find(|(_, name)| self.tokens.peek() == Some(name)) {
             self.tokens.next += 1;
@@ -276,18 +239,52 @@ impl Parser<'_> {
             self.tokens.next += 1;
             return Ok(WordDef::ModOp(*op, [self.read()?, self.read()?, self.read()?]));
         }
-        self.tokens
-            .take(
-                "a word: a number with 0x, an operation, `calldata_size`, `calldata_word`, `scratch_word`, `clz`, `has` or `defined`",
-                |text| U256::from_str_radix(text.strip_prefix("0x")?, 16).ok(),
-            )
-            .map(WordDef::Constant)
+        let expected = match self.tokens.peek().and_then(hexadecimal_digits) {
+            Some(_) => "a number below 2²⁵⁶",
+            None => {
+                "a word: a number such as 0x0, an operation, `calldata_size`, `calldata_word`, `scratch_word`, `clz`, `has` or `defined`"
+            }
+        };
+        let number = |text| U256::from_str_radix(hexadecimal_digits(text)?, 16).ok();
+        self.tokens.take(expected, number).map(WordDef::Constant)
+    }
+
+    /// What `has` asks for.
+    fn feature(&mut self) -> Parsed<Feature> {
+        let plain = [
+            ("powers_of_two", Feature::PowersOfTwo),
+            ("given", Feature::Given),
+            ("inversion", Feature::Inversion),
+            ("padding", Feature::Padding),
+            ("zero_test", Feature::ZeroTest),
+            ("field_slots", Feature::FieldSlots),
+            ("short_parts", Feature::ShortParts),
+            ("order", Feature::Order),
+            ("leading_zeros", Feature::LeadingZeros),
+        ];
+        if let Some((_, feature)) = plain.into_iter().find(|(name, _)| self.tokens.word_is(name)) {
+            return Ok(feature);
+        }
+        if self.tokens.word_is("precompile") {
+            let address = self.tokens.at_most("the address of a precompile", u16::MAX.into())?;
+            return Ok(Feature::Precompile(u16::try_from(address).expect("it is at most so much")));
+        }
+        if self.tokens.word_is("slots") {
+            return Ok(Feature::Slots(self.read()?));
+        }
+        if self.tokens.word_is("limbs") {
+            return Ok(Feature::Limbs(self.read()?));
+        }
+        let names: Vec<String> = plain.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let expected = format!("{}, `limbs`, `slots` or `precompile`", names.join(", "));
+        self.tokens.fail(self.tokens.next, &expected)
     }
 
     /// Statements up to one of the words `ends`, which stays.
     fn statements(&mut self, ends: &[&str]) -> Parsed<Region> {
-        if self.depth == DEPTH_MAX {
-            return self.tokens.fail(self.tokens.next, &format!("at most {DEPTH_MAX} regions in each other"));
+        // The body of the function is around all of its regions.
+        if self.depth > REGIONS_MAX {
+            return self.tokens.fail(self.tokens.next, &format!("regions at most {REGIONS_MAX} deep in each other"));
         }
         self.depth += 1;
         let mut statements = Vec::new();

@@ -87,12 +87,11 @@ impl Spelt for Operand {
     }
 
     fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
-        tokens.take("a value or constant such as v0 or c0", |text| {
-            if let Some(number) = text.strip_prefix('v') {
-                return Some(Self::Value(Value(number.parse().ok()?)));
-            }
-            Some(Self::Constant(ConstantId(text.strip_prefix('c')?.parse().ok()?)))
-        })
+        let what = "a value or constant such as v0 or c0";
+        match tokens.peek().is_some_and(|text| text.starts_with('c')) {
+            true => tokens.numbered('c', what).map(|number| Self::Constant(ConstantId(number))),
+            false => tokens.numbered('v', what).map(|number| Self::Value(Value(number))),
+        }
     }
 }
 
@@ -192,5 +191,61 @@ impl Spelt for Piece<Word> {
             true => Self::Word { word: first, size_bytes },
             false => Self::Calldata { offset: first, size_bytes },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{MOD_OPS, WORD_OPS};
+    use super::*;
+
+    /// An argument or a result in the grammar of the page, by its type in the table of effects.
+    fn spelt(of: &str) -> String {
+        let name = |of: &str| match of {
+            "ArrayId" => "a",
+            "SubprogramId" => "p",
+            "TableId" => "t",
+            "Value" => "v",
+            "VariableId" => "x",
+            "Word" => "w",
+            "Operand" => "operand",
+            "Cells" => "cells",
+            "Piece<Word>" => "piece",
+            "u32" => "COUNT",
+            other => panic!("{other} is not in the grammar"),
+        };
+        let of = of.replace(' ', "");
+        match of.strip_prefix("Vec<").and_then(|inner| inner.strip_suffix('>')) {
+            Some(inner) => format!("\"(\" {{ {} }} \")\"", name(inner)),
+            None => name(&of).to_owned(),
+        }
+    }
+
+    macro_rules! grammar {
+        ($(
+            $(#[$doc:meta])*
+            $effect:ident = $name:literal { $($($keyword:literal)? $field:ident : $type:ty),* }
+                -> { $($result:ident : $defined:ty)? }
+        )*) => {
+            vec![$({
+                let mut parts = vec![format!("{:?}", $name)];
+                $($(parts.push(format!("{:?}", $keyword));)? parts.push(spelt(stringify!($type)));)*
+                $(parts.push(format!("\"->\" {}", spelt(stringify!($defined))));)?
+                parts.join(" ")
+            }),*]
+        };
+    }
+
+    #[test]
+    fn the_page_has_the_grammar_of_every_effect() {
+        let effects: Vec<String> = with_effects!(grammar);
+        let names = |table: &[&str]| table.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(" | ");
+        let operations = names(&WORD_OPS.map(|(_, name)| name));
+        let mod_operations = names(&MOD_OPS.map(|(_, name)| name));
+        let text = format!(
+            "```\neffect    = {}\ncells     = \"cells\" COUNT \"indices\" COUNT\npiece     = \"word\" w \"bytes\" w | \"calldata\" w \"bytes\" w\nOPERATION = {operations}\nMODULAR   = {mod_operations}\n```",
+            effects.join("\n          | ")
+        );
+        residue_pages::hold("docs/ir.md", "grammar of effects", &text);
     }
 }

@@ -2,6 +2,7 @@
 
 use num_bigint::BigUint;
 use num_traits::Num;
+use std::borrow::Cow;
 use std::ops::Range;
 use thiserror::Error;
 
@@ -60,7 +61,8 @@ impl<'a> Tokens<'a> {
         let line = self.all.get(at).or(self.all.last()).map_or(1, |token| token.line);
         let end = self.all.last().map_or(0, |token| token.start + token.text.len());
         let span = self.all.get(at).map_or(end..end, |token| token.start..token.start + token.text.len());
-        let found = self.all.get(at).map_or("the end of the text".to_owned(), |token| format!("`{}`", token.text));
+        let quoted = |token: &Token<'_>| format!("`{}`", abridged(token.text, FOUND_CHARS_MAX));
+        let found = self.all.get(at).map_or("the end of the text".to_owned(), quoted);
         Err(ParseError { line, span, expected: expected.to_owned(), found })
     }
 
@@ -91,17 +93,62 @@ impl<'a> Tokens<'a> {
 
     /// A number after a one-letter prefix: `v12`.
     pub(super) fn numbered(&mut self, prefix: char, what: &str) -> Parsed<u32> {
-        self.take(what, |text| text.strip_prefix(prefix)?.parse().ok())
+        self.number(what, u32::MAX, |text| text.strip_prefix(prefix))
     }
 
     pub(super) fn decimal(&mut self, what: &str) -> Parsed<u32> {
-        self.take(what, |text| text.parse().ok())
+        self.at_most(what, u32::MAX)
+    }
+
+    /// A decimal number up to `most`.
+    pub(super) fn at_most(&mut self, what: &str, most: u32) -> Parsed<u32> {
+        self.number(what, most, Some)
+    }
+
+    /// The same where it stands in the token; one that is too large is told the limit.
+    fn number(&mut self, what: &str, most: u32, digits: impl Fn(&'a str) -> Option<&'a str>) -> Parsed<u32> {
+        let is_too_large = self.peek().and_then(&digits).and_then(decimal).is_some_and(|number| number > most.into());
+        let expected = if is_too_large { format!("{what}, numbers up to {most}") } else { what.to_owned() };
+        let fits = |text| u32::try_from(decimal(digits(text)?)?).ok().filter(|&number| number <= most);
+        self.take(&expected, fits)
     }
 
     pub(super) fn big(&mut self) -> Parsed<BigUint> {
-        self.take("a number with 0x", |text| BigUint::from_str_radix(text.strip_prefix("0x")?, 16).ok())
+        self.take("a number such as 0x1", |text| BigUint::from_str_radix(hexadecimal_digits(text)?, 16).ok())
     }
 }
+
+/// The number of decimal digits, of which one is there at least; too large ones are all 2⁶⁴ − 1.
+pub(super) fn decimal(text: &str) -> Option<u64> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().unwrap_or(u64::MAX))
+}
+
+/// The hexadecimal digits after 0x, of which one is there at least; `_` may stand between them.
+pub(super) fn hexadecimal_digits(text: &str) -> Option<&str> {
+    let digits = text.strip_prefix("0x")?;
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'_');
+    let [first, last] = [digits.bytes().next()?, digits.bytes().next_back()?];
+    Some(digits).filter(|_| is_number && first != b'_' && last != b'_')
+}
+
+/// Characters of a token that a message repeats.
+const FOUND_CHARS_MAX: usize = 80;
+
+/// A text of at most so many characters and one: two thirds of them from its begin and one from its end, if it is longer.
+pub(crate) fn abridged(text: &str, chars_max: usize) -> Cow<'_, str> {
+    let chars = text.chars().count();
+    if chars <= chars_max {
+        return text.into();
+    }
+    let (first, last) = (2 * chars_max / 3, chars_max / 3);
+    let begin = text.chars().take(first);
+    let end = text.chars().skip(chars - last);
+    begin.chain(['…']).chain(end).collect::<String>().into()
+}
+
+/// U+FEFF in front of a text is a signature of its encoding, and no part of it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Splits at white space and around brackets; a quoted name is one token.
 fn tokens(text: &str) -> Vec<Token<'_>> {
@@ -110,6 +157,9 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let line_number = number + 1;
         let mut rest = line.trim_start();
+        if number == 0 {
+            rest = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_start();
+        }
         while let Some(first) = rest.chars().next() {
             let length = match first {
                 '#' => break,

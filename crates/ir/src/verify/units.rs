@@ -2,12 +2,10 @@
 
 use super::Place;
 use crate::effect::Effect;
+use crate::limits::{MODULUS_BITS_MAX, RETURNED_BYTES_MAX};
 use crate::program::{Program, VariableId};
 use num_bigint::BigUint;
 use std::collections::HashSet;
-
-/// Bytes of an output whose length is known at run time, at most.
-const RETURNED_BYTES_MAX: u32 = 1 << 16;
 
 /// Checks where a value is shifted from.
 pub(super) fn high(program: &Program, first_bit: u32) -> Result<(), String> {
@@ -32,8 +30,8 @@ pub(super) fn returned(elements: usize, element_bytes: u32, limit_bytes: u32) ->
 /// Checks that a modulus is one, and that constants and the values of tables are below it.
 pub(super) fn numbers(program: &Program) -> Result<(), (Place, String)> {
     let modulus = &program.modulus;
-    if modulus.least() < BigUint::from(3u8) || !(2..=4096).contains(&modulus.bits()) {
-        return Err((Place::Modulus, format!("modulus {modulus} is below 3 or above 4096 bits")));
+    if modulus.least() < BigUint::from(3u8) || !(2..=MODULUS_BITS_MAX).contains(&modulus.bits()) {
+        return Err((Place::Modulus, format!("modulus {modulus} is below 3 or above {MODULUS_BITS_MAX} bits")));
     }
     let least = modulus.least();
     let is_below = |constant: &BigUint| *constant < least;

@@ -17,11 +17,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_bigint::BigUint;
 use thiserror::Error;
 
-use super::token::{Place, Token, tokens};
+use super::token::{Place, Token, cut, shown, tokens};
 use super::{AssembleError, Code, Item, LabelId, assemble};
 use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt, SumOfProducts};
 use crate::fp2::Fp2Products;
 use crate::fp6::Fp6Product;
+use crate::nearest::did_you_mean;
 use crate::opcode::evm::{PUSH0, PUSH1, PUSH32};
 use crate::revision::evm384::{Modulus, Operands};
 use crate::revision::{Family, Revision};
@@ -42,7 +43,7 @@ pub struct ParseError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Fault {
     /// A word that starts nothing.
-    #[error("{word:?} is no mnemonic of the EVM or of {revision}")]
+    #[error("{} is no mnemonic of the EVM or of {revision}{}", shown(word), did_you_mean(word, words(*revision)))]
     UnknownWord {
         /// The word.
         word: String,
@@ -58,7 +59,7 @@ pub enum Fault {
         found: String,
     },
     /// Neither digits nor the name of a constant.
-    #[error("{word:?} is neither a number nor a constant defined above")]
+    #[error("{} is neither a number nor a constant defined above", shown(word))]
     NotANumber {
         /// The word.
         word: String,
@@ -66,21 +67,21 @@ pub enum Fault {
     /// A number that its place cannot hold.
     #[error("{value} is too large: {what} is at most {max}")]
     TooLarge {
-        /// The number.
-        value: BigUint,
+        /// The number, its begin if it is long.
+        value: String,
         /// What it would be.
         what: &'static str,
         /// The largest value there.
         max: BigUint,
     },
     /// Data that is not whole bytes in hexadecimal.
-    #[error("{word:?} is not 0x and an even number of hexadecimal digits")]
+    #[error("{} is not 0x and an even number of hexadecimal digits", shown(word))]
     NotBytes {
         /// The word.
         word: String,
     },
     /// A word that cannot name a label or a constant.
-    #[error("{word:?} cannot be a name: {why}")]
+    #[error("{} cannot be a name: {why}", shown(word))]
     BadName {
         /// The word.
         word: String,
@@ -88,19 +89,19 @@ pub enum Fault {
         why: &'static str,
     },
     /// A second constant of a name.
-    #[error("constant {name} is defined twice")]
+    #[error("constant {} is defined twice", cut(name))]
     ConstantTwice {
         /// The name.
         name: String,
     },
     /// A second label of a name.
-    #[error("label {name} is defined twice")]
+    #[error("label {} is defined twice", cut(name))]
     LabelTwice {
         /// The name.
         name: String,
     },
     /// A label that is pushed and nowhere defined.
-    #[error("label {name} is nowhere defined")]
+    #[error("label {} is nowhere defined", cut(name))]
     UndefinedLabel {
         /// The name.
         name: String,
@@ -120,6 +121,9 @@ pub fn assemble_text(text: &str, revision: Revision) -> Result<Code, ParseError>
     let Parser { items, places, .. } = Parser::new(text, revision).run()?;
     assemble(&items, revision).map_err(|error| at(places[error.item()], Fault::Assemble(error)))
 }
+
+/// Digits of a number, leading zeros included.
+const DIGITS_MAX: usize = 1000;
 
 struct Parser<'a> {
     revision: Revision,
@@ -372,18 +376,18 @@ impl<'a> Parser<'a> {
     fn offset(&mut self) -> Result<u32, ParseError> {
         let token = self.next("a byte offset")?;
         let value = self.number(token, token.text)?;
-        u32::try_from(&value).map_err(|_| too_large(token, value, "a byte offset", u32::MAX.into()))
+        u32::try_from(&value).map_err(|_| too_large(token, &value, "a byte offset", u32::MAX.into()))
     }
 
     fn r_inv(&mut self) -> Result<u64, ParseError> {
         let token = self.next("r_inv")?;
         let value = self.number(token, token.text)?;
-        u64::try_from(&value).map_err(|_| too_large(token, value, "r_inv", u64::MAX.into()))
+        u64::try_from(&value).map_err(|_| too_large(token, &value, "r_inv", u64::MAX.into()))
     }
 
     fn byte(&self, token: Token<'a>, text: &str, what: &'static str) -> Result<u8, ParseError> {
         let value = self.number(token, text)?;
-        u8::try_from(&value).map_err(|_| too_large(token, value, what, u8::MAX.into()))
+        u8::try_from(&value).map_err(|_| too_large(token, &value, what, u8::MAX.into()))
     }
 
     /// A decimal or hexadecimal number, `_` between digits allowed, or a constant.
@@ -396,6 +400,10 @@ impl<'a> Parser<'a> {
             None => (text, 10),
         };
         let is_number = is_digits(text) && !digits.starts_with('_');
+        // Reading decimal digits takes the square of their number, and nothing takes a number of so many.
+        if digits.len() > DIGITS_MAX && is_number && digits.bytes().all(|byte| char::from(byte).is_digit(radix)) {
+            return Err(too_large(token, &text, "a word", max_of_bytes(32)));
+        }
         let value = BigUint::parse_bytes(digits.as_bytes(), radix).filter(|_| is_number);
         value.ok_or_else(|| at(token.place, Fault::NotANumber { word: text.to_owned() }))
     }
@@ -431,7 +439,7 @@ fn at(place: Place, what: Fault) -> ParseError {
 }
 
 fn expected(wanted: &'static str, token: Token<'_>) -> ParseError {
-    at(token.place, Fault::Expected { expected: wanted, found: format!("{:?}", token.text) })
+    at(token.place, Fault::Expected { expected: wanted, found: shown(token.text) })
 }
 
 fn is_digits(text: &str) -> bool {
@@ -443,11 +451,16 @@ fn max_of_bytes(bytes: usize) -> BigUint {
 }
 
 fn at_most(token: Token<'_>, value: BigUint, what: &'static str, max: BigUint) -> Result<BigUint, ParseError> {
-    if value > max { Err(too_large(token, value, what, max)) } else { Ok(value) }
+    if value > max { Err(too_large(token, &value, what, max)) } else { Ok(value) }
 }
 
-fn too_large(token: Token<'_>, value: BigUint, what: &'static str, max: BigUint) -> ParseError {
-    at(token.place, Fault::TooLarge { value, what, max })
+fn too_large(token: Token<'_>, value: &impl ToString, what: &'static str, max: BigUint) -> ParseError {
+    at(token.place, Fault::TooLarge { value: cut(&value.to_string()).into_owned(), what, max })
+}
+
+/// All that an instruction may begin with, and the words that are none.
+fn words(revision: Revision) -> impl Iterator<Item = &'static str> {
+    ["const", "DATA", "MARK", "PUSH"].into_iter().chain(revision.mnemonics())
 }
 
 fn data(token: Token<'_>) -> Result<Vec<u8>, ParseError> {
