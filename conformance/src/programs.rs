@@ -4,7 +4,10 @@
 
 // style: S2: what makes statements at random, one function for each kind.
 
+mod high;
 mod outside;
+
+pub use high::high_program;
 use num_bigint::BigUint;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -23,6 +26,8 @@ const DEPTH_MAX: usize = 3;
 const ELEMENTS: u32 = 3;
 /// Bytes of scratch memory.
 const SCRATCH_BYTES: u32 = 96;
+/// What bound counts of loops are, at most.
+const COUNT_MAX: u64 = 4;
 /// Bytes of calldata that programs look at.
 const CALLDATA_BYTES: u16 = 320;
 
@@ -31,6 +36,13 @@ pub fn program(modulus: &BigUint, seed: u64) -> Program {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let variables: Vec<String> = (0..=random.random_range(0..=3)).map(|number| format!("variable {number}")).collect();
     unit(&format!("seed {seed}"), modulus.clone().into(), variables, Kind::Main, Vec::new(), random)
+}
+
+/// One of `seed` whose indices, counts and offsets may be past an end, so that it may have no outcome. Where it has one, all that runs it agrees.
+pub fn wild_program(modulus: &BigUint, seed: u64) -> Program {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let variables: Vec<String> = (0..=random.random_range(1..=3)).map(|number| format!("variable {number}")).collect();
+    unit(&format!("seed {seed}"), modulus.clone().into(), variables, Kind::Wild, Vec::new(), random)
 }
 
 /// One of `seed` without hashes, tables and words of elements, which WebAssembly modules have nothing for.
@@ -139,6 +151,8 @@ struct Scope {
     values: Vec<Value>,
     /// Words that statements have defined.
     defined: Vec<Word>,
+    /// Those that are counts of loops, in scope or not any more.
+    counts: Vec<Word>,
     words: Vec<WordDef>,
     value_count: u32,
     depth: usize,
@@ -154,6 +168,8 @@ enum Kind {
     Inner,
     /// One function of sequences.
     Sequences,
+    /// As the main one, but for what is past an end.
+    Wild,
 }
 
 struct Maker {
@@ -172,7 +188,7 @@ impl Maker {
         let is_start = name == "start";
         let mut body = Region::default();
         if is_start {
-            if self.kind == Kind::Main {
+            if self.has_scratch() {
                 body.statements.push(Effect::Scratch { size_bytes: SCRATCH_BYTES }.into());
             }
             self.fill_arrays(&mut body);
@@ -221,6 +237,10 @@ impl Maker {
         }
         let first = self.random.random_range(0..given.len());
         (0..results).map(|number| Operand::Value(given[(first + number) % given.len()])).collect()
+    }
+
+    fn has_scratch(&self) -> bool {
+        matches!(self.kind, Kind::Main | Kind::Wild)
     }
 
     fn array(&mut self) -> ArrayId {
@@ -321,7 +341,7 @@ impl Maker {
                 Some(&word) => word,
                 None => self.constant_word(1),
             },
-            5 if self.kind == Kind::Main && self.random.random_ratio(1, 2) => {
+            5 if self.has_scratch() && self.random.random_ratio(1, 2) => {
                 let offset = self.small_word((SCRATCH_BYTES - 31).into());
                 self.word_def(WordDef::ScratchWord(offset))
             }
@@ -347,8 +367,12 @@ impl Maker {
         }
     }
 
-    /// A word below `bound`.
+    /// A word below `bound`; in a wild program it may be above, unless it is a constant.
     fn small_word(&mut self, bound: u64) -> Word {
+        if self.kind == Kind::Wild && self.random.random_ratio(1, 12) {
+            let (word, bound) = (self.word(2), self.constant_word(bound + 2));
+            return self.op(WordOp::Mod, word, bound);
+        }
         if self.random.random_ratio(1, 2) {
             let value = self.random.random_range(0..bound);
             return self.constant_word(value);
@@ -373,6 +397,9 @@ impl Maker {
             if self.random.random_ratio(1, 12) {
                 self.question(region);
             }
+            if self.scope.depth < DEPTH_MAX && self.random.random_ratio(1, 12) {
+                self.counted(region);
+            }
             let statement = self.statement();
             region.statements.push(statement);
         }
@@ -393,6 +420,64 @@ impl Maker {
             false => Effect::IsZero { result, value },
         });
         region.statements.push(asked);
+    }
+
+    /// A loop whose count is a defined word, which what is in it and what comes after it may read as any other, as a number of the field, or as a
+    /// count again: nothing that stands for the count on the way may be taken for it.
+    fn counted(&mut self, region: &mut Region) {
+        let known = self.count();
+        let count = match known.filter(|_| self.random.random_ratio(1, 2)) {
+            Some(count) => count,
+            None => {
+                let word = self.small_word(COUNT_MAX + 1);
+                let has_variables = self.program.variables.len() > 1;
+                let bound = match has_variables && self.random.random_ratio(1, 2) {
+                    true => {
+                        let variable = self.variable();
+                        region.statements.push(Effect::Set { variable, word }.into());
+                        self.defined_word(|result| Effect::Get { result, variable })
+                    }
+                    false => self.defined_word(|result| Effect::Bind { result, word }),
+                };
+                region.statements.push(bound);
+                let count = *self.scope.defined.last().expect("it was defined just now");
+                self.scope.counts.push(count);
+                count
+            }
+        };
+        let state = self.random.random_range(0..=4);
+        let initial = self.operands(state);
+        let statement = match self.random.random_range(0..4) {
+            0 => self.countdown_from(count, initial, COUNT_MAX),
+            turns => self.repeat_from(count, initial, turns == 1),
+        };
+        region.statements.push(statement);
+        if self.random.random_ratio(1, 2)
+            && let Some(reading) = self.read_count()
+        {
+            region.statements.push(reading);
+        }
+    }
+
+    /// A count of a loop that is in scope.
+    fn count(&mut self) -> Option<Word> {
+        let Scope { counts, defined, .. } = &self.scope;
+        let counts: Vec<Word> = counts.iter().copied().filter(|count| defined.contains(count)).collect();
+        counts.choose(&mut self.random).copied()
+    }
+
+    /// A statement that reads a count, if one is in scope.
+    fn read_count(&mut self) -> Option<Statement> {
+        let word = self.count()?;
+        Some(match self.random.random_range(0..3) {
+            0 if self.program.modulus.known().is_some() => Effect::Reduce { result: self.define(1)[0], word }.into(),
+            1 if self.program.variables.len() > 1 => Effect::Set { variable: self.variable(), word }.into(),
+            _ => {
+                let other = self.word(2);
+                let word = self.op(WordOp::Add, word, other);
+                self.defined_word(|result| Effect::Bind { result, word })
+            }
+        })
     }
 
     /// An element of an array at an index that is bound, loaded and stored again, now and then with something between; the
@@ -445,6 +530,11 @@ impl Maker {
         self.scope.depth += 1;
         let mut region = Region::default();
         let length = self.random.random_range(0..=4);
+        if self.random.random_ratio(1, 3)
+            && let Some(reading) = self.read_count()
+        {
+            region.statements.push(reading);
+        }
         self.statements(&mut region, length);
         let operands = self.operands(given);
         self.scope.depth -= 1;
@@ -495,11 +585,12 @@ impl Maker {
                 Effect::Set { variable, word: self.word(2) }.into()
             }
             37 | 39 => self.require().into(),
-            40 if self.kind == Kind::Main && self.random.random_ratio(1, 3) => self.onto_scratch().into(),
-            40 if self.kind == Kind::Main && self.random.random_ratio(1, 2) => self.elements_and_scratch().into(),
+            40 if self.has_scratch() && self.random.random_ratio(1, 3) => self.onto_scratch().into(),
+            40 if self.has_scratch() && self.random.random_ratio(1, 2) => self.elements_and_scratch().into(),
             40 => self.outside(Maker::words_and_elements),
             41 if !self.program.tables.is_empty() => self.lookup().into(),
             42 | 43 if !self.program.subprograms.is_empty() => self.enter_known(),
+            43 => self.read_count().unwrap_or_else(|| self.block()),
             38 if self.scope.depth > 0 && self.random.random_ratio(1, 3) => self.ending().into(),
             _ => self.block(),
         }
@@ -523,9 +614,17 @@ impl Maker {
         let state = self.random.random_range(0..=4);
         let count = self.small_word(4);
         let initial = self.operands(state);
+        self.repeat_from(count, initial, true)
+    }
+
+    /// A loop, whose body may read its index or not.
+    fn repeat_from(&mut self, count: Word, initial: Vec<Operand>, has_index: bool) -> Statement {
+        let state = initial.len();
         let (values, defined) = (self.scope.values.len(), self.scope.defined.len());
         let index = self.word_def(WordDef::Defined);
-        self.scope.defined.push(index);
+        if has_index {
+            self.scope.defined.push(index);
+        }
         let params = self.define(state);
         let (body, gives) = self.inner(state);
         self.scope.values.truncate(values);

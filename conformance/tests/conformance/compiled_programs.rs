@@ -6,9 +6,13 @@
 use num_bigint::BigUint;
 use residue_compiler::{CompileError, Compiled, Dialect, SmallMultiples, TooFewSlots, compile, compile_as};
 use residue_conformance::campaign::Campaign;
-use residue_conformance::programs::{calldata, program, program_of_sequences, program_with};
-use residue_engine::{Engine, EngineConfig, Fork, Halt};
-use residue_ir::{Machine, Modulus, Outcome, Program, WordOp, evaluate, mont, record, text, verify};
+use residue_conformance::programs::{
+    calldata, high_program, program, program_of_sequences, program_with, wild_program,
+};
+use residue_engine::{Engine, EngineConfig, Fork, Halt, Step, Tracer, View};
+use residue_ir::{
+    Machine, Modulus, NoOutcome, Outcome, Program, WordOp, evaluate, evaluate_within, mont, record, text, verify,
+};
 use residue_isa::assembly::AssembleError;
 use residue_isa::revision::x_cmpx::{EQX, LTX};
 use residue_isa::revision::x_selectx::SELECTX;
@@ -56,9 +60,23 @@ struct Tally {
     returned: u64,
     failed: u64,
     ended: u64,
+    /// Runs without an outcome, which are not made.
+    none: u64,
 }
 
-/// Compiles and runs `program` on several inputs.
+/// The most words that a run has on the stack.
+#[derive(Debug, Default)]
+struct Height {
+    words: usize,
+}
+
+impl Tracer for Height {
+    fn after(&mut self, _: &Step, view: &View<'_>) {
+        self.words = self.words.max(view.stack_height());
+    }
+}
+
+/// Compiles and runs `program` on several inputs. What the compiler says of the stack is held to one run.
 fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
     let fork = FORKS[usize::try_from(seed % FORKS.len() as u64).unwrap()]; // usize to u64 widens
     let schedule = GasSchedule::default_for(revision).unwrap();
@@ -73,6 +91,7 @@ fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
         // Parts of a sequence can be chosen in the first 64 KiB.
         Err(
             CompileError::Stack { .. }
+            | CompileError::Height { .. }
             | CompileError::Far { .. }
             | CompileError::Assemble(AssembleError::Distance { .. }),
         ) => {
@@ -83,10 +102,20 @@ fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
         Err(error) => panic!("seed {seed}, {revision}: {error}\n{}", text::print(program)),
     };
     let config = EngineConfig { fork, ..EngineConfig::default_for(revision) };
-    let mut prepared = Engine::new(config).unwrap().prepare(&compiled.code);
+    let engine = Engine::new(config).unwrap();
+    let mut prepared = engine.prepare(&compiled.code);
     tally.compiled += 1;
     for input in (0..4).map(|number| calldata(4 * seed + number)) {
-        let expected = evaluate(program, &input);
+        let Ok(expected) = evaluate_within(program, &input, u64::MAX) else {
+            tally.none += 1;
+            continue;
+        };
+        if input == calldata(4 * seed) {
+            let mut height = Height::default();
+            engine.run_traced(&compiled.code, &input, GAS, &mut height);
+            let (words, known) = (height.words, compiled.stack_words);
+            assert!(words <= known, "seed {seed}, {revision}: {words} words, {known} known\n{}", text::print(program));
+        }
         let found = prepared.run(&input, GAS);
         assert_ne!(found.halt, Halt::OutOfGas, "seed {seed}, {revision}");
         let agrees = match &expected {
@@ -131,6 +160,7 @@ fn campaign(modulus: &BigUint) {
         }
     }
     println!("{modulus:#x}: {tally:?}");
+    assert_eq!(tally.none, 0, "{tally:?}");
     assert!(tally.returned > cases && tally.failed > 0 && tally.ended > 0, "{tally:?}");
     assert!(tally.refused * 20 < tally.compiled, "{tally:?}");
 }
@@ -202,6 +232,136 @@ fn sequences_of_arithmetic() {
     }
     println!("sequences: {tally:?}");
     assert!(tally.returned > cases && tally.compiled > tally.refused, "{tally:?}");
+}
+
+/// Stacks near their end: code that ends as it should, or a refusal with the number of words.
+#[test]
+fn programs_with_high_stacks() {
+    let Campaign { cases, seed } = Campaign::part(30);
+    let mut tally = Tally::default();
+    for seed in (0..cases).map(|case| seed.wrapping_add(case)) {
+        let modulus = if seed.is_multiple_of(8) { BigUint::from(97u8) } else { bn254() };
+        let program = high_program(&modulus, seed);
+        verify(&program).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", text::print(&program)));
+        for revision in [Revision::Evm, Revision::EvmCallsub, Revision::Eip6690_2024] {
+            check(&program, revision, seed, &mut tally);
+        }
+    }
+    println!("high stacks: {tally:?}");
+    assert!(tally.returned > cases && tally.compiled > tally.refused, "{tally:?}");
+}
+
+/// Programs that may have no outcome, as an index may be past an end: where they have one, code ends so.
+#[test]
+fn programs_with_an_outcome_or_none() {
+    let Campaign { cases, seed } = Campaign::part(4);
+    let modulus = two_to(64) - 59u8;
+    let revisions = having(&modulus);
+    let mut tally = Tally::default();
+    for seed in (0..cases).map(|case| seed.wrapping_add(case)) {
+        let program = wild_program(&modulus, seed);
+        verify(&program).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", text::print(&program)));
+        for &revision in Campaign::some_of(&revisions, seed) {
+            check(&program, revision, seed, &mut tally);
+        }
+    }
+    println!("wild: {tally:?}");
+    assert!(tally.returned > cases && tally.none > cases, "{tally:?}");
+}
+
+/// A count that is a defined word is that word in the loop and after it, whatever stands for the turns that are left.
+#[test]
+fn counts_of_loops_are_words_of_their_bodies() {
+    // Each turn adds the count, in a loop of its own, a call, a branch and a countdown.
+    let text = |words: &str, body: &str| {
+        format!(
+            "program \"counts\" modulus 0x61 variable x0 \"sum\" variable x1 \"count\"
+             function f0 \"start\" () -> () values 0 {{
+             word w0 = defined word w1 = defined word w2 = defined word w3 = defined word w4 = add w2 w0 word w5 = calldata_size
+             word w6 = 0x0 word w7 = 0x64 {words}
+             set x1 w5 get x1 -> w0 {body} get x0 -> w3 return_word w3 }}"
+        )
+    };
+    let add = "get x0 -> w2 set x0 w4";
+    let around = |inside: &str| format!("repeat w0 index w1 () = () {{ {inside} give () }} -> ()");
+    let inner = "word w8 = defined word w9 = defined word w10 = add w9 w8";
+    for (words, body) in [
+        ("", around(add)),
+        ("", format!("{} get x0 -> w2 set x0 w4", around("set x0 w0"))),
+        (inner, around("repeat w0 index w8 () = () { get x0 -> w2 set x0 w4 give () } -> ()")),
+        (inner, around("repeat w0 index w8 () = () { get x0 -> w9 set x0 w10 give () } -> ()")),
+        ("", around(&format!("branch w0 {{ {add} give () }} else {{ give () }} -> ()"))),
+        (
+            "",
+            around(&format!(
+                "countdown w0 () {{ turn () {{ {add} give () }} turn () {{ {add} give () }} turn () {{ {add} give () }} }} -> ()"
+            )),
+        ),
+        (
+            "",
+            around(&format!("sequence (0 0) first w0 () {{ part () {{ give () }} }} -> () {add}"))
+                .replace("first w0 ()", "first w6 ()"),
+        ),
+        (
+            "word w8 = defined word w9 = mul w0 w8 word w10 = add w9 w2",
+            "repeat w0 index w8 () = () { get x0 -> w2 set x0 w10 give () } -> ()".to_owned(),
+        ),
+    ] {
+        for calldata in [&[][..], &[1], &[1, 2, 3]] {
+            check_on(&text(words, &body), calldata);
+        }
+    }
+}
+
+/// What is too high for the stack whatever is cut is refused, with the number.
+#[test]
+fn a_stack_that_is_too_high_is_refused() {
+    let mut text = "program \"deep\" modulus 0x61 variable x0 \"x\" ".to_owned();
+    for number in 0..900 {
+        let call = if number > 0 { format!("call f{} () -> ()", number - 1) } else { String::new() };
+        text += &format!(
+            "function f{number} \"f{number}\" () -> () values 0 {{ word w0 = defined word w1 = defined word w2 = add w0 w1
+             get x0 -> w0 {call} get x0 -> w1 set x0 w2 }} "
+        );
+    }
+    text += "function f900 \"start\" () -> () values 0 { call f899 () -> () }";
+    let program = text::parse(&text).unwrap();
+    for revision in having(program.modulus.known().unwrap()) {
+        match compiled(&program, revision) {
+            Err(error @ CompileError::Height { .. }) => {
+                let CompileError::Height { words, limit, .. } = error else { unreachable!() };
+                assert!(words > limit && limit == 1024 && error.is_inexpressible(), "{revision}: {error}");
+            }
+            other => panic!("{revision}: {:?}", other.map(|compiled| compiled.stack_words)),
+        }
+    }
+}
+
+/// Blocks and sequences are cut where the stack would be too high.
+#[test]
+fn long_blocks_and_nested_sequences_are_cut() {
+    let products: String = (1..1_100).map(|value| format!("v{value} = mul v{} c0 ", value - 1)).collect();
+    let steps = |at: usize, of: usize| (0..of).map(|step| if step == at { "1 " } else { "0 " }).collect::<String>();
+    let part = |inside: &str| format!("{{ part () {{ give () }} part () {{ {inside} give () }} }} -> ()");
+    for (values, body) in [
+        (1_100, format!("reduce w1 -> v0 block {{ {products} }} word_of v1099 from 0 -> w2")),
+        (
+            0,
+            format!(
+                "set x0 w1 sequence ({}) () {} get x0 -> w2",
+                steps(0, 530),
+                part(&format!("sequence ({}) () {}", steps(499, 500), part("get x0 -> w3 set x0 w4")))
+            ),
+        ),
+    ] {
+        let text = format!(
+            "program \"high\" modulus 0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001
+             variable x0 \"x\" constant c0 = 0x1234567890abcdef1234567890abcdef1234567890abcdef1234567890abcd
+             function f0 \"start\" () -> () values {values} {{ word w0 = 0x0 word w1 = calldata_word w0 word w2 = defined
+             word w3 = defined word w4 = add w3 w1 {body} return_word w2 }}"
+        );
+        check_on(&text, &[7; 32]);
+    }
 }
 
 #[test]
@@ -280,7 +440,8 @@ fn montgomery_forms_are_read_and_written_in_every_width() {
         let input: Vec<u8> = numbers.iter().flat_map(value).collect();
         assert_eq!(evaluate(&program, &input), Outcome::Returned(expected.clone()), "{modulus:#x}");
         let unreduced = [value(&modulus), input[mont::size_bytes(&modulus)..].to_vec()].concat();
-        assert_eq!(evaluate(&program, &unreduced), Outcome::Failed);
+        let none = NoOutcome::NotBelow { number: modulus.clone(), modulus: modulus.clone() };
+        assert_eq!(evaluate_within(&program, &unreduced, u64::MAX), Err(none));
         for revision in having(&modulus) {
             let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
             let code = compiled(&program, revision).unwrap().code;

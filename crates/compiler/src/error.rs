@@ -110,6 +110,16 @@ pub enum CompileError {
         /// The function.
         function: String,
     },
+    /// The stack would have more words than the EVM's.
+    #[error("the stack would have {words} words in function `{function}`; the EVM's has {limit}")]
+    Height {
+        /// The function where it is highest.
+        function: String,
+        /// The words, with those of callers.
+        words: usize,
+        /// The most there can be.
+        limit: usize,
+    },
     /// Parts of a sequence that words choose are too far from the beginning of the code.
     #[error("parts that words choose end at offset {offset}; their addresses have to be at most {limit}")]
     Far {
@@ -202,11 +212,13 @@ fn shown(modulus: &BigUint) -> String {
 
 impl CompileError {
     /// Whether it says that the revision has no code for such a program: moduli that the revision does not have, or too few of them, or
-    /// inversions or comparisons; or that the code would be so long that addresses of parts that words choose do not fit two bytes.
+    /// inversions or comparisons; or that the code would be so long that addresses of parts that words choose do not fit two bytes, or would
+    /// need a higher stack than there is.
     pub fn is_inexpressible(&self) -> bool {
-        use CompileError::{EvenModulus, Far, FixedField, Inversion, OnlyWidth, Order, Subprogram, Width};
+        use CompileError::{EvenModulus, Far, FixedField, Height, Inversion, OnlyWidth, Order, Subprogram, Width};
         let is_of_modulus = matches!(self, Width { .. } | OnlyWidth { .. } | EvenModulus { .. } | FixedField { .. });
-        is_of_modulus || matches!(self, Subprogram { .. } | Inversion { .. } | Order { .. } | Far { .. })
+        is_of_modulus
+            || matches!(self, Subprogram { .. } | Inversion { .. } | Order { .. } | Far { .. } | Height { .. })
     }
 }
 

@@ -13,6 +13,7 @@ pub mod dialect;
 pub mod error;
 mod features;
 pub mod fuse;
+mod heights;
 pub mod lower;
 mod paths;
 mod portable;
@@ -64,6 +65,8 @@ pub struct Compiled {
     pub slots: u32,
     /// Bytes of memory that it uses whatever its input; arrays without a fixed size come on top.
     pub memory_bytes: u32,
+    /// Words that the stack has at most, whatever the input: not more than 1,024.
+    pub stack_words: usize,
     /// Field instructions in the code.
     pub field_instructions: usize,
     /// Operations in the program's blocks, after simplification.
@@ -232,6 +235,7 @@ impl<'a> Prepared<'a> {
             revision,
             slots: built.units.iter().map(|unit| unit.slots).sum(),
             memory_bytes: built.memory_bytes,
+            stack_words: built.stack_words,
             field_instructions: built.units.iter().flat_map(|unit| &unit.blocks).map(|block| block.items.len()).sum(),
             operations: built.units.iter().map(|unit| operations(&unit.program)).sum(),
             source_map,
@@ -246,6 +250,7 @@ struct Built {
     /// The program, then its subprograms.
     units: Vec<Unit>,
     memory_bytes: u32,
+    stack_words: usize,
     /// Where the last function ends.
     fail: LabelId,
     items: Vec<Item>,
@@ -374,7 +379,8 @@ fn build(
     };
     let units = programs.into_iter().zip(placed).map(unit).collect();
     let items = assembly.items().to_vec();
-    Ok(Built { units, memory_bytes: lowered.memory_bytes, fail: lowered.fail, items, code })
+    let (memory_bytes, stack_words) = (lowered.memory_bytes, lowered.stack_words);
+    Ok(Built { units, memory_bytes, stack_words, fail: lowered.fail, items, code })
 }
 
 /// The last offset that a cell of chosen parts has room for.

@@ -15,6 +15,7 @@ mod held;
 pub(crate) mod layout;
 mod outside;
 mod parse;
+mod pieces;
 mod precompiles;
 mod scratch;
 mod sequence;
@@ -22,6 +23,7 @@ mod words;
 
 use crate::Part;
 use crate::error::CompileError;
+use crate::heights::{Arrivals, HEIGHT_MAX, Highest, highest, rise};
 use crate::paths;
 use crate::target::{RowSizes, Target, clear, push};
 use conventions::{Convention, Conventions};
@@ -30,10 +32,10 @@ pub use held::{HeldEnds, HeldWay, HeldWord, Way};
 use layout::{Layout, layout};
 use residue_ir::Effect;
 use residue_ir::program::{
-    ArrayId, Block, ControlKind, Function, Op, Operand, Program, TableId, Value, VariableId, Word, WordDef,
+    ArrayId, Block, ControlKind, Function, Op, Operand, Program, TableId, Value, VariableId, Word,
 };
 use residue_isa::Revision;
-use residue_isa::assembly::{Assembly, LabelId};
+use residue_isa::assembly::{Assembly, Item, LabelId};
 use residue_isa::opcode::evm;
 use residue_passes::SlotOp;
 use residue_passes::fp2::{self, SlotFp2};
@@ -46,7 +48,7 @@ use residue_passes::sums::{SlotSum, readings, sums};
 use residue_passes::{Allocation, Placement, Row, Slot};
 use ruint::aliases::U256;
 use sequence::Entrances;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 /// Where the items of a block are in the assembly, for the checker.
@@ -73,6 +75,10 @@ pub(crate) struct Lowered {
     pub memory_bytes: u32,
     /// Labels whose addresses have to fit the cells of a word, and how many bytes after them do too.
     pub near: Vec<(LabelId, usize)>,
+    /// What the items alone do not say of how high the stack is where control arrives.
+    pub arrivals: Arrivals,
+    /// Words that the stack has at most.
+    pub stack_words: usize,
 }
 
 /// The same of a program or subprogram.
@@ -102,32 +108,95 @@ fn entered(part: &Part<'_>, is_subprogram: bool, revision: Revision, code: &mut 
     Entered { conventions, begins, entries, tables, rows }
 }
 
+/// What is cut where the stack would get too high, one way after the other: nothing first, as a cut takes gas.
+const CUTS: [Cuts; 3] = [
+    Cuts { block_words: usize::MAX, steps: usize::MAX },
+    Cuts { block_words: 256, steps: 128 },
+    Cuts { block_words: 32, steps: 8 },
+];
+
 /// Writes the program and its subprograms, of which `parts` has at least one, to `code`, whose offset 0 is `origin`.
 pub(crate) fn lower(parts: &[Part<'_>], of: (Revision, LabelId), code: &mut Assembly) -> Result<Lowered, CompileError> {
     let before = code.clone();
-    // What is tried one after the other, until no word lies too deep.
+    let mut refused = None;
+    for cuts in CUTS {
+        code.clone_from(&before);
+        match lower_cut(parts, of, code, cuts)? {
+            Ok(lowered) => return Ok(lowered),
+            Err(too_high) => refused = Some(too_high),
+        }
+    }
+    Err(refused.expect("there is a way to cut"))
+}
+
+/// The same with cuts; or why the stack is too high all the same.
+fn lower_cut(
+    parts: &[Part<'_>],
+    of: (Revision, LabelId),
+    code: &mut Assembly,
+    cuts: Cuts,
+) -> Result<Result<Lowered, CompileError>, CompileError> {
+    let mut lowered = lower_in_reach(parts, of, code, cuts)?;
+    let found = highest(code.items(), of, &lowered.arrivals);
+    lowered.stack_words = found.words;
+    Ok(if found.words > HEIGHT_MAX { Err(too_high(parts, &lowered, found, code)) } else { Ok(lowered) })
+}
+
+/// Names the function where the stack is too high.
+fn too_high(parts: &[Part<'_>], lowered: &Lowered, found: Highest, code: &Assembly) -> CompileError {
+    let begins = |label: LabelId| {
+        code.items().iter().position(|item| matches!(item, Item::Label(at) | Item::Mark(at) if *at == label))
+    };
+    let mut last = None;
+    for (part, unit) in parts.iter().zip(&lowered.units) {
+        for (function, &label) in part.program.functions.iter().zip(&unit.begins) {
+            if let Some(item) = begins(label).filter(|&item| item <= found.item) {
+                last = last.max(Some((item, &function.name)));
+            }
+        }
+    }
+    // The start of the program has no label.
+    let function = last.map_or_else(|| parts[0].program.entry().name.clone(), |(_, name)| name.clone());
+    CompileError::Height { function, words: found.words, limit: HEIGHT_MAX }
+}
+
+/// The same with what becomes of dead words, one way after the other, until no word lies too deep.
+fn lower_in_reach(
+    parts: &[Part<'_>],
+    of: (Revision, LabelId),
+    code: &mut Assembly,
+    cuts: Cuts,
+) -> Result<Lowered, CompileError> {
+    let before = code.clone();
     for way in [DeadWords::Left, DeadWords::DroppedFrom(12)] {
-        match lower_with(parts, of, code, way) {
+        match lower_with(parts, of, code, (way, cuts)) {
             Err(CompileError::Stack { .. }) => code.clone_from(&before),
             lowered => return lowered,
         }
     }
-    lower_with(parts, of, code, DeadWords::DroppedFrom(2))
+    lower_with(parts, of, code, (DeadWords::DroppedFrom(2), cuts))
 }
 
-/// The same, with what becomes of dead words.
+/// The same, with what becomes of dead words and what is cut.
 fn lower_with(
     parts: &[Part<'_>],
     (revision, origin): (Revision, LabelId),
     code: &mut Assembly,
-    dead_words: DeadWords,
+    (dead_words, cuts): (DeadWords, Cuts),
 ) -> Result<Lowered, CompileError> {
     let layout = layout(parts)?;
     let fail = code.new_label();
     let labels = |(unit, part)| entered(part, unit > 0, revision, code);
     let units: Vec<Entered> = parts.iter().enumerate().map(labels).collect();
     let zero_from = begin(parts, &layout, code);
-    let mut lowered = Lowered { units: Vec::new(), fail, memory_bytes: layout.end, near: Vec::new() };
+    let mut lowered = Lowered {
+        units: Vec::new(),
+        fail,
+        memory_bytes: layout.end,
+        near: Vec::new(),
+        arrivals: Arrivals::default(),
+        stack_words: 0,
+    };
     let mut entrances = Entrances::default();
     let mut done: Vec<Option<LoweredUnit>> = parts.iter().map(|_| None).collect();
     for unit in order(parts) {
@@ -161,6 +230,7 @@ fn lower_with(
                 blocks: &mut blocks,
                 ways: &mut ways,
                 entrances: &mut entrances,
+                arrivals: &mut lowered.arrivals,
                 stack: Vec::new(),
                 depth: 0,
                 uses: words::count_uses(function, rows),
@@ -168,6 +238,7 @@ fn lower_with(
                 read: values_read(function),
                 prepared: HashMap::new(),
                 dead_words,
+                cuts,
             };
             lowering.function()?;
         }
@@ -312,6 +383,7 @@ struct Lowering<'a> {
     ways: &'a mut Vec<HeldWay>,
     /// The next of the function's entrances.
     entrances: &'a mut Entrances,
+    arrivals: &'a mut Arrivals,
     stack: Vec<Entry>,
     /// Number of regions around this point.
     depth: usize,
@@ -324,6 +396,16 @@ struct Lowering<'a> {
     /// Addresses that stand above the operands of the store that reads them last, with the number of those.
     prepared: HashMap<Word, usize>,
     dead_words: DeadWords,
+    cuts: Cuts,
+}
+
+/// What is cut so that the stack is not too high.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cuts {
+    /// A block whose own words on the stack are more than that becomes two, with values in memory between them.
+    block_words: usize,
+    /// A sequence pushes the addresses of so many steps, and those of the others later.
+    steps: usize,
 }
 
 /// What becomes of kept words that are never read again but lie under others.
@@ -627,12 +709,32 @@ impl<'a> Lowering<'a> {
                 let is_read = |value: &Value| after.contains(value.0 as usize); // u32 to usize widens
                 let kept = block.ops.iter().map(|(value, _)| value).filter(|value| is_read(value));
                 let kept = kept.map(|&value| self.placement.slot(value)).collect();
-                self.target.block(self.code, &ops, &kept);
+                self.plain_block(&ops, &kept);
             }
             products_max => self.with_sums(block, &ops, products_max),
         }
         let items = start..self.code.items().len();
         self.blocks.push(LoweredBlock { function: self.number, first, items, held: None });
+    }
+
+    /// Operations one after the other, of whose results those in `kept` are read later; in two parts where the stack gets too high.
+    fn plain_block(&mut self, ops: &[SlotOp], kept: &BTreeSet<Slot>) {
+        let start = self.code.items().len();
+        self.target.block(self.code, ops, kept);
+        let most = self.cuts.block_words;
+        if ops.len() < 2 || most == usize::MAX || rise(&self.code.items()[start..], self.revision) <= most {
+            return;
+        }
+        self.code.truncate(start);
+        let (first, second) = ops.split_at(ops.len() / 2);
+        let mut read = kept.clone();
+        for op in second.iter().rev() {
+            read.remove(&op.out);
+            read.extend([op.x, op.y]);
+        }
+        read.retain(|slot| first.iter().any(|op| op.out == *slot));
+        self.plain_block(first, &read);
+        self.plain_block(second, kept);
     }
 
     /// The operations of a block, with an instruction for each sum of products that is found in it.
@@ -699,10 +801,7 @@ impl<'a> Lowering<'a> {
     fn repeat(&mut self, repeat: &'a Nest<'a>, (count, index): (Word, Word)) -> Result<(), CompileError> {
         let [(arm, body)] = repeat.arms()[..] else { unreachable!("a loop has one arm: `verify` checks it") };
         self.move_to(&arm.params, &repeat.control.initial);
-        let constant = match &self.function.words[count.0 as usize] {
-            WordDef::Constant(count) => Some(*count),
-            _ => None,
-        };
+        let constant = self.known(count);
         if constant.is_some_and(|count| count.is_zero()) {
             return Ok(());
         }
@@ -725,6 +824,9 @@ impl<'a> Lowering<'a> {
                 if !index_is_read {
                     push(self.code, 0);
                     self.code.op(evm::SUB);
+                    // The counter is no copy of the word that it is made of.
+                    let top = self.stack.len() - 1;
+                    self.stack[top] = Entry::Other;
                 }
             }
         }

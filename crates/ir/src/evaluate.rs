@@ -3,13 +3,14 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::effect::Effect;
-use crate::hash;
-use crate::machine::{Coming, Feature};
+use crate::hash::{self, Piece};
+use crate::machine::{Capacity, Cells, Coming, Feature, SequenceStep};
 use crate::mont;
+use crate::no_outcome::NoOutcome;
 use crate::numbers::to_be_bytes;
 use crate::program::{
     Arm, ArrayId, Block, Control, ControlKind, FieldOp, Function, Modulus, Op, Operand, Order, Program, Region,
-    Statement, SubprogramId, TableId, Value, Word, WordDef,
+    Statement, SubprogramId, TableId, Value, VariableId, Word, WordDef,
 };
 use crate::scratch::Scratch;
 use crate::words;
@@ -19,80 +20,7 @@ use ruint::aliases::U256;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::mem;
-use thiserror::Error;
-
-/// Why a verified program has no outcome on an input.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum NoOutcome {
-    /// What an element holds before it is stored is not defined.
-    #[error("element {index} of array `{array}` is loaded before it is stored")]
-    Unstored {
-        /// The array's name.
-        array: String,
-        /// The element.
-        index: U256,
-    },
-    /// What such a countdown does is not defined.
-    #[error("a countdown of {turns} turns is entered at {count}")]
-    Countdown {
-        /// The turns that there are.
-        turns: usize,
-        /// Those that were asked for.
-        count: U256,
-    },
-    /// What such a sequence does is not defined.
-    #[error("the first {count} times {each} steps of a sequence that has {steps}")]
-    Steps {
-        /// The steps that there are.
-        steps: usize,
-        /// How many are counted as one.
-        each: usize,
-        /// Those that were asked for.
-        count: U256,
-    },
-    /// What a table gives there is not defined.
-    #[error("element {index} of table `{table}`, which has {count}")]
-    NoElement {
-        /// The table's name.
-        table: String,
-        /// The element.
-        index: U256,
-        /// How many it has.
-        count: usize,
-    },
-    /// What a subprogram over such a modulus does is not defined.
-    #[error(
-        "subprogram `{subprogram}` is entered over {modulus:#x}, which is not odd, above 1 and of at most {limbs} limbs"
-    )]
-    Modulus {
-        /// The subprogram's name.
-        subprogram: String,
-        /// The modulus.
-        modulus: BigUint,
-        /// The limbs it may have.
-        limbs: u32,
-    },
-    /// What a second entry over a given modulus does is not defined.
-    #[error("subprogram `{0}`, whose modulus is given, is entered twice")]
-    Twice(String),
-    /// An element is made of words only if they are below the modulus.
-    #[error("an element is made of {number:#x}, which is not below the modulus {modulus:#x}")]
-    NotBelow {
-        /// What the words are.
-        number: BigUint,
-        /// The modulus.
-        modulus: BigUint,
-    },
-    /// What scratch memory holds after its end is not defined.
-    #[error("scratch memory is used after its end: at byte {0}")]
-    Scratch(U256),
-    /// There are none here: a branch on what the interface has says what is computed instead.
-    #[error("the precompile at {0:#x} is called")]
-    Precompile(u32),
-    /// It does more than was allowed.
-    #[error("it takes more than {0} turns, parts and calls")]
-    TooLong(u64),
-}
+use std::ops::Range;
 
 /// Runs a verified program of ours. Panics on a program that [`crate::verify()`] rejects, or that has no outcome.
 pub fn evaluate(program: &Program, calldata: &[u8]) -> Outcome {
@@ -103,9 +31,11 @@ pub fn evaluate(program: &Program, calldata: &[u8]) -> Outcome {
 pub fn evaluate_within(program: &Program, calldata: &[u8], steps_max: u64) -> Result<Outcome, NoOutcome> {
     let mut run = Run {
         unit: Unit::new(program, program.modulus.most()),
+        names: &program.variables,
         entered: HashSet::new(),
         calldata,
         variables: vec![U256::ZERO; program.variables.len()],
+        indices: vec![None; program.variables.len()],
         carried: Vec::new(),
         scratch: Scratch::default(),
         beyond: Cell::new(None),
@@ -153,10 +83,14 @@ pub fn evaluate_block(program: &Program, m: &BigUint, block: &Block, values: &mu
 
 struct Run<'a> {
     unit: Unit<'a>,
+    /// Of the variables.
+    names: &'a [String],
     /// The subprograms with given moduli that have been entered.
     entered: HashSet<SubprogramId>,
     calldata: &'a [u8],
     variables: Vec<U256>,
+    /// For each variable the array that it holds indices of, and in which cells, if it was set to indices last.
+    indices: Vec<Option<(ArrayId, Cells)>>,
     /// The rows that the step being done carries, the next one last.
     carried: Vec<U256>,
     scratch: Scratch,
@@ -171,11 +105,18 @@ struct Unit<'a> {
     program: &'a Program,
     modulus: BigUint,
     arrays: Vec<HashMap<U256, Vec<BigUint>>>,
+    /// How many elements of each array without a capacity there is room for.
+    room: Vec<U256>,
 }
 
 impl<'a> Unit<'a> {
     fn new(program: &'a Program, modulus: BigUint) -> Self {
-        Self { program, modulus, arrays: vec![HashMap::new(); program.arrays.len()] }
+        Self {
+            program,
+            modulus,
+            arrays: vec![HashMap::new(); program.arrays.len()],
+            room: vec![U256::ZERO; program.arrays.len()],
+        }
     }
 }
 
@@ -297,7 +238,8 @@ impl<'a> Run<'a> {
                     }
                 }
             }
-            ControlKind::Sequence(Order { steps, then, first }) => {
+            ControlKind::Sequence(order) => {
+                let Order { steps, then, first } = order;
                 let steps = match *first {
                     None => &steps[..],
                     Some(first) => {
@@ -306,9 +248,10 @@ impl<'a> Run<'a> {
                         &steps[..first.of(steps.len(), |_| count).ok_or(Ending::None(none))?]
                     }
                 };
-                let order = steps.iter().map(|step| step.coming(|word| self.word(frame, word)));
+                let groups = order.groups(arms.len());
+                let coming = steps.iter().map(|step| self.coming(frame, step, &groups));
                 let mut rows = Vec::new();
-                for coming in order.collect::<Vec<Coming>>() {
+                for coming in coming.collect::<Result<Vec<Coming>, Ending>>()? {
                     let mut next = match coming {
                         Coming::Row(number) => {
                             rows.push(number);
@@ -332,6 +275,19 @@ impl<'a> Run<'a> {
         }
         frame.values.extend(control.results.iter().copied().zip(state));
         Ok(())
+    }
+
+    /// What a step comes to: a chosen part is one of its group of parts.
+    fn coming(&self, frame: &Frame<'_>, step: &SequenceStep<Word>, groups: &[Range<usize>]) -> Result<Coming, Ending> {
+        if let SequenceStep::Chosen { word, first_bit, first_part } = *step {
+            let number = SequenceStep::<Word>::CELLS.take(self.word(frame, word), first_bit);
+            let group = groups.iter().find(|group| group.start == first_part);
+            let parts = group.map_or(0, |group| group.len());
+            if number >= U256::from(parts) {
+                return Err(Ending::None(NoOutcome::Choice { parts, number }));
+            }
+        }
+        Ok(step.coming(|word| self.word(frame, word)))
     }
 
     /// Enters a subprogram over its modulus, or over that of the words.
@@ -372,12 +328,52 @@ impl<'a> Run<'a> {
         first: usize,
         results: &[Value],
     ) -> Result<(), Ending> {
+        self.within(array, index)?;
         let Some(element) = self.unit.arrays[array.0].get(&index) else {
             let array = self.unit.program.arrays[array.0].name.clone();
             return Err(Ending::None(NoOutcome::Unstored { array, index }));
         };
         frame.values.extend(results.iter().copied().zip(element.iter().skip(first).cloned()));
         Ok(())
+    }
+
+    /// Whether an array has an element of this index, or room for it.
+    fn within(&self, array: ArrayId, index: U256) -> Result<(), Ending> {
+        let declared = &self.unit.program.arrays[array.0];
+        let (room, array) = (self.unit.room[array.0], declared.name.clone());
+        match declared.capacity {
+            Capacity::Fixed(capacity) if index >= U256::from(capacity) => {
+                Err(Ending::None(NoOutcome::PastCapacity { array, index, capacity }))
+            }
+            Capacity::Unbounded if index >= room => Err(Ending::None(NoOutcome::NoRoom { array, index, room })),
+            Capacity::Fixed(_) | Capacity::Unbounded => Ok(()),
+        }
+    }
+
+    /// What a variable holds, which was set to indices in this way or, without any, to a word.
+    fn variable(&self, variable: VariableId, indices: Option<(ArrayId, Cells)>) -> Result<U256, Ending> {
+        if self.indices[variable.0] == indices {
+            return Ok(self.variables[variable.0]);
+        }
+        Err(Ending::None(NoOutcome::Indices { variable: self.names[variable.0].clone() }))
+    }
+
+    /// The number that a hash of pieces is.
+    fn hash(
+        &self,
+        frame: &Frame<'_>,
+        pieces: &[Piece<Word>],
+        hash: impl FnOnce(&[u8], Vec<Piece<U256>>) -> Option<U256>,
+    ) -> Result<U256, Ending> {
+        let pieces: Vec<_> = pieces.iter().map(|piece| piece.map(|word| self.word(frame, word))).collect();
+        for piece in &pieces {
+            if let Piece::Word { size_bytes, .. } = *piece
+                && size_bytes > U256::from(32)
+            {
+                return Err(Ending::None(NoOutcome::HashedBytes(size_bytes)));
+            }
+        }
+        hash(self.calldata, pieces).ok_or(Ending::Outcome(Outcome::Failed))
     }
 
     /// Defines the values of a row of a table.
@@ -394,7 +390,10 @@ impl<'a> Run<'a> {
     fn effect(&mut self, frame: &mut Frame<'a>, effect: &'a Effect) -> Result<(), Ending> {
         // style: S2: a table: one arm for each effect.
         match effect {
-            Effect::Reserve { .. } => {}
+            Effect::Reserve { array, count } => {
+                let room = self.unit.room[array.0].max(self.word(frame, *count));
+                self.unit.room[array.0] = room;
+            }
             Effect::Load { array, index, results } => self.load(frame, *array, self.word(frame, *index), 0, results)?,
             Effect::TakeElement { array, results } => {
                 let parts = self.unit.program.arrays[array.0].element_values / results.len();
@@ -405,15 +404,27 @@ impl<'a> Run<'a> {
             Effect::Store { array, index, values } => {
                 let element = self.read_all(frame, values);
                 let index = self.word(frame, *index);
+                self.within(*array, index)?;
                 self.unit.arrays[array.0].insert(index, element);
             }
             Effect::Fill { array, count, values } => {
                 let element = self.read_all(frame, values);
+                if let Some(last) = count.checked_sub(1) {
+                    self.within(*array, U256::from(last))?;
+                }
                 self.unit.arrays[array.0].extend((0..*count).map(|index| (U256::from(index), element.clone())));
             }
-            Effect::SetIndices { variable, indices, .. } => self.variables[variable.0] = self.word(frame, *indices),
-            Effect::Index { result, variable, first_bit, cells, .. } => {
-                frame.words.insert(*result, cells.take(self.variables[variable.0], *first_bit));
+            Effect::SetIndices { variable, indices, array, cells } => {
+                let (indices, Cells { bits, index_bits }) = (self.word(frame, *indices), *cells);
+                if !(indices & !cells.each(cells.index_max())).is_zero() {
+                    return Err(Ending::None(NoOutcome::Cells { indices, bits, index_bits }));
+                }
+                self.variables[variable.0] = indices;
+                self.indices[variable.0] = Some((*array, *cells));
+            }
+            Effect::Index { result, variable, first_bit, cells, array } => {
+                let indices = self.variable(*variable, Some((*array, *cells)))?;
+                frame.words.insert(*result, cells.take(indices, *first_bit));
             }
             Effect::Lookup { table, index, results } => {
                 self.lookup(frame, *table, self.word(frame, *index), results)?
@@ -455,7 +466,8 @@ impl<'a> Run<'a> {
                 let (offset, modulus) = (self.word(frame, *offset), &self.unit.modulus);
                 let bytes = calldata_slice(self.calldata, offset, mont::size_bytes(modulus));
                 let Some(value) = mont::from_le_bytes(&bytes, modulus) else {
-                    return Err(Ending::Outcome(Outcome::Failed));
+                    let (number, modulus) = (BigUint::from_bytes_le(&bytes), modulus.clone());
+                    return Err(Ending::None(NoOutcome::NotBelow { number, modulus }));
                 };
                 frame.values.insert(*result, value);
             }
@@ -488,21 +500,23 @@ impl<'a> Run<'a> {
                 frame.words.insert(*result, word);
             }
             Effect::Get { result, variable } => {
-                frame.words.insert(*result, self.variables[variable.0]);
+                frame.words.insert(*result, self.variable(*variable, None)?);
             }
             Effect::GetAcross { result, variable, first_byte } => {
-                let [first, second] = [variable.0, variable.0 + 1].map(|variable| self.variables[variable]);
+                let first = self.variable(*variable, None)?;
+                let second = self.variable(VariableId(variable.0 + 1), None)?;
                 frame.words.insert(*result, words::across(first, second, *first_byte));
             }
-            Effect::Set { variable, word } => self.variables[variable.0] = self.word(frame, *word),
+            Effect::Set { variable, word } => {
+                self.variables[variable.0] = self.word(frame, *word);
+                self.indices[variable.0] = None;
+            }
             Effect::Sha256 { result, pieces } => {
-                let pieces = pieces.iter().map(|piece| piece.map(|word| self.word(frame, word)));
-                let hash = hash::sha256(self.calldata, pieces).ok_or(Ending::Outcome(Outcome::Failed))?;
+                let hash = self.hash(frame, pieces, |calldata, pieces| hash::sha256(calldata, pieces))?;
                 frame.words.insert(*result, hash);
             }
             Effect::Keccak256 { result, pieces } => {
-                let pieces = pieces.iter().map(|piece| piece.map(|word| self.word(frame, word)));
-                let hash = hash::keccak256(self.calldata, pieces).ok_or(Ending::Outcome(Outcome::Failed))?;
+                let hash = self.hash(frame, pieces, |calldata, pieces| hash::keccak256(calldata, pieces))?;
                 frame.words.insert(*result, hash);
             }
             Effect::Scratch { size_bytes } => self.scratch.grow(*size_bytes),

@@ -17,6 +17,7 @@ pub mod machine;
 pub mod modulus;
 pub mod mont;
 pub mod names;
+pub mod no_outcome;
 pub mod numbers;
 pub mod origin;
 pub mod program;
@@ -27,11 +28,12 @@ pub mod verify;
 mod words;
 
 pub use effect::Effect;
-pub use evaluate::{NoOutcome, evaluate, evaluate_within};
+pub use evaluate::{evaluate, evaluate_within};
 pub use hash::Piece;
 pub use machine::{Array, Capacity, Cells, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
 pub use modulus::Modulus;
 pub use names::{ArrayId, ConstantId, FunctionId, Operand, SubprogramId, TableId, Value, VariableId, Word};
+pub use no_outcome::NoOutcome;
 pub use numbers::Numbers;
 pub use origin::Origins;
 pub use program::{

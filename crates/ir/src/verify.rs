@@ -126,6 +126,7 @@ fn verify_unit(program: &Program, variables: &[String]) -> Result<(), VerifyErro
             number,
             values: HashSet::new(),
             words: HashSet::new(),
+            hidden: HashSet::new(),
             defined: HashSet::new(),
             parts: parts(&function.words),
             entered: 0,
@@ -192,6 +193,8 @@ struct Scope<'a> {
     values: HashSet<Value>,
     /// Defined words in scope.
     words: HashSet<Word>,
+    /// Defined words from around a sequence that its parts do not see.
+    hidden: HashSet<Word>,
     /// Everything ever defined in the function.
     defined: HashSet<Value>,
     /// How many parts the expression of each word has.
@@ -296,6 +299,10 @@ impl Scope<'_> {
         match self.function.words.get(word.0 as usize) {
             None => Err(format!("w{} does not exist", word.0)),
             Some(WordDef::Defined) if self.words.contains(&word) => Ok(()),
+            Some(WordDef::Defined) if self.hidden.contains(&word) => Err(format!(
+                "w{} is defined around a sequence, whose parts see no words from there: a variable takes it there, by `set` and `get`",
+                word.0
+            )),
             Some(WordDef::Defined) => Err(format!("w{} is used where it is not defined", word.0)),
             Some(expression) => expression.inner().try_for_each(inner),
         }
@@ -308,6 +315,33 @@ impl Scope<'_> {
     fn element(&self, array: ArrayId, values: usize) -> Checked {
         let decl = self.array_decl(array)?;
         same(decl.element_values, values, &format!("an element of array `{}`", decl.name))
+    }
+
+    /// An index that is known is that of an element which an array of fixed size has.
+    fn within(&self, array: ArrayId, index: Word) -> Checked {
+        let decl = self.array_decl(array)?;
+        match (decl.capacity, self.constant(index)) {
+            (Capacity::Fixed(capacity), Some(index)) if index >= U256::from(capacity) => {
+                Err(format!("element {index} of array `{}`, which has {capacity}", decl.name))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The number that a word is whatever the input, where it is an expression of constants.
+    fn constant(&self, word: Word) -> Option<U256> {
+        if *self.parts.get(word.0 as usize)? > WORD_PARTS_MAX {
+            return None; // u32 to usize widens
+        }
+        match *self.function.words.get(word.0 as usize)? {
+            WordDef::Constant(value) => Some(value),
+            WordDef::Op(op, a, b) if a < word && b < word => Some(op.apply(self.constant(a)?, self.constant(b)?)),
+            WordDef::ModOp(op, [a, b, modulus]) if a < word && b < word && modulus < word => {
+                Some(op.apply(self.constant(a)?, self.constant(b)?, self.constant(modulus)?))
+            }
+            WordDef::LeadingZeros(a) if a < word => Some(U256::from(self.constant(a)?.leading_zeros())),
+            _ => None,
+        }
     }
 
     /// How many parts of so many values an element has.
@@ -407,8 +441,14 @@ impl Scope<'_> {
     fn arguments(&mut self, effect: &Effect) -> Checked {
         // style: S2: a table: one arm for each effect.
         match effect {
-            Effect::Load { array, results, .. } => self.element(*array, results.len()),
-            Effect::Store { array, values, .. } => self.element(*array, values.len()),
+            Effect::Load { array, index, results } => {
+                self.element(*array, results.len())?;
+                self.within(*array, *index)
+            }
+            Effect::Store { array, index, values } => {
+                self.element(*array, values.len())?;
+                self.within(*array, *index)
+            }
             Effect::Fill { array, count, values } => {
                 self.element(*array, values.len())?;
                 self.filled(*array, *count)
@@ -422,7 +462,13 @@ impl Scope<'_> {
                     Err(format!("bit {first_bit} is not the first of a cell of {} bits", cells.bits))
                 }
             }
-            Effect::Lookup { table, results, .. } => self.row(*table, results.len()).map(|_| ()),
+            Effect::Lookup { table, index, results } => {
+                let rows = self.row(*table, results.len())?;
+                match self.constant(*index).filter(|&index| index >= U256::from(rows)) {
+                    Some(index) => Err(format!("row {index} of table t{}, which has {rows}", table.0)),
+                    None => Ok(()),
+                }
+            }
             Effect::TakeRow { table, results } => {
                 self.found += 1;
                 self.row(*table, results.len()).map(|_| ())
@@ -579,7 +625,7 @@ impl Scope<'_> {
         for arm in &control.arms {
             same(taken, arm.params.len(), &format!("the state of a {part}"))?;
             same(state, arm.gives.len(), &given)?;
-            let (values, words) = (self.values.clone(), self.words.clone());
+            let before = (self.values.clone(), self.words.clone(), self.hidden.clone());
             match control.kind {
                 ControlKind::Repeat { index, .. } => self.define_word(index)?,
                 ControlKind::Sequence(_) => self.hide_words(arm)?,
@@ -589,7 +635,7 @@ impl Scope<'_> {
             self.region(&arm.body)?;
             self.current = Some(number);
             self.read_all(&arm.gives)?;
-            (self.values, self.words) = (values, words);
+            (self.values, self.words, self.hidden) = before;
         }
         self.define_all(&control.results)
     }
@@ -604,7 +650,9 @@ impl Scope<'_> {
             }
             None => Vec::new(),
         };
-        self.words.retain(|word| count.contains(word));
+        let (seen, hidden) = self.words.iter().partition(|word| count.contains(word));
+        self.words = seen;
+        self.hidden.extend::<HashSet<Word>>(hidden);
         Ok(())
     }
 

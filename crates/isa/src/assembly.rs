@@ -99,6 +99,11 @@ impl Assembly {
         self.items[index] = item;
     }
 
+    /// Takes back all items but the first so many. Labels that were made for them stay taken.
+    pub fn truncate(&mut self, items: usize) {
+        self.items.truncate(items);
+    }
+
     /// Appends an opcode without immediate; a shift that the fork lacks becomes a multiplication or a division.
     pub fn op(&mut self, opcode: u8) -> &mut Self {
         if self.fork.has(opcode) || !older::shift(self, opcode) {

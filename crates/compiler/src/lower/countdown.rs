@@ -18,6 +18,13 @@ pub(super) struct Labels {
     end: LabelId,
 }
 
+impl Labels {
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = LabelId> {
+        self.turns.iter().copied().chain([self.end])
+    }
+}
+
 impl<'a> Lowering<'a> {
     /// Stack at every turn and after the last one: as before the countdown.
     pub(super) fn countdown(&mut self, nest: &'a Nest<'a>, count: Word) -> Result<(), CompileError> {

@@ -79,6 +79,13 @@ pub(super) struct HeldSequence {
     pub parts: Vec<HeldPart>,
 }
 
+impl HeldSequence {
+    /// Words of the stack that the state takes, with the numbers below it.
+    pub(super) fn state_words(&self) -> usize {
+        self.end.ends.entry.len()
+    }
+}
+
 /// What was planned to move a state.
 pub(super) struct HeldCode {
     way: Way,

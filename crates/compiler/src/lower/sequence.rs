@@ -17,6 +17,7 @@
 
 use super::countdown::Labels;
 use super::held::HeldPart;
+use super::pieces::{is_part, pieces};
 use super::words::{self, big};
 use super::{DUP_DEPTH_MAX, Flow, Lowering};
 use crate::error::CompileError;
@@ -34,11 +35,11 @@ use std::{iter, mem};
 type Part<'a> = (&'a Arm, &'a [Row<'a>]);
 
 /// Where a part is entered.
-struct Entry<'a> {
+pub(super) struct Entry<'a> {
     /// Its beginning.
-    label: LabelId,
+    pub label: LabelId,
     /// Its countdown, and the address of the place in it that the count says.
-    countdown: Option<(&'a Nest<'a>, Labels, u32)>,
+    pub countdown: Option<(&'a Nest<'a>, Labels, u32)>,
     /// Whether nothing stands before that place.
     is_countdown: bool,
 }
@@ -193,32 +194,41 @@ impl<'a> Lowering<'a> {
         let (Some(state), false) = (parts.first().map(|(part, _)| &part.params), order.steps.is_empty()) else {
             return Ok(());
         };
-        let held = self.held(sequence, order);
+        let mut pieces = pieces(order, self.cuts.steps).into_iter();
+        let first_piece = pieces.next().unwrap_or(0..order.steps.len());
+        // A state on the stack would lie above the addresses that are pushed later.
+        let held = if pieces.len() == 0 { self.held(sequence, order) } else { None };
         if held.is_none() {
             self.move_to(state, initial);
         }
         let free = self.entrances.next;
         let takes = takes(order, &sequence.control.arms);
-        let words = reached(&order.steps, &takes);
         let groups = order.groups(parts.len());
         let choices = groups.last().map_or(0, |last| last.end);
         let mut entries = Vec::new();
         for (number, part) in parts.iter().enumerate() {
             entries.push(self.part_entry(*part, number < choices)?);
         }
-        let chosen = self.chosen(order, &words, &entries)?;
+        let chosen = self.chosen(order, &reached(&order.steps, &takes), &entries)?;
         let end = self.code.new_label();
+        let mut go_on = if pieces.len() == 0 { end } else { self.code.new_label() };
+        if let Some(held) = &held {
+            let above = held.state_words();
+            self.arrivals
+                .above
+                .extend(entries.iter().map(|entry| entry.label).chain([end]).map(|label| (label, above)));
+        }
         match order.first {
             Some(first) => self.push_first_steps(order, first, end, (&entries, &chosen))?,
             None => {
-                self.code.push_label(end);
-                self.push_steps(order, &takes, (&entries, &chosen), held.is_some())?;
+                self.code.push_label(go_on);
+                self.push_steps((order, first_piece), &takes, (&entries, &chosen), held.is_some())?;
             }
         }
         if let Some(held) = &held {
             self.held_way(&held.start);
         }
-        self.code.op(evm::JUMP);
+        self.jump_to_first(&entries, choices);
 
         let stack = mem::take(&mut self.stack);
         let mut bodies = Vec::new();
@@ -232,6 +242,13 @@ impl<'a> Lowering<'a> {
             }
         }
         self.stack = stack;
+        while let Some(piece) = pieces.next() {
+            self.code.label(go_on);
+            go_on = if pieces.len() == 0 { end } else { self.code.new_label() };
+            self.code.push_label(go_on);
+            self.push_steps((order, piece), &takes, (&entries, &chosen), false)?;
+            self.jump_to_first(&entries, choices);
+        }
         self.code.label(end);
         if let Some(held) = &held {
             self.held_way(&held.end);
@@ -243,19 +260,21 @@ impl<'a> Lowering<'a> {
         self.fill_up(groups, &bodies, &chosen.distances, evm::INVALID)
     }
 
-    /// Pushes the entrances of all steps, the first on top.
+    /// Pushes the entrances of the steps in a range, the first on top.
     fn push_steps(
         &mut self,
-        order: &Order,
+        (order, range): (&Order, Range<usize>),
         takes: &[Option<Take<'_>>],
         (entries, chosen): (&[Entry<'a>], &Chosen),
         is_held: bool,
     ) -> Result<(), CompileError> {
         let mut pushed: Vec<Option<usize>> = Vec::new();
         // Rows come before their part, whose address has to be above theirs.
-        let is_part = |step: &SequenceStep<Word>| matches!(step, SequenceStep::Part(_) | SequenceStep::Chosen { .. });
-        let mut end_of_rows = order.steps.len();
-        for (at, step) in order.steps.iter().enumerate().rev().filter(|(_, step)| is_part(step)) {
+        let mut end_of_rows = range.end;
+        for (at, step) in order.steps.iter().enumerate().take(range.end).skip(range.start).rev() {
+            if !is_part(step) {
+                continue;
+            }
             let first = order.steps[..at].iter().rposition(is_part).map_or(0, |before| before + 1);
             for row in (first..at).rev() {
                 let take = takes[row].expect("it carries a row");
@@ -275,7 +294,7 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
-        debug_assert_eq!(end_of_rows, 0, "each row has its part");
+        debug_assert_eq!(end_of_rows, range.start, "each row has its part");
         Ok(())
     }
 
@@ -296,12 +315,14 @@ impl<'a> Lowering<'a> {
         self.code.op(evm::MUL);
         self.code.push_label(pushed);
         self.code.op(evm::SUB);
+        let jump = self.code.items().len();
         self.code.op(evm::JUMP);
         self.stack.truncate(self.stack.len() - 2);
         let mut bodies = Vec::new();
         for steps in order.steps.chunks(first.each).rev() {
             let start = self.code.items().len();
             let label = self.code.new_label();
+            self.arrivals.chosen.entry(jump).or_default().push(label);
             self.code.label(label);
             for step in steps.iter().rev() {
                 match *step {

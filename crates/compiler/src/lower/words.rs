@@ -204,8 +204,16 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// The number that a word is, if it is a constant.
+    pub(super) fn known(&self, word: Word) -> Option<U256> {
+        match &self.function.words[word.0 as usize] {
+            WordDef::Constant(value) => Some(*value),
+            _ => None,
+        }
+    }
+
     fn is_constant_zero(&self, word: Word) -> bool {
-        matches!(&self.function.words[word.0 as usize], WordDef::Constant(value) if value.is_zero())
+        self.known(word).is_some_and(|value| value.is_zero())
     }
 
     /// The operands leave the stack model; the result is pushed by the caller.
