@@ -7,7 +7,7 @@ use residue_contracts::Source;
 use residue_ir::Fp2Product;
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::variants::{Wanted, WantedProduct};
-use residue_workbench::{Trial, VariantError};
+use residue_workbench::{Candidates, Trial, VariantError};
 
 use crate::waiting::WaitingLine;
 
@@ -112,6 +112,11 @@ impl Formulas {
     ) -> Result<Vec<Trial>, VariantError> {
         let _waiting = WaitingLine::new(|| format!("compiling {} for {revision}", contract.name()));
         residue_workbench::trials(contract, self.wanted().variants(contract), revision, schedule, dialect)
+    }
+
+    /// The variants asked for, to be tried for several revisions.
+    pub fn candidates<'a>(&self, contract: &'a dyn Source) -> Candidates<'a> {
+        Candidates::new(contract, self.wanted().variants(contract))
     }
 
     /// What a program of the user's is compiled with.

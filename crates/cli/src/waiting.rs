@@ -1,7 +1,8 @@
 //! What a terminal shows while a command computes: nothing for half a second, then what is done, with a clock.
 
 use std::io::{IsTerminal, stderr};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -19,22 +20,42 @@ const BETWEEN_TICKS: Duration = Duration::from_millis(100);
 pub struct WaitingLine {
     ends: Option<Sender<()>>,
     shows: Option<JoinHandle<()>>,
+    done: Arc<AtomicU64>,
 }
 
 impl WaitingLine {
     /// Shows `what` on stderr after half a second, if that is a terminal.
     #[must_use]
     pub fn new(what: impl FnOnce() -> String) -> Self {
+        Self::shown(None, what)
+    }
+
+    /// The same for so many tasks, with the number of those that are [`done`](Self::done).
+    #[must_use]
+    pub fn of(tasks: usize, what: impl FnOnce() -> String) -> Self {
+        Self::shown(Some(tasks as u64), what) // usize to u64 widens
+    }
+
+    /// One more task is done.
+    pub fn done(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn shown(tasks: Option<u64>, what: impl FnOnce() -> String) -> Self {
+        let done = Arc::new(AtomicU64::new(0));
         if !stderr().is_terminal() || IS_TAKEN.swap(true, Ordering::Relaxed) {
-            return Self { ends: None, shows: None };
+            return Self { ends: None, shows: None, done };
         }
         let what = what();
         let (ends, ended) = channel::<()>();
+        let counted = Arc::clone(&done);
         let shows = thread::Builder::new().spawn(move || {
             let mut wait = BEFORE_IT_IS_TAKEN;
             let mut bar = None;
             while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                bar.get_or_insert_with(|| spinner(&what)).tick();
+                let bar: &mut ProgressBar = bar.get_or_insert_with(|| spinner(&what, tasks));
+                bar.set_position(counted.load(Ordering::Relaxed));
+                bar.tick();
                 wait = BETWEEN_TICKS;
             }
             if let Some(bar) = bar {
@@ -42,13 +63,17 @@ impl WaitingLine {
             }
         });
         // Without a thread nothing is shown.
-        Self { ends: Some(ends), shows: shows.ok() }
+        Self { ends: Some(ends), shows: shows.ok(), done }
     }
 }
 
-fn spinner(what: &str) -> ProgressBar {
-    let bar = ProgressBar::new_spinner().with_message(what.to_owned()).with_elapsed(BEFORE_IT_IS_TAKEN);
-    match ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+fn spinner(what: &str, tasks: Option<u64>) -> ProgressBar {
+    let (bar, template) = match tasks {
+        None => (ProgressBar::new_spinner(), "{spinner} {msg} {elapsed}"),
+        Some(tasks) => (ProgressBar::new(tasks), "{spinner} {msg} {pos}/{len} {elapsed}"),
+    };
+    let bar = bar.with_message(what.to_owned()).with_elapsed(BEFORE_IT_IS_TAKEN);
+    match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }

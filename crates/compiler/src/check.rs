@@ -523,7 +523,7 @@ mod tests {
     use super::*;
     use crate::lower::{HeldWay, HeldWord, Way};
     use crate::target::words::Rules;
-    use crate::{Built, Dialect, Prepared, SmallMultiples, build};
+    use crate::{Built, Dialect, Prepared, SmallMultiples, Specialised, build};
     use residue_ir::text;
     use residue_isa::{GasSchedule, Revision};
 
@@ -555,9 +555,14 @@ function f1 "start" () -> () values 20 {
 "#;
 
     fn built(program: &Program, revision: Revision) -> Built {
-        let prepared = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
-        build(&prepared, revision, &GasSchedule::default_for(revision).unwrap(), Dialect::default(), &Rules::default())
-            .unwrap()
+        let schedule = GasSchedule::default_for(revision).unwrap();
+        build(&as_written(program, revision), &schedule, &Rules::default()).unwrap()
+    }
+
+    /// A program that is made no other for a revision.
+    fn as_written(program: &Program, revision: Revision) -> Specialised<'_> {
+        let Prepared { source, simplified, .. } = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
+        Specialised { source, simplified, revision, dialect: Dialect::default(), is_as_written: true }
     }
 
     fn evidence<'a>(built: &'a Built, source: &'a Program) -> Evidence<'a> {
@@ -568,16 +573,8 @@ function f1 "start" () -> () values 20 {
     fn revisions(program: &Program) -> Vec<Revision> {
         let schedule = |revision| GasSchedule::default_for(revision).unwrap();
         let has = |revision: &Revision| {
-            !matches!(
-                build(
-                    &Prepared::new(program, SmallMultiples::AsWritten).unwrap(),
-                    *revision,
-                    &schedule(*revision),
-                    Dialect::default(),
-                    &Rules::default()
-                ),
-                Err(CompileError::OnlyWidth { .. })
-            )
+            let built = build(&as_written(program, *revision), &schedule(*revision), &Rules::default());
+            !matches!(built, Err(CompileError::OnlyWidth { .. }))
         };
         Revision::ALL.iter().copied().filter(has).collect()
     }
@@ -960,10 +957,10 @@ function f1 "start" () -> () values 20 {
                  }} -> (v12 v13) return_elements (v12 v13) bytes 32 }}"
             );
             let program = text::parse(&text).unwrap();
-            let prepared = Prepared::new(&program, SmallMultiples::AsWritten).unwrap();
+            let written = as_written(&program, Revision::Evm);
             let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
-            let [first, again, alone] = [&remembering, &remembering, &Rules::default()]
-                .map(|rules| build(&prepared, Revision::Evm, &schedule, Dialect::default(), rules).unwrap());
+            let [first, again, alone] =
+                [&remembering, &remembering, &Rules::default()].map(|rules| build(&written, &schedule, rules).unwrap());
             assert_eq!(first.code.bytes, alone.code.bytes, "{text}");
             assert_eq!(again.code.bytes, alone.code.bytes, "{text}");
             held += usize::from(alone.holds_state());

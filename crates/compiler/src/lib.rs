@@ -52,6 +52,7 @@ use residue_passes::simplify::simplify;
 use residue_passes::specialise::{asks, specialise};
 use residue_passes::sums::gather;
 use residue_passes::{Allocation, Cost, Rows, Slot, allocate, multiples, threads};
+use std::borrow::Cow;
 use target::{MontFactors, Places, Target};
 
 /// A compiled program.
@@ -104,24 +105,35 @@ pub fn compile_as(
     Prepared::new(program, multiples)?.compile(revision, schedule, dialect)
 }
 
-/// A program after the passes that neither a revision nor prices decide. Equal ones become equal code.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A program after the passes that neither a revision nor prices decide.
+#[derive(Debug, Clone)]
 pub struct Prepared<'a> {
-    source: &'a Program,
-    simplified: Program,
+    source: Cow<'a, Program>,
+    simplified: Cow<'a, Program>,
     multiples: SmallMultiples,
+}
+
+/// A program after the passes that prices do not decide, for a revision and a dialect. Equal ones become equal code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Specialised<'a> {
+    source: Cow<'a, Program>,
+    simplified: Cow<'a, Program>,
+    revision: Revision,
+    dialect: Dialect,
+    /// It asked the interface nothing, so all of it is held to the revision's moduli.
+    is_as_written: bool,
 }
 
 impl<'a> Prepared<'a> {
     /// `source` simplified, with small multiples made in the given way.
     pub fn new(source: &'a Program, multiples: SmallMultiples) -> Result<Self, CompileError> {
         residue_ir::verify(source)?;
-        Ok(Self::of_verified(source, multiples))
+        Ok(Self::of_verified(Cow::Borrowed(source), multiples))
     }
 
     /// The same for a program that is known to be right.
-    fn of_verified(source: &'a Program, multiples: SmallMultiples) -> Self {
-        let mut simplified = source.clone();
+    fn of_verified(source: Cow<'a, Program>, multiples: SmallMultiples) -> Self {
+        let mut simplified = Program::clone(&source);
         let inner = simplified.subprograms.iter_mut();
         for unit in inner {
             simplify(unit);
@@ -129,7 +141,14 @@ impl<'a> Prepared<'a> {
         }
         simplify(&mut simplified);
         multiples::make(&mut simplified, multiples);
-        Self { source, simplified, multiples }
+        Self { source, simplified: Cow::Owned(simplified), multiples }
+    }
+
+    /// The same without what it borrows.
+    pub fn into_owned(self) -> Prepared<'static> {
+        let Self { source, simplified, multiples } = self;
+        let [source, simplified] = [source, simplified].map(|program| Cow::Owned(program.into_owned()));
+        Prepared { source, simplified, multiples }
     }
 
     /// Compiles it for `revision`; `schedule` decides between ways that differ in gas only.
@@ -139,65 +158,57 @@ impl<'a> Prepared<'a> {
         schedule: &GasSchedule,
         dialect: Dialect,
     ) -> Result<Compiled, CompileError> {
-        if asks(self.source) {
-            let has = |feature| has_feature(self.source, revision, dialect, feature);
-            let source = specialise(self.source, has);
+        self.specialised(revision, dialect).compile(schedule)
+    }
+
+    /// It as `revision` and `dialect` want it: questions to the interface are answered, and made is what the revision has instructions for.
+    pub fn specialised(&self, revision: Revision, dialect: Dialect) -> Specialised<'_> {
+        let [mut source, mut simplified] = [&self.source, &self.simplified].map(|program| Cow::Borrowed(&**program));
+        let is_as_written = !asks(&source);
+        if !is_as_written {
+            let has = |feature| has_feature(&self.source, revision, dialect, feature);
+            source = Cow::Owned(specialise(&source, has));
             // Arms that are taken join what is around them.
-            let mut simplified = specialise(&self.simplified, has);
-            simplified.subprograms.iter_mut().for_each(simplify);
-            simplify(&mut simplified);
-            let special = Prepared { source: &source, simplified, multiples: self.multiples };
-            return special.compile_answered(revision, schedule, dialect);
+            let mut special = specialise(&simplified, has);
+            simplify_units(&mut special);
+            simplified = Cow::Owned(special);
         }
-        // As written: what answers leave without values needs no modulus.
-        self.source.subprograms.iter().try_for_each(|subprogram| require_subprogram(subprogram, revision))?;
-        self.source.units().try_for_each(|unit| require_modulus(unit, revision))?;
-        self.compile_answered(revision, schedule, dialect)
+        let rules = revision.slot_rules();
+        if rules.is_some_and(|rules| rules.select.is_some()) {
+            choices::hoist(source.to_mut());
+            Prepared { source, simplified, .. } = Prepared::of_verified(source, self.multiples);
+        } else if let Some(rules) = rules.filter(|rules| rules.equal.is_some()) {
+            comparisons::compare(source.to_mut(), rules.less.is_some());
+            Prepared { source, simplified, .. } = Prepared::of_verified(source, self.multiples);
+        } else if revision.family() == Family::Words {
+            source = Cow::Owned(words::prepare::prepare(&source));
+            let mut special = words::prepare::prepare(&simplified);
+            simplify_units(&mut special);
+            simplified = Cow::Owned(special);
+        }
+        Specialised { source, simplified, revision, dialect, is_as_written }
     }
+}
 
-    /// The same for a program that asks nothing.
-    fn compile_answered(
-        &self,
-        revision: Revision,
-        schedule: &GasSchedule,
-        dialect: Dialect,
-    ) -> Result<Compiled, CompileError> {
-        if revision.slot_rules().is_some_and(|rules| rules.select.is_some()) {
-            let mut source = self.source.clone();
-            choices::hoist(&mut source);
-            return Prepared::of_verified(&source, self.multiples).compile_for(revision, schedule, dialect);
-        }
-        if let Some(rules) = revision.slot_rules()
-            && rules.equal.is_some()
-        {
-            let mut source = self.source.clone();
-            comparisons::compare(&mut source, rules.less.is_some());
-            return Prepared::of_verified(&source, self.multiples).compile_for(revision, schedule, dialect);
-        }
-        if revision.family() == Family::Words {
-            let source = words::prepare::prepare(self.source);
-            let mut simplified = words::prepare::prepare(&self.simplified);
-            simplified.subprograms.iter_mut().for_each(simplify);
-            simplify(&mut simplified);
-            let special = Prepared { source: &source, simplified, multiples: self.multiples };
-            return special.compile_for(revision, schedule, dialect);
-        }
-        self.compile_for(revision, schedule, dialect)
-    }
+fn simplify_units(program: &mut Program) {
+    program.subprograms.iter_mut().for_each(simplify);
+    simplify(program);
+}
 
+impl Specialised<'_> {
     /// Builds it; where there are no field instructions, with more room or shorter code where that is called for.
-    fn build_for(&self, revision: Revision, schedule: &GasSchedule, dialect: Dialect) -> Result<Built, CompileError> {
+    fn built(&self, schedule: &GasSchedule) -> Result<Built, CompileError> {
         let mut rules = target::words::Rules::default();
-        if revision.family() != Family::Words {
-            return build(self, revision, schedule, dialect, &rules);
+        if self.revision.family() != Family::Words {
+            return build(self, schedule, &rules);
         }
         let with_room = |rules: &mut target::words::Rules| {
-            let built = build(self, revision, schedule, dialect, rules);
+            let built = build(self, schedule, rules);
             if rules.extra_slots > 0 || built.as_ref().is_ok_and(|built| !built.lacks_room()) {
                 return built;
             }
             rules.extra_slots = target::words::Rules::EXTRA_SLOTS;
-            build(self, revision, schedule, dialect, rules)
+            build(self, schedule, rules)
         };
         let mut built = with_room(&mut rules);
         // What no account may have, or labels too far apart: shorter code may do.
@@ -219,14 +230,16 @@ impl<'a> Prepared<'a> {
         built
     }
 
-    fn compile_for(
-        &self,
-        revision: Revision,
-        schedule: &GasSchedule,
-        dialect: Dialect,
-    ) -> Result<Compiled, CompileError> {
-        let built = self.build_for(revision, schedule, dialect)?;
-        for evidence in built.evidence(self.source) {
+    /// Compiles it; `schedule` decides between ways that differ in gas only.
+    pub fn compile(&self, schedule: &GasSchedule) -> Result<Compiled, CompileError> {
+        let (revision, dialect) = (self.revision, self.dialect);
+        if self.is_as_written {
+            // What answers leave without values needs no modulus; this does.
+            self.source.subprograms.iter().try_for_each(|subprogram| require_subprogram(subprogram, revision))?;
+            self.source.units().try_for_each(|unit| require_modulus(unit, revision))?;
+        }
+        let built = self.built(schedule)?;
+        for evidence in built.evidence(&self.source) {
             check(&evidence)?;
         }
         let instruction_bytes = dialect.require(&built.items, &built.code, revision)?;
@@ -297,18 +310,18 @@ impl Built {
 }
 
 fn build(
-    prepared: &Prepared<'_>,
-    revision: Revision,
+    specialised: &Specialised<'_>,
     schedule: &GasSchedule,
-    dialect: Dialect,
     rules: &target::words::Rules,
 ) -> Result<Built, CompileError> {
     // style: S2: the passes of a build, one after the other.
-    for subprogram in &prepared.source.subprograms {
+    let Specialised { source, simplified, revision, dialect, .. } = specialised;
+    let (revision, dialect) = (*revision, *dialect);
+    for subprogram in &source.subprograms {
         require_subprogram(subprogram, revision)?;
     }
     let mut programs = Vec::new();
-    for unit in prepared.simplified.units() {
+    for unit in simplified.units() {
         let unit = &with_modulus(unit, revision)?;
         require_inversion(unit, revision, dialect)?;
         require_order(unit, revision, dialect)?;

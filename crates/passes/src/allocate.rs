@@ -335,14 +335,14 @@ impl Colouring<'_> {
     /// After the packed placement, which has room where the roomy ones may have not, tries these too and keeps the best.
     fn choose_roomy(&mut self, choice: Choice<'_>) {
         let fewest = self.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
-        let mut best = (self.code_bytes(choice), self.colour.clone());
+        let all = u64::MAX;
+        let mut best = (self.code_bytes(choice, all).unwrap_or(all), self.colour.clone());
         for (slack, passed_first) in choice.slacks.iter().flat_map(|&slack| [(slack, false), (slack, true)]) {
             self.colour.fill(None);
             self.window = (fewest + slack).min(self.limit);
             self.cursor = 0; // All functions take their state from the lowest slots.
             if self.run(passed_first).is_ok() {
-                let code_bytes = self.code_bytes(choice);
-                if code_bytes < best.0 {
+                if let Some(code_bytes) = self.code_bytes(choice, best.0) {
                     best = (code_bytes, self.colour.clone());
                 }
             }
@@ -378,26 +378,14 @@ impl Colouring<'_> {
         Ok(())
     }
 
-    /// An estimate: a field instruction has eight bytes, and so has a copy, which costs gas too, and so does a slot.
-    fn code_bytes(&mut self, Choice { cost, packed_slots, .. }: Choice<'_>) -> u64 {
+    /// An estimate, if it is below `limit`: a field instruction has eight bytes, and so has a copy, which costs gas too, and so does a slot.
+    fn code_bytes(&mut self, Choice { cost, packed_slots, .. }: Choice<'_>, limit: u64) -> Option<u64> {
         let mut weighed = mem::take(&mut self.weighed);
         let colour = |value: Value| self.colour[self.shape.root(value)].expect("every class is coloured");
         let slot = |operand: Operand| match operand {
             Operand::Value(value) => colour(value),
             Operand::Constant(id) => SLOT_LAST.saturating_sub(id.0), // Somewhere else.
         };
-        let mut instructions = 0;
-        self.function.body.for_each_block(&mut |block| {
-            let op = |&(value, op): &(Value, Op)| SlotOp {
-                operation: op.kind,
-                out: colour(value),
-                x: slot(op.x),
-                y: slot(op.y),
-            };
-            let ops: Vec<SlotOp> = block.ops.iter().map(op).collect();
-            instructions += *weighed.entry(ops).or_insert_with_key(|ops| cost.instructions(ops));
-        });
-        self.weighed = weighed;
         let apart = self.shape.copies.iter().filter(|&&(a, b, _)| self.colour[a] != self.colour[b]);
         let slots = self.colour.iter().flatten().max().map_or(0, |&slot| u64::from(slot) + 1);
         let elsewhere = |(hints, &colour): (&Vec<Slot>, _)| hints.iter().filter(|&&slot| colour != Some(slot)).count();
@@ -406,12 +394,27 @@ impl Colouring<'_> {
         let others = self.shape.groups[self.shape.placed_first..].iter().flat_map(|group| group.windows(2));
         let is_split = |pair: &&[Value]| colour(pair[0]) + 1 != colour(pair[1]);
         let split = others.filter(is_split).count() as u64; // usize to u64 widens
-        8 * instructions
-            + apart.map(|&(_, _, weight)| 8 + weight).sum::<u64>()
+        let mut bytes = apart.map(|&(_, _, weight)| 8 + weight).sum::<u64>()
             + SLOT_BYTES * slots
             + SLOT_BYTES_MORE * more
             + MOVED_BYTES * moved
-            + SPLIT_BYTES * split
+            + SPLIT_BYTES * split;
+        // Instructions take longest to find: none are once there are too many.
+        self.function.body.for_each_block(&mut |block| {
+            if bytes >= limit {
+                return;
+            }
+            let op = |&(value, op): &(Value, Op)| SlotOp {
+                operation: op.kind,
+                out: colour(value),
+                x: slot(op.x),
+                y: slot(op.y),
+            };
+            let ops: Vec<SlotOp> = block.ops.iter().map(op).collect();
+            bytes += 8 * *weighed.entry(ops).or_insert_with_key(|ops| cost.instructions(ops));
+        });
+        self.weighed = weighed;
+        (bytes < limit).then_some(bytes)
     }
 
     /// For each slot whether `class` may not have it.

@@ -28,7 +28,7 @@ pub mod variants;
 pub use execution::{EngineKind, Execution, Job, Setup};
 pub use machine::Machine;
 pub use native::native;
-pub use variants::{Trial, Variant, VariantError, cheapest, trials};
+pub use variants::{Candidates, Trial, Variant, VariantError, cheapest, trials};
 
 /// The revisions that are measured: the last with values in memory that others' programs are written for, and the one of December
 /// 2024 with slots, which EIP-6690 is now. The others differ from them in how operands are named.

@@ -1,14 +1,15 @@
 //! Variants: a contract computes the same bytes with other formulas, and prices decide which of them costs least gas.
 
 use crate::parallel::in_parallel;
-use residue_compiler::{CompileError, Compiled, Dialect, Prepared, SmallMultiples};
+use residue_compiler::{CompileError, Compiled, Dialect, Prepared, SmallMultiples, Specialised};
 use residue_contracts::Source;
 use residue_engine::{Engine, EngineConfig, EngineError};
 use residue_ir::program::WordDef;
 use residue_ir::{Feature, Fp2Product, Program};
 use residue_isa::revision::Family;
 use residue_isa::{GasSchedule, Revision};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::OnceLock;
 use thiserror::Error;
 
 /// One choice of everything that can be chosen.
@@ -124,51 +125,110 @@ pub fn trials(
     schedule: &GasSchedule,
     dialect: Dialect,
 ) -> Result<Vec<Trial>, VariantError> {
-    let engine = Engine::new(EngineConfig { fork: dialect.fork, ..EngineConfig::new(revision, schedule.clone()) })?;
-    let input = contract.example();
-    let rules = revision.slot_rules();
-    let has = |variant: &Variant| match variant.product {
-        Fp2Product::Karatsuba | Fp2Product::Schoolbook => true,
-        Fp2Product::Sums => rules.is_some_and(|rules| rules.sums.is_some()),
-        Fp2Product::Fp6 => rules.is_some_and(|rules| rules.mul_fp6.is_some()),
-    };
-    let variants: Vec<Variant> = variants.into_iter().filter(has).collect();
-    let products: HashSet<Fp2Product> = variants.iter().map(|variant| variant.product).collect();
-    let programs: HashMap<Fp2Product, Program> =
-        products.into_iter().map(|product| (product, contract.program_with(product))).collect();
-    let (mut trials, mut refusal): (Vec<Trial>, _) = (Vec::new(), None);
-    let different = different(&variants, &programs)?;
-    let mut all = compile_all(&different, revision, schedule, dialect);
-    let mut tried: Vec<Variant> = different.iter().map(|&(variant, _)| variant).collect();
-    if dialect.precompiles && revision.family() != Family::Words && programs.values().any(asks_for_precompiles) {
-        all.extend(compile_all(&different, revision, schedule, Dialect { precompiles: false, ..dialect }));
-        tried.extend_from_within(..);
+    Candidates::new(contract, variants).trials(revision, schedule, dialect)
+}
+
+/// Variants of a contract, recorded and simplified once for all revisions.
+#[derive(Debug)]
+pub struct Candidates<'a> {
+    contract: &'a dyn Source,
+    example: Vec<u8>,
+    variants: Vec<(Variant, OnceLock<Result<Prepared<'static>, CompileError>>)>,
+    programs: HashMap<Fp2Product, OnceLock<Program>>,
+}
+
+impl<'a> Candidates<'a> {
+    /// These variants of a contract; each is recorded when a revision first asks for it.
+    pub fn new(contract: &'a dyn Source, variants: impl IntoIterator<Item = Variant>) -> Self {
+        let variants: Vec<_> = variants.into_iter().map(|variant| (variant, OnceLock::new())).collect();
+        let programs = variants.iter().map(|(variant, _)| (variant.product, OnceLock::new())).collect();
+        Self { contract, example: contract.example(), variants, programs }
     }
-    for (variant, compiled) in tried.into_iter().zip(all) {
-        let compiled = match compiled {
-            Ok(compiled) => compiled,
-            Err(error) => {
-                refusal.get_or_insert(error);
+
+    fn prepared(&self, number: usize) -> Result<&Prepared<'static>, CompileError> {
+        let (variant, prepared) = &self.variants[number];
+        let prepare = || {
+            let program = self.programs[&variant.product].get_or_init(|| self.contract.program_with(variant.product));
+            Prepared::new(program, variant.multiples).map(Prepared::into_owned)
+        };
+        prepared.get_or_init(prepare).as_ref().map_err(Clone::clone)
+    }
+
+    /// Those that a revision has instructions for.
+    fn of(&self, revision: Revision) -> Vec<usize> {
+        let rules = revision.slot_rules();
+        let has = |product| match product {
+            Fp2Product::Karatsuba | Fp2Product::Schoolbook => true,
+            Fp2Product::Sums => rules.is_some_and(|rules| rules.sums.is_some()),
+            Fp2Product::Fp6 => rules.is_some_and(|rules| rules.mul_fp6.is_some()),
+        };
+        (0..self.variants.len()).filter(|&number| has(self.variants[number].0.product)).collect()
+    }
+
+    /// The variants for a revision that are not the same program as an earlier one: a contract has not every choice.
+    fn different(
+        &self,
+        numbers: &[usize],
+        revision: Revision,
+        dialect: Dialect,
+    ) -> Result<Vec<(Variant, Specialised<'_>)>, CompileError> {
+        let specialised = in_parallel(numbers, |&number| {
+            self.prepared(number).map(|prepared| prepared.specialised(revision, dialect))
+        });
+        let mut different: Vec<(Variant, Specialised<'_>)> = Vec::new();
+        for (&number, specialised) in numbers.iter().zip(specialised) {
+            let specialised = specialised?;
+            if different.iter().all(|(_, earlier)| *earlier != specialised) {
+                different.push((self.variants[number].0, specialised));
+            }
+        }
+        Ok(different)
+    }
+
+    /// [`trials`] of these.
+    pub fn trials(
+        &self,
+        revision: Revision,
+        schedule: &GasSchedule,
+        dialect: Dialect,
+    ) -> Result<Vec<Trial>, VariantError> {
+        let engine = Engine::new(EngineConfig { fork: dialect.fork, ..EngineConfig::new(revision, schedule.clone()) })?;
+        let numbers = self.of(revision);
+        let mut tried = self.different(&numbers, revision, dialect)?;
+        let asks = numbers
+            .iter()
+            .any(|&number| self.programs[&self.variants[number].0.product].get().is_some_and(asks_for_precompiles));
+        if dialect.precompiles && revision.family() != Family::Words && asks {
+            tried.extend(self.different(&numbers, revision, Dialect { precompiles: false, ..dialect })?);
+        }
+        let all = in_parallel(&tried, |(_, specialised)| specialised.compile(schedule));
+        let (mut trials, mut refusal): (Vec<Trial>, _) = (Vec::new(), None);
+        for ((variant, _), compiled) in tried.into_iter().zip(all) {
+            let compiled = match compiled {
+                Ok(compiled) => compiled,
+                Err(error) => {
+                    refusal.get_or_insert(error);
+                    continue;
+                }
+            };
+            if trials.iter().any(|trial| trial.compiled.code == compiled.code) {
                 continue;
             }
-        };
-        if trials.iter().any(|trial| trial.compiled.code == compiled.code) {
-            continue;
+            let outcome = engine.run_code(&compiled.code, &self.example, GAS);
+            if !outcome.halt.is_success() {
+                return Err(VariantError::Example {
+                    contract: self.contract.name().to_owned(),
+                    revision,
+                    halt: outcome.halt.to_string(),
+                });
+            }
+            trials.push(Trial { variant, compiled, gas: outcome.gas_used });
         }
-        let outcome = engine.run_code(&compiled.code, &input, GAS);
-        if !outcome.halt.is_success() {
-            return Err(VariantError::Example {
-                contract: contract.name().to_owned(),
-                revision,
-                halt: outcome.halt.to_string(),
-            });
+        trials.sort_by_key(|trial| trial.gas);
+        match refusal {
+            Some(error) if trials.is_empty() => Err(error.into()),
+            _ => Ok(trials),
         }
-        trials.push(Trial { variant, compiled, gas: outcome.gas_used });
-    }
-    trials.sort_by_key(|trial| trial.gas);
-    match refusal {
-        Some(error) if trials.is_empty() => Err(error.into()),
-        _ => Ok(trials),
     }
 }
 
@@ -178,27 +238,24 @@ fn asks_for_precompiles(program: &Program) -> bool {
     program.functions.iter().any(|function| function.words.iter().any(is_question))
 }
 
-/// The variants that are not the same program as an earlier one: a contract has not every choice.
-fn different<'a>(
-    variants: &[Variant],
-    programs: &'a HashMap<Fp2Product, Program>,
-) -> Result<Vec<(Variant, Prepared<'a>)>, CompileError> {
-    let mut different: Vec<(Variant, Prepared<'_>)> = Vec::new();
-    for &variant in variants {
-        let prepared = Prepared::new(&programs[&variant.product], variant.multiples)?;
-        if different.iter().all(|(_, earlier)| *earlier != prepared) {
-            different.push((variant, prepared));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A choice that a contract has not makes no program of its own, whatever the revision.
+    #[test]
+    fn equal_programs_are_compiled_once() {
+        for (name, revision, programs) in [
+            ("bn254/mul", Revision::Evm, 1),
+            ("bn254/mul", Revision::Eip6690_2024, 1),
+            ("bls12_381/fp2_mul", Revision::Eip6690_2024, 2),
+        ] {
+            let contract = residue_contracts::find(name).unwrap();
+            let candidates = Candidates::new(contract, Variant::all());
+            let numbers = candidates.of(revision);
+            let different = candidates.different(&numbers, revision, Dialect::default()).unwrap();
+            assert_eq!(different.len(), programs, "{name} under {revision}");
+            assert!(numbers.len() > programs);
         }
     }
-    Ok(different)
-}
-
-/// Each compiled, in their order.
-fn compile_all(
-    different: &[(Variant, Prepared<'_>)],
-    revision: Revision,
-    schedule: &GasSchedule,
-    dialect: Dialect,
-) -> Vec<Result<Compiled, CompileError>> {
-    in_parallel(different, |(_, prepared)| prepared.compile(revision, schedule, dialect))
 }

@@ -10,14 +10,15 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use residue_compiler::{Dialect, compile_as};
+use residue_compiler::{Dialect, SmallMultiples, compile_as};
 use residue_engine::Fork;
 use residue_engine::native::{NativeError, NativeOutput};
 use residue_ir::{Outcome, Program, evaluate_within};
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::Machine;
 use residue_workbench::op_classes::OpClasses;
-use residue_workbench::{EngineKind, Execution, Job, Setup, Trial, VariantError, native};
+use residue_workbench::parallel::in_parallel;
+use residue_workbench::{Candidates, EngineKind, Execution, Job, Setup, Trial, VariantError, native};
 use serde_json::{Value, json};
 
 use crate::formulas::Formulas;
@@ -143,27 +144,50 @@ impl Compared {
         }
     }
 
-    /// Its code and, where there is a choice, the multiplications of a product in Fp2.
+    /// The precompile that it replaces.
+    fn precompile(&self) -> Option<u16> {
+        self.contract().and_then(|contract| contract.source().precompile())
+    }
+}
+
+/// The compilation of a subject for several revisions: the formulas of a contract are recorded once.
+enum Compiling<'a> {
+    Contract(Candidates<'a>),
+    Program(&'a Program, SmallMultiples),
+}
+
+impl<'a> Compiling<'a> {
+    fn new(compared: &'a Compared, formulas: &Formulas) -> Self {
+        match compared {
+            Compared::Contract(contract) => Self::Contract(formulas.candidates(contract.source())),
+            Compared::Program { program, .. } => Self::Program(program, formulas.multiples_of_program()),
+        }
+    }
+
+    /// The code and, where there is a choice, the multiplications of a product in Fp2.
     fn compile(
         &self,
-        formulas: &Formulas,
         revision: Revision,
         schedule: &GasSchedule,
         dialect: Dialect,
     ) -> Result<(Vec<u8>, Option<u32>), VariantError> {
         match self {
-            Self::Contract(contract) => {
-                let Trial { variant, compiled, .. } =
-                    formulas.try_compile(contract.source(), revision, schedule, dialect)?;
+            Self::Contract(candidates) => {
+                let Trial { variant, compiled, .. } = candidates.trials(revision, schedule, dialect)?.swap_remove(0);
                 Ok((compiled.code, Some(variant.product.multiplications())))
             }
-            Self::Program { program, .. } => {
-                let multiples = formulas.multiples_of_program();
-                let _waiting = WaitingLine::new(|| format!("compiling {} for {revision}", self.name()));
-                Ok((compile_as(program, revision, schedule, multiples, dialect)?.code, None))
+            Self::Program(program, multiples) => {
+                Ok((compile_as(program, revision, schedule, *multiples, dialect)?.code, None))
             }
         }
     }
+}
+
+/// The code for one revision under one schedule.
+struct CompiledRow {
+    setup: Setup,
+    code: Vec<u8>,
+    f2mul: Option<u32>,
 }
 
 /// The contract under one revision and one schedule.
@@ -173,6 +197,30 @@ struct ComparedRow {
     f2mul: Option<u32>,
     execution: Execution,
     agrees: bool,
+}
+
+/// As far as a row has come.
+enum Row {
+    Compiled(CompiledRow),
+    Run(ComparedRow),
+}
+
+/// Compiles for one revision under one schedule; or gives the reason why there is no code.
+fn compiled(
+    args: &CompareArgs,
+    compiling: &Compiling<'_>,
+    revision: Revision,
+    schedule: Option<&String>,
+) -> Result<Result<CompiledRow, LeftOut>> {
+    let rules = Rules { interface: InterfaceRules { revision, schedule: schedule.cloned() }, fork: args.fork };
+    let setup = rules.setup(EngineKind::Batch)?;
+    match compiling.compile(revision, &setup.schedule, args.code.dialect(args.fork)) {
+        Ok((code, f2mul)) => Ok(Ok(CompiledRow { setup, code, f2mul })),
+        Err(VariantError::Compile(error)) => {
+            Ok(Err(LeftOut { revision, schedule: schedule.cloned(), reason: error.to_string() }))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// A revision without a row, and why.
@@ -227,33 +275,52 @@ impl Comparison {
         let mut comparison = Self { compared, input, native, expected, is_choice_shown, rows, left_out };
         let schedules = Schedules::new(&args.schedules)?;
         let revisions = if args.revisions.is_empty() { Revision::every().collect() } else { args.revisions.clone() };
+        let mut wanted = Vec::new();
         for &revision in &revisions {
             let names = schedules.names_for(revision);
             if names.is_empty() {
                 let reason = format!("no schedule of {} is for it", args.schedules.join(", "));
                 comparison.left_out.push(LeftOut { revision, schedule: None, reason });
             }
-            for schedule in names {
-                comparison.add(args, revision, schedule)?;
-            }
+            wanted.extend(names.into_iter().map(|name| (revision, name)));
         }
         schedules.ensure_used(&revisions)?;
+        comparison.compare(args, &wanted)?;
         Ok(comparison)
     }
 
-    /// Compiles and runs for one revision under one schedule, or notes why that is not possible.
-    fn add(&mut self, args: &CompareArgs, revision: Revision, schedule: Option<String>) -> Result<()> {
-        let rules = Rules { interface: InterfaceRules { revision, schedule: schedule.clone() }, fork: args.fork };
-        let setup = rules.setup(EngineKind::Batch)?;
-        let dialect = args.code.dialect(args.fork);
-        let (code, f2mul) = match self.compared.compile(&args.formulas, revision, &setup.schedule, dialect) {
-            Ok(compiled) => compiled,
-            Err(VariantError::Compile(error)) => {
-                self.left_out.push(LeftOut { revision, schedule, reason: error.to_string() });
-                return Ok(());
-            }
-            Err(error) => return Err(error.into()),
+    /// Compiles and runs for each revision and schedule, or notes why that is not possible.
+    fn compare(&mut self, args: &CompareArgs, wanted: &[(Revision, Option<String>)]) -> Result<()> {
+        let waiting = WaitingLine::of(wanted.len(), || format!("comparing {}", self.compared.name()));
+        let compiling = Compiling::new(&self.compared, &args.formulas);
+        let row = |(revision, schedule): &(Revision, Option<String>)| {
+            let compiled = compiled(args, &compiling, *revision, schedule.as_ref());
+            // A timed execution runs alone.
+            let row = match compiled {
+                Ok(Ok(compiled)) if !args.no_time => Ok(Ok(Row::Compiled(compiled))),
+                Ok(Ok(compiled)) => self.run(args, compiled).map(|row| Ok(Row::Run(row))),
+                Ok(Err(left_out)) => Ok(Err(left_out)),
+                Err(error) => Err(error),
+            };
+            waiting.done();
+            row
         };
+        let rows = in_parallel(wanted, row);
+        let (mut run, mut left_out) = (Vec::new(), Vec::new());
+        for row in rows {
+            match row? {
+                Ok(Row::Run(row)) => run.push(row),
+                Ok(Row::Compiled(compiled)) => run.push(self.run(args, compiled)?),
+                Err(reason) => left_out.push(reason),
+            }
+        }
+        drop(compiling);
+        self.rows = run;
+        self.left_out.extend(left_out);
+        Ok(())
+    }
+
+    fn run(&self, args: &CompareArgs, CompiledRow { setup, code, f2mul }: CompiledRow) -> Result<ComparedRow> {
         let execution = setup
             .execute(Job {
                 code: &code,
@@ -261,17 +328,16 @@ impl Comparison {
                 gas: args.gas,
                 timed: !args.no_time,
                 explained: false,
-                native: self.compared.contract().and_then(|contract| contract.source().precompile()),
+                native: self.compared.precompile(),
             })
-            .with_context(|| format!("running {} under {revision}", self.compared.name()))?;
+            .with_context(|| format!("running {} under {}", self.compared.name(), setup.revision))?;
         let ended = &execution.ended;
         let is_expected = match &self.expected {
             Some(expected) => ended.is_success && ended.output == *expected,
             None => !ended.is_success,
         };
         let agrees = is_expected && execution.disagreement.is_none();
-        self.rows.push(ComparedRow { setup, f2mul, execution, agrees });
-        Ok(())
+        Ok(ComparedRow { setup, f2mul, execution, agrees })
     }
 
     /// Whether there is something to compare and all of it is the same.

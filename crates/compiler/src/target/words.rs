@@ -8,6 +8,7 @@ pub use rules::Rules;
 use super::reverse::Reverse;
 use super::{Places, RowSizes, Target, clear, copy_memory, mont_bytes, parse_one_by_one, push, require_padding};
 use crate::words::backward::{Effort, Plans};
+use crate::words::block::pieces;
 use crate::words::emit::{Emitted, Instruction, Operation, Prices, number};
 use crate::words::places::Ends;
 use crate::words::read::{self, Elements};
@@ -32,6 +33,10 @@ const WORD_BYTES: u32 = 32;
 
 /// Bytes at the bottom of memory that subprograms of given moduli are set up by, and that Montgomery form passes through.
 pub const SCRATCH_BYTES: u32 = WORD_BYTES;
+
+/// Operations of a block that are planned together: more take room and time by the square of their number. Values go from one plan to the next
+/// through memory.
+const PLANNED_MAX: usize = 1 << 13;
 
 /// The slots that there can be: far more than anybody would pay memory for.
 pub const SLOT_LIMIT: Slot = 1 << 14;
@@ -353,11 +358,13 @@ impl Target for Words {
     }
 
     fn block(&self, code: &mut Assembly, ops: &[SlotOp], kept: &BTreeSet<Slot>) {
-        match self.plan(ops, kept, None, Effort::Whole) {
-            Some(planned) => self.planned(code, &planned),
-            None => {
-                self.lacks_room.set(true);
-                self.operations(code, ops)
+        for (ops, kept) in pieces(ops, kept, PLANNED_MAX) {
+            match self.plan(ops, &kept, None, Effort::Whole) {
+                Some(planned) => self.planned(code, &planned),
+                None => {
+                    self.lacks_room.set(true);
+                    self.operations(code, ops)
+                }
             }
         }
     }

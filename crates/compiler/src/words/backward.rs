@@ -9,16 +9,18 @@
 //! system", 1976), those first in which fewest words wait for one below them.
 
 mod ends;
+mod instructions;
 mod state;
 
 use super::block::Named;
-use super::emit::{Emitted, Instruction, Operation, Prices, Resident, number, residents};
+use super::emit::{Emitted, Prices, Resident, number, residents};
 use super::held::Choice;
 use super::terms::{Field, Id, KnownSigns, Node, Terms};
 use ends::Ends;
+use instructions::instructions;
 use num_bigint::BigUint;
 use residue_passes::Slot;
-use state::{Item, State, Step, best_of};
+use state::{Item, State, Step, best_of, member_waiting};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -68,10 +70,16 @@ struct Turns {
 struct Search<'a> {
     terms: &'a Terms,
     prices: &'a Prices,
-    /// For each term, as bits, what it is made of, directly or not.
+    /// For each term, as bits, what it is made of, directly or not: all lies before it.
     made_of: Vec<Vec<u64>>,
-    /// For each term, as bits, the operations that read it.
-    readers: Vec<Vec<u64>>,
+    /// For each term the operations that read it, ascending.
+    readers: Vec<Vec<Item>>,
+    /// The operations, as bits.
+    computed: Vec<u64>,
+    /// For each term the outputs that hold it, ascending.
+    outputs_of: Vec<Vec<usize>>,
+    /// For each slot the output that is stored there.
+    output_in: Vec<Option<usize>>,
     /// What lies below all words of the block.
     residents: Vec<Item>,
     /// What lies on the stack where the block begins and ends.
@@ -84,8 +92,18 @@ struct Search<'a> {
     last: Cell<u64>,
     /// What was left out since those found were compared.
     left_out: Cell<usize>,
-    /// Room for the words below one and what they are made of, as bits.
-    below: RefCell<Vec<[u64; 2]>>,
+    /// The stack that was ranked last, and its ranks.
+    ranked: RefCell<Ranked>,
+}
+
+/// A stack, the lowest word first, as far as ranks depend on it. The next one that is ranked has mostly the same words below.
+#[derive(Default)]
+struct Ranked {
+    stack: Vec<Item>,
+    /// For each of its words, as bits, what it and those below are made of.
+    made_of: Vec<u64>,
+    /// For each of its words, how many up to it wait for one below.
+    waits: Vec<u64>,
 }
 
 /// A block's nodes and outputs and what lies on the stack where it begins and ends, with the prices for which it is planned.
@@ -112,24 +130,26 @@ impl Plans {
 
     /// Instructions of the block; none if it asks for more words than the stack and `own` have room for.
     pub fn plan(&mut self, terms: &Terms, own: &BTreeSet<Slot>, prices: &Prices, effort: Effort) -> Option<Emitted> {
+        if terms.nodes.len() >= usize::from(MODULUS) {
+            return None;
+        }
         let (named, slots) = named(terms);
-        let search = Search::new(&named, prices)?;
         let ends = [named.entry.clone(), named.exit.clone()];
         let block = (prices.clone(), named.nodes.clone(), named.outputs.clone(), ends, effort);
-        let steps = self.known.entry(block).or_insert_with(|| search.best(effort)).as_ref()?;
-        search.instructions(steps, &slots, own)
+        let steps = self.known.entry(block).or_insert_with(|| Search::new(&named, prices).best(effort)).as_ref()?;
+        instructions(&named, prices, (steps, &slots), own)
     }
 }
 
 /// The block with slots numbered in the order in which they come, and what they were.
 fn named(terms: &Terms) -> (Terms, Vec<Slot>) {
     let mut slots = Vec::new();
+    let mut names = HashMap::new();
     let mut name = |slot: Slot| {
-        let place = slots.iter().position(|&other| other == slot).unwrap_or_else(|| {
+        *names.entry(slot).or_insert_with(|| {
             slots.push(slot);
-            slots.len() - 1
-        });
-        Slot::try_from(place).expect("there are no more than slots")
+            Slot::try_from(slots.len() - 1).expect("there are no more than slots")
+        })
     };
     let mut named = terms.clone();
     for node in &mut named.nodes {
@@ -143,39 +163,45 @@ fn named(terms: &Terms) -> (Terms, Vec<Slot>) {
 }
 
 impl<'a> Search<'a> {
-    fn new(terms: &'a Terms, prices: &'a Prices) -> Option<Self> {
+    fn new(terms: &'a Terms, prices: &'a Prices) -> Self {
         let count = terms.nodes.len();
-        if count >= usize::from(MODULUS) {
-            return None;
-        }
-        let words = count.div_ceil(64);
         let mut made_of: Vec<Vec<u64>> = Vec::with_capacity(count);
-        for node in &terms.nodes {
-            let mut bits = vec![0; words];
+        let mut readers = vec![Vec::new(); count];
+        let mut computed = vec![0; count.div_ceil(64)];
+        for (id, node) in terms.nodes.iter().enumerate() {
+            let mut bits = vec![0; id / 64 + 1];
             for operand in node.operands() {
                 bits.iter_mut().zip(&made_of[operand]).for_each(|(bits, more)| *bits |= more);
                 bits[operand / 64] |= 1 << (operand % 64);
+                readers[operand].push(Item::try_from(id).expect("it was counted"));
             }
             made_of.push(bits);
+            computed[id / 64] |= u64::from(node.is_computed()) << (id % 64);
         }
         let has_residents = prices.is_short() && terms.entry.is_empty() && terms.exit.is_empty();
         let residents = if has_residents { residents(terms) } else { Vec::new() };
-        let mut readers = vec![vec![0; words]; count];
-        for (id, node) in terms.nodes.iter().enumerate() {
-            node.operands().into_iter().for_each(|operand| readers[operand][id / 64] |= 1 << (id % 64));
+        let mut outputs_of = vec![Vec::new(); count];
+        let slots = terms.outputs.iter().map(|&(slot, _)| slot as usize + 1).max().unwrap_or(0); // u32 to usize widens
+        let mut output_in = vec![None; slots];
+        for (place, &(slot, id)) in terms.outputs.iter().enumerate() {
+            outputs_of[id].push(place);
+            output_in[slot as usize] = Some(place); // u32 to usize widens
         }
         let mut search = Self {
             terms,
             prices,
             made_of,
             readers,
+            computed,
+            outputs_of,
+            output_in,
             residents: Vec::new(),
             ends: Ends::default(),
             limit: Cell::new(u64::MAX),
             ways: Cell::new(0),
             last: Cell::new(u64::MAX),
             left_out: Cell::new(0),
-            below: RefCell::default(),
+            ranked: RefCell::default(),
         };
         search.residents = residents
             .into_iter()
@@ -186,7 +212,7 @@ impl<'a> Search<'a> {
             .collect();
         let items = |ids: &[Id]| ids.iter().map(|&id| search.item(id)).collect();
         search.ends = Ends::new(items(&terms.entry), items(&terms.exit));
-        Some(search)
+        search
     }
 
     fn item(&self, id: Id) -> Item {
@@ -207,7 +233,7 @@ impl<'a> Search<'a> {
 
     fn is_made_of(&self, item: Item, of: Item) -> bool {
         let of = usize::from(of);
-        self.made_of[usize::from(item)][of / 64] >> (of % 64) & 1 == 1
+        self.made_of[usize::from(item)].get(of / 64).is_some_and(|word| word >> (of % 64) & 1 == 1)
     }
 
     fn weight(&self, (gas, bytes): (u64, u64)) -> u64 {
@@ -233,6 +259,9 @@ impl<'a> Search<'a> {
             for state in &mut level {
                 before.push((state.parent, std::mem::take(&mut state.steps)));
                 state.parent = before.len() - 1;
+                if let Some(item) = state.made_last.take() {
+                    Rc::make_mut(&mut state.made).insert(item, &self.computed);
+                }
             }
             let limit = level.first().map_or(0, |state| state.rank) + self.weight(SLACK);
             let mut found = self.next(&level, (limit, TURNS, WAYS), width);
@@ -264,7 +293,7 @@ impl<'a> Search<'a> {
         self.left_out.set(0);
         for state in level {
             self.ways.set(ways);
-            let mut start = state.found(state.rank);
+            let mut start = state.found(state.rank, None);
             self.expand(&mut start, turns, &mut found);
             debug_assert!(start.is_as(state), "a way back changed the state");
             if found.len() + self.left_out.get() > 2 * width {
@@ -287,23 +316,36 @@ impl<'a> Search<'a> {
         let mut rank = state.waste + height * self.weight((3, 1)) / 64;
         let (last, exchange) = (self.last.get(), self.weight((2, 1)));
         rank += self.ends.words_below(stack) * exchange;
-        // The words below, and what they are made of.
-        let mut below = self.below.borrow_mut();
-        below.clear();
-        below.resize(state.made.len(), [0; 2]);
-        for &item in stack.iter().filter(|&&item| !self.is_number(item)) {
-            if rank >= last {
+        if rank >= last {
+            return None;
+        }
+        let Ranked { stack: known, made_of, waits } = &mut *self.ranked.borrow_mut();
+        let words = self.computed.len();
+        let same = known.iter().zip(stack).take_while(|(known, item)| known == item).count();
+        known.truncate(same);
+        waits.truncate(same);
+        made_of.truncate(same * words);
+        for (at, &item) in stack.iter().enumerate().skip(same) {
+            let mut waiting = waits.last().copied().unwrap_or(0);
+            let from = made_of.len();
+            match at {
+                0 => made_of.resize(words, 0),
+                _ => made_of.extend_from_within(from - words..),
+            }
+            if !self.is_number(item) {
+                let id = usize::from(item);
+                let of_all = &mut made_of[from..];
+                let is_of_below = of_all[id / 64] >> (id % 64) & 1 == 1;
+                waiting += u64::from(is_of_below && !stack[..at].contains(&item));
+                of_all.iter_mut().zip(&self.made_of[id]).for_each(|(all, more)| *all |= more);
+            }
+            known.push(item);
+            waits.push(waiting);
+            if rank + waiting * exchange >= last {
                 return None;
             }
-            let id = usize::from(item);
-            let (word, bit) = (id / 64, 1 << (id % 64));
-            let [is_below, is_of_below] = below[word].map(|bits| bits & bit != 0);
-            if is_of_below && !is_below {
-                rank += exchange;
-            }
-            below[word][0] |= bit;
-            below.iter_mut().zip(&self.made_of[id]).for_each(|([_, below], more)| *below |= more);
         }
+        rank += waits.last().map_or(0, |waiting| waiting * exchange);
         (rank < last).then_some(rank)
     }
 
@@ -323,9 +365,14 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// The output that is stored in a slot.
+    fn output_in(&self, slot: Slot) -> Option<usize> {
+        self.output_in.get(slot as usize).copied().flatten() // u32 to usize widens
+    }
+
     /// Whether the slot holds what it held before the block.
     fn is_old(&self, state: &State, slot: Slot) -> bool {
-        state.waiting.iter().all(|&place| self.terms.outputs[place].0 != slot)
+        self.output_in(slot).is_none_or(|place| state.waiting.binary_search(&place).is_err())
     }
 
     /// Goes back to the next operations, with what leads there. The state is left as it was.
@@ -351,11 +398,12 @@ impl<'a> Search<'a> {
             }
             let item = state.stack[height - 1];
             let below = &state.stack[..height - 1];
-            let depth = below.iter().rev().position(|&other| other == item).map(|above| above + 1);
-            if let Some(depth) = depth.filter(|&depth| depth <= REACH) {
-                state.take(Step::Dup(depth));
+            let (far, near) = below.split_at(below.len().saturating_sub(REACH));
+            if let Some(above) = near.iter().rev().position(|&other| other == item) {
+                state.take(Step::Dup(above + 1));
                 continue;
             }
+            let is_far = far.contains(&item);
             match self.node(item) {
                 None | Some(Node::Constant(_) | Node::Modulus) => {
                     state.take(Step::Push(item));
@@ -363,12 +411,12 @@ impl<'a> Search<'a> {
                 }
                 Some(&Node::Slot(slot)) if self.is_old(state, slot) => {
                     state.take(Step::Load(slot));
-                    if self.is_awaited(state, item) || depth.is_some() {
+                    if is_far || self.is_awaited(state, item) {
                         state.waste += self.weight((6, 4)) - self.weight((3, 1));
                     }
                 }
                 Some(Node::Slot(_) | Node::Held(_)) => return self.blocked(state, turns, found),
-                Some(_) if self.is_awaited(state, item) || depth.is_some() => {
+                Some(_) if is_far || self.is_awaited(state, item) => {
                     return self.blocked(state, turns, found);
                 }
                 Some(node) => return self.unmake(state, item, node, found),
@@ -379,18 +427,15 @@ impl<'a> Search<'a> {
     fn unmake(&self, state: &mut State, item: Item, node: &Node, found: &mut Vec<State>) {
         let is_symmetric = !matches!(node, Node::Sub(..) | Node::Mod(_)) && node.operands().len() > 1;
         state.take(Step::Make(item));
-        let (height, word) = (state.stack.len(), usize::from(item) / 64);
-        let made = state.made[word];
-        state.made[word] |= 1 << (item % 64);
+        let height = state.stack.len();
         for is_turned in [false, true].into_iter().take(1 + usize::from(is_symmetric)) {
             self.ask(&mut state.stack, node, is_turned);
             match self.rank(state) {
-                Some(rank) => found.push(state.found(rank)),
+                Some(rank) => found.push(state.found(rank, Some(item))),
                 None => self.left_out.set(self.left_out.get() + 1),
             }
             state.stack.truncate(height);
         }
-        state.made[word] = made;
     }
 
     /// Before that nothing lies on the stack: an output is stored there, or the block begins.
@@ -406,13 +451,12 @@ impl<'a> Search<'a> {
             while let Some(&item) = state.stack.last() {
                 state.take(Step::Push(item));
             }
-            found.push(state.found(state.rank));
+            found.push(state.found(state.rank, None));
             return;
         }
         let (waiting, kept) = (Rc::clone(&state.waiting), Rc::clone(&state.kept));
         for store in self.stores(&waiting, &kept) {
-            let is_followed = |state: &State| !self.is_awaited(state, store.1) || !self.is_computed(store.1);
-            self.stored(state, store, is_followed, turns, found);
+            self.stored(state, store, false, turns, found);
         }
     }
 
@@ -425,39 +469,53 @@ impl<'a> Search<'a> {
         outputs.chain(kept.iter().map(|&item| (Step::Keep(item), item)))
     }
 
-    /// Goes on before a store if the state there is to be followed.
+    /// Goes on before a store, unless what is stored is computed and an instruction before it waits for that, `even_if_awaited` apart.
     fn stored(
         &self,
         state: &mut State,
         (step, item): (Step, Item),
-        is_followed: impl Fn(&State) -> bool,
+        even_if_awaited: bool,
         turns: Turns,
         found: &mut Vec<State>,
     ) {
-        let (waiting, kept) = (Rc::clone(&state.waiting), Rc::clone(&state.kept));
+        let is_free = even_if_awaited || !self.is_computed(item);
+        // Nothing more is followed from here, or not before this store, whatever else waits.
+        if self.ways.get() == 0 || !is_free && self.is_read(state, item) {
+            return;
+        }
+        let (waiting, kept, sets_key) = (Rc::clone(&state.waiting), Rc::clone(&state.kept), state.sets_key);
         match step {
-            Step::Store(slot) => Rc::make_mut(&mut state.waiting).retain(|&place| self.terms.outputs[place].0 != slot),
+            Step::Store(slot) => {
+                let stored = self.output_in(slot).expect("outputs are stored");
+                Rc::make_mut(&mut state.waiting).retain(|&place| place != stored);
+                state.sets_key ^= member_waiting(stored);
+            }
             _ => Rc::make_mut(&mut state.kept).retain(|&other| other != item),
         }
         state.steps.push(step);
         state.stack.push(item);
-        if is_followed(state) {
+        if is_free || !self.is_awaited(state, item) {
             self.expand(state, turns, found);
         }
         state.stack.pop();
         state.steps.pop();
-        (state.waiting, state.kept) = (waiting, kept);
+        (state.waiting, state.kept, state.sets_key) = (waiting, kept, sets_key);
     }
 
     fn is_computed(&self, item: Item) -> bool {
         self.node(item).is_some_and(Node::is_computed)
     }
 
+    /// True if an earlier instruction reads it.
+    fn is_read(&self, state: &State, item: Item) -> bool {
+        self.readers[usize::from(item)].iter().any(|&reader| !state.made.contains(reader))
+    }
+
     /// Whether an earlier instruction reads it or stores it.
     fn is_awaited(&self, state: &State, item: Item) -> bool {
         let id = usize::from(item);
-        self.readers[id].iter().zip(&state.made).any(|(readers, made)| readers & !made != 0)
-            || state.waiting.iter().any(|&place| self.terms.outputs[place].1 == id)
+        self.is_read(state, item)
+            || self.outputs_of[id].iter().any(|place| state.waiting.binary_search(place).is_ok())
             || state.kept.contains(&item)
     }
 
@@ -469,7 +527,7 @@ impl<'a> Search<'a> {
         for store in self.stores(&waiting, &kept) {
             let (step, item) = store;
             if item == top {
-                self.stored(state, store, |_| true, turns, found);
+                self.stored(state, store, true, turns, found);
                 continue;
             }
             let is_in_the_way = match (self.node(top), step) {
@@ -477,14 +535,13 @@ impl<'a> Search<'a> {
                 _ => self.is_computed(item) && self.is_made_of(item, top),
             };
             if turns.stores > 0 && is_in_the_way {
-                let is_followed = |state: &State| !self.is_computed(item) || !self.is_awaited(state, item);
-                self.stored(state, store, is_followed, Turns { stores: turns.stores - 1, ..turns }, found);
+                self.stored(state, store, false, Turns { stores: turns.stores - 1, ..turns }, found);
             }
         }
         if turns.swaps > 0 {
             for below in 1..=REACH.min(height - 1 - self.residents.len()) {
                 let place = height - 1 - below;
-                if self.is_free(state, place) {
+                if self.ways.get() > 0 && self.is_free(state, place) {
                     let waste = state.waste;
                     state.stack.swap(height - 1, place);
                     state.steps.push(Step::Swap(below));
@@ -515,7 +572,7 @@ impl<'a> Search<'a> {
         if item == top {
             return false;
         }
-        let is_elsewhere = || state.stack.iter().enumerate().any(|(other, &found)| other != place && found == item);
+        let is_elsewhere = || state.stack[..place].contains(&item) || state.stack[place + 1..].contains(&item);
         match self.node(item) {
             None | Some(Node::Constant(_)) if self.ends.entry.contains(&item) => is_elsewhere(),
             None | Some(Node::Constant(_) | Node::Modulus) => true,
@@ -523,60 +580,5 @@ impl<'a> Search<'a> {
             Some(Node::Held(_)) => is_elsewhere(),
             Some(_) => !self.is_awaited(state, item) || is_elsewhere(),
         }
-    }
-
-    /// The instructions of the steps, with slots of `own` for what has no room; none if there are too few.
-    fn instructions(&self, steps: &[Step], slots: &[Slot], own: &BTreeSet<Slot>) -> Option<Emitted> {
-        let kept = self.kept_slots(steps, slots, own)?;
-        let slot_of = |item: Item| kept.iter().find(|(kept, ..)| *kept == item).map(|&(_, slot)| slot);
-        let named = |slot: Slot| slots[slot as usize]; // u32 to usize widens
-        let mut emitted = Emitted::default();
-        for &step in steps {
-            let (instruction, price) = match step {
-                Step::Push(MODULUS) => (Instruction::PushModulus, self.prices.modulus()),
-                Step::Push(item) => {
-                    let id = usize::from(item);
-                    (Instruction::Push(id), self.prices.number(number(self.terms, id)))
-                }
-                Step::Dup(depth) => (Instruction::Dup(u8::try_from(depth).ok()?), (3, 1)),
-                Step::Swap(below) => (Instruction::Swap(u8::try_from(below).ok()?), (3, 1)),
-                Step::Pop => (Instruction::Pop, (2, 1)),
-                Step::Load(slot) => (Instruction::Load(named(slot)), (6, 4)),
-                Step::Store(slot) => (Instruction::Store(named(slot)), (6, 4)),
-                Step::Fetch(item) => (Instruction::Load(slot_of(item)?), (6, 4)),
-                Step::Keep(item) => (Instruction::Store(slot_of(item)?), (6, 4)),
-                Step::Make(item) => {
-                    let (operation, gas) = Operation::of(&self.terms.nodes[usize::from(item)]);
-                    (Instruction::Operation(operation), (gas, 1))
-                }
-            };
-            emitted.instructions.push(instruction);
-            emitted.gas += price.0;
-            emitted.bytes += price.1;
-        }
-        Some(emitted)
-    }
-
-    /// Slots of `own` for the words that have no room on the stack; `slots` are those that the block names.
-    fn kept_slots(&self, steps: &[Step], slots: &[Slot], own: &BTreeSet<Slot>) -> Option<Vec<(Item, Slot)>> {
-        let last = |wanted: Step| steps.iter().rposition(|&step| step == wanted);
-        // Slots, and from when to when they are not free: until what was there before is read last, and from their store on.
-        let mut taken: Vec<(Slot, usize, usize)> = Vec::new();
-        for (name, &slot) in (0..).zip(slots) {
-            let stored = steps.iter().position(|&step| step == Step::Store(name)).unwrap_or(steps.len());
-            let read = steps[..stored].iter().rposition(|&step| step == Step::Load(name));
-            taken.extend(read.map(|read| (slot, 0, read)));
-            taken.push((slot, stored, steps.len()));
-        }
-        let mut kept = Vec::new();
-        for (at, step) in steps.iter().enumerate() {
-            let &Step::Keep(item) = step else { continue };
-            let end = last(Step::Fetch(item)).unwrap_or(at);
-            let is_free = |slot: &Slot| taken.iter().all(|&(other, from, to)| other != *slot || to < at || from > end);
-            let slot = own.iter().copied().find(is_free)?;
-            taken.push((slot, at, end));
-            kept.push((item, slot));
-        }
-        Some(kept)
     }
 }

@@ -110,3 +110,18 @@ pub fn named(ops: &[SlotOp], kept: &BTreeSet<Slot>, first_constant: Slot, ends: 
     let ends = ends.map(|ends| Ends { entry: of_places(&ends.entry), exit: of_places(&ends.exit) });
     (ops, kept, ends)
 }
+
+/// The operations in pieces of so many at most, each with the slots of those that it writes which are read after it; after all of them the slots `kept` are.
+pub fn pieces<'a>(ops: &'a [SlotOp], kept: &BTreeSet<Slot>, most: usize) -> Vec<(&'a [SlotOp], BTreeSet<Slot>)> {
+    let mut live = kept.clone();
+    let mut pieces = Vec::new();
+    for piece in ops.chunks(most).rev() {
+        pieces.push((piece, piece.iter().map(|op| op.out).filter(|slot| live.contains(slot)).collect()));
+        for op in piece.iter().rev() {
+            live.remove(&op.out);
+            live.extend([op.x, op.y]);
+        }
+    }
+    pieces.reverse();
+    pieces
+}

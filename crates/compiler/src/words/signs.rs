@@ -8,6 +8,7 @@
 
 use super::block::Block;
 use residue_ir::FieldOp;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// How often each sign is looked at.
@@ -56,13 +57,35 @@ const MODELS: [Model; 3] = [
     Model { taken_max: usize::MAX, is_shared: true },
 ];
 
+/// A sum as the search reads it.
+#[derive(Debug)]
+struct Counted {
+    summands: Range<usize>,
+    /// The number of those that are taken away, given the signs.
+    taken: usize,
+}
+
+/// [`Site`] with sums by their numbers.
+#[derive(Debug, Clone, Copy)]
+enum Words {
+    None,
+    One(usize),
+    Square(usize),
+    Product(usize, usize),
+}
+
 #[derive(Debug)]
 struct Signs {
-    sites: Vec<Site>,
+    sites: Vec<Words>,
+    sums: Vec<Counted>,
+    summands: Vec<Summand>,
+    /// For each operation the sums that have it, and whether they take it away; one that has it twice comes twice.
+    readers: Vec<Vec<(usize, bool)>>,
     /// For each operation those whose words have it in them, itself first.
     affected: Vec<Vec<usize>>,
     /// What the search begins with, and what those have whose sign is not free.
     given: Vec<bool>,
+    /// For each atom; only results of operations may be.
     is_negative: Vec<bool>,
     model: Model,
     /// How many words read the negative of an atom by itself: it is made once.
@@ -74,20 +97,7 @@ struct Signs {
 /// For each operation of a block whether its result is held as its negative: what may save something.
 pub fn signs(block: &Block) -> Vec<Vec<bool>> {
     let (sites, free) = sites(block);
-    let mut affected: Vec<Vec<usize>> = (0..sites.len()).map(|number| vec![number]).collect();
-    let mut atoms = sites.len();
-    for (number, site) in sites.iter().enumerate() {
-        for summand in site.forms().flat_map(Form::summands) {
-            match affected.get_mut(summand.atom) {
-                Some(affected) if !affected.contains(&number) => affected.push(number),
-                Some(_) => {}
-                None => atoms = atoms.max(summand.atom + 1),
-            }
-        }
-    }
-    let given = block.plain_signs();
-    let is_negative = given.clone();
-    let mut signs = Signs { sites, affected, given, is_negative, model: MODELS[0], negatives: vec![0; atoms], cost: 0 };
+    let mut signs = Signs::new(&sites, block.plain_signs());
     MODELS.iter().filter_map(|&model| signs.anneal(&free, model)).collect()
 }
 
@@ -159,67 +169,86 @@ impl Form {
     }
 }
 
-impl Site {
-    fn forms(&self) -> impl Iterator<Item = &Form> {
-        let (x, y) = match self {
-            Site::Part => (None, None),
-            Site::Word(form) => (Some(form), None),
-            Site::Product(x, y) => (Some(x), y.as_ref()),
-        };
-        x.into_iter().chain(y)
-    }
-}
-
 impl Signs {
-    /// What a sum, or its negative, takes away.
-    fn taken<'a>(&'a self, form: &'a Form, is_negative: bool) -> impl Iterator<Item = usize> + 'a {
-        let is_taken = move |summand: &&Summand| {
-            let held = self.is_negative.get(summand.atom).is_some_and(|&held| held);
-            summand.is_taken ^ held ^ is_negative
+    fn new(sites: &[Site], given: Vec<bool>) -> Self {
+        let mut affected: Vec<Vec<usize>> = (0..sites.len()).map(|number| vec![number]).collect();
+        let mut readers = vec![Vec::new(); sites.len()];
+        let (mut sums, mut summands) = (Vec::new(), Vec::new());
+        let mut counted = |number: usize, form: &Form| {
+            for summand in form.summands() {
+                if let Some(affected) = affected.get_mut(summand.atom) {
+                    if affected.last() != Some(&number) {
+                        affected.push(number);
+                    }
+                    readers[summand.atom].push((sums.len(), summand.is_taken));
+                }
+            }
+            let from = summands.len();
+            summands.extend_from_slice(form.summands());
+            sums.push(Counted { summands: from..summands.len(), taken: 0 });
+            sums.len() - 1
         };
-        form.summands().iter().filter(is_taken).map(|summand| summand.atom)
+        let words = sites.iter().enumerate().map(|(number, site)| match site {
+            Site::Part => Words::None,
+            Site::Word(form) => Words::One(counted(number, form)),
+            Site::Product(x, None) => Words::Square(counted(number, x)),
+            Site::Product(x, Some(y)) => Words::Product(counted(number, x), counted(number, y)),
+        });
+        let sites: Vec<Words> = words.collect();
+        let atoms = summands.iter().map(|summand| summand.atom + 1).max().unwrap_or(0).max(sites.len());
+        let (is_negative, negatives) = (vec![false; atoms], vec![0; atoms]);
+        Self { sites, sums, summands, readers, affected, given, is_negative, model: MODELS[0], negatives, cost: 0 }
+    }
+
+    /// True if a sum, or its negative, takes a summand away.
+    fn is_taken(&self, summand: Summand, is_negative: bool) -> bool {
+        summand.is_taken ^ self.is_negative[summand.atom] ^ is_negative
     }
 
     /// How many multiples of p the word of a sum needs if no other word has them.
-    fn takes(&self, form: &Form, is_negative: bool) -> usize {
-        self.taken(form, is_negative).take(self.model.taken_max).count()
+    fn takes(&self, sum: usize, is_negative: bool) -> usize {
+        let Counted { summands, taken } = &self.sums[sum];
+        let taken = if is_negative { summands.len() - taken } else { *taken };
+        taken.min(self.model.taken_max)
     }
 
     /// The words that an operation makes: sums, and whether it is their negatives.
-    fn words(&self, number: usize) -> [Option<(&Form, bool)>; 2] {
+    fn words(&self, number: usize) -> [Option<(usize, bool)>; 2] {
         let is_negative = self.is_negative[number];
-        match &self.sites[number] {
-            Site::Part => [None, None],
-            Site::Word(form) => [Some((form, is_negative)), None],
-            Site::Product(x, Some(y)) => {
+        match self.sites[number] {
+            Words::None => [None, None],
+            Words::One(sum) => [Some((sum, is_negative)), None],
+            Words::Product(x, y) => {
                 let way = |turned: bool| self.takes(x, turned) + self.takes(y, turned ^ is_negative);
                 let turned = way(true) < way(false);
                 [Some((x, turned)), Some((y, turned ^ is_negative))]
             }
-            Site::Product(x, None) if is_negative => [Some((x, false)), Some((x, true))],
-            Site::Product(x, None) => [Some((x, self.takes(x, true) < self.takes(x, false))), None],
+            Words::Square(x) if is_negative => [Some((x, false)), Some((x, true))],
+            Words::Square(x) => [Some((x, self.takes(x, true) < self.takes(x, false))), None],
         }
     }
 
     /// Counts what an operation's words need, or takes it back.
     fn count(&mut self, number: usize, is_back: bool) {
-        let (mut sums, mut atoms) = (0, Vec::new());
-        for (form, is_negative) in self.words(number).into_iter().flatten() {
-            if self.model.is_shared {
-                atoms.extend(self.taken(form, is_negative));
-            } else {
-                sums += u32::try_from(self.takes(form, is_negative)).expect("few are counted");
+        for (sum, is_negative) in self.words(number).into_iter().flatten() {
+            if !self.model.is_shared {
+                let takes = u32::try_from(self.takes(sum, is_negative)).expect("few are counted");
+                self.cost = if is_back { self.cost - takes } else { self.cost + takes };
+                continue;
             }
-        }
-        self.cost = if is_back { self.cost - sums } else { self.cost + sums };
-        for atom in atoms {
-            let readers = &mut self.negatives[atom];
-            if is_back {
-                *readers -= 1;
-                self.cost -= u32::from(*readers == 0);
-            } else {
-                self.cost += u32::from(*readers == 0);
-                *readers += 1;
+            for at in self.sums[sum].summands.clone() {
+                let summand = self.summands[at];
+                if !self.is_taken(summand, is_negative) {
+                    continue;
+                }
+                let readers = &mut self.negatives[summand.atom];
+                if is_back {
+                    *readers -= 1;
+                    self.cost -= u32::from(*readers == 0);
+                } else {
+                    self.cost += u32::from(*readers == 0);
+                    *readers += 1;
+                }
             }
         }
     }
@@ -228,16 +257,34 @@ impl Signs {
         let affected = std::mem::take(&mut self.affected[number]);
         affected.iter().for_each(|&number| self.count(number, true));
         self.is_negative[number] ^= true;
+        for &(sum, is_taken) in &self.readers[number] {
+            let taken = &mut self.sums[sum].taken;
+            *taken = if is_taken == self.is_negative[number] { *taken - 1 } else { *taken + 1 };
+        }
         affected.iter().for_each(|&number| self.count(number, false));
         self.affected[number] = affected;
     }
 
-    fn anneal(&mut self, free: &[usize], model: Model) -> Option<Vec<bool>> {
+    /// Sets the signs that a search begins with.
+    fn begin(&mut self, model: Model) {
         self.model = model;
-        self.is_negative.clone_from(&self.given);
+        self.is_negative[..self.given.len()].copy_from_slice(&self.given);
+        self.count_anew();
+    }
+
+    /// Counts what all words need.
+    fn count_anew(&mut self) {
+        for at in 0..self.sums.len() {
+            let summands = &self.summands[self.sums[at].summands.clone()];
+            self.sums[at].taken = summands.iter().filter(|&&summand| self.is_taken(summand, false)).count();
+        }
         self.negatives.fill(0);
         self.cost = 0;
         (0..self.sites.len()).for_each(|number| self.count(number, false));
+    }
+
+    fn anneal(&mut self, free: &[usize], model: Model) -> Option<Vec<bool>> {
+        self.begin(model);
         let mut least = self.cost;
         let mut best = None;
         let mut random = 0x9e37_79b9_7f4a_7c15u64;
@@ -259,10 +306,60 @@ impl Signs {
                     self.turn(number);
                 } else if self.cost < least {
                     least = self.cost;
-                    best = Some(self.is_negative.clone());
+                    best = Some(self.is_negative[..self.given.len()].to_vec());
                 }
             }
         }
         best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_bigint::BigUint;
+    use residue_passes::SlotOp;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn what_is_counted_turn_by_turn_is_as_if_it_were_counted_anew() {
+        let mut random = 0x9e37_79b9_7f4a_7c15u64;
+        let mut below = |limit: u64| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            (random >> 20) % limit
+        };
+        let constants = [BigUint::from(3u8), BigUint::from(1u32 << 20)];
+        let mut turns = 0;
+        for count in 1..60u32 {
+            let operations = [FieldOp::Mul, FieldOp::Add, FieldOp::Add, FieldOp::Sub];
+            let mut slot = |number: u32| match below(8) {
+                0 => 1000 + u32::try_from(below(2)).unwrap(),
+                _ => u32::try_from(below(u64::from(8 + number))).unwrap(),
+            };
+            let reads: Vec<[u32; 2]> = (0..count).map(|number| [slot(number), slot(number)]).collect();
+            let op = |(number, [x, y]): (u32, [u32; 2])| {
+                let operation = operations[usize::try_from(below(4)).unwrap()];
+                SlotOp { operation, out: 8 + number, x, y }
+            };
+            let ops: Vec<SlotOp> = (0..).zip(reads).map(op).collect();
+            let kept = BTreeSet::from([7 + count]);
+            let block = Block::new(&ops, &kept, (1000, &constants), None);
+            let (sites, free) = sites(&block);
+            let mut signs = Signs::new(&sites, block.plain_signs());
+            for model in MODELS {
+                signs.begin(model);
+                for _ in 0..2 * free.len() {
+                    signs.turn(free[usize::try_from(below(free.len() as u64)).unwrap()]);
+                    let taken = |signs: &Signs| signs.sums.iter().map(|sum| sum.taken).collect::<Vec<_>>();
+                    let before = (signs.cost, signs.negatives.clone(), taken(&signs));
+                    signs.count_anew();
+                    assert_eq!(before, (signs.cost, signs.negatives.clone(), taken(&signs)), "{ops:?}");
+                    turns += 1;
+                }
+            }
+        }
+        assert!(turns > 1000, "{turns}");
     }
 }

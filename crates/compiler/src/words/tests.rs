@@ -2,6 +2,7 @@
 //! no bounds, but looks at whether numbers keep to them. Blocks without a plan go through memory, operation by operation.
 
 use super::backward::{Effort, Plans};
+use super::block::pieces;
 use super::emit::{Emitted, Instruction, Operation, Prices, number};
 use super::places::{Ends, Form, Place};
 use super::schedule::schedule;
@@ -143,6 +144,38 @@ fn random_blocks_are_their_operations() {
     }
     println!("{blocks} of 120 blocks have a plan");
     assert!(blocks > 110, "{blocks}");
+}
+
+/// A block of any length is cut for plans; what a piece leaves in slots is what the next one finds.
+#[test]
+fn pieces_of_a_block_are_the_block() {
+    let mut pieces_planned = 0;
+    for (seed, p) in (0..6u64).flat_map(|seed| moduli().into_iter().map(move |p| (seed, p))) {
+        let mut numbers = Numbers((seed + 31).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let ops = block(&mut numbers, 20 + 9 * seed as usize);
+        let constants = [BigUint::zero(), BigUint::from(3u8) % &p, &p - 1u8];
+        let kept: BTreeSet<Slot> = ops.iter().map(|op| op.out).filter(|_| numbers.below(3) > 0).collect();
+        let first_constant = SLOTS + EXTRA;
+        let prices = Prices { bytes_a_gas: Prices::GAS_ALONE, loads_modulus: false, in_memory: vec![] };
+        let before: HashMap<Slot, BigUint> =
+            (0..SLOTS).map(|slot| (slot, BigUint::from(numbers.below(u64::MAX)) % &p)).collect();
+        let mut memory = before.clone();
+        let mut cut = Vec::new();
+        for (piece, kept) in pieces(&ops, &kept, 7) {
+            cut.extend_from_slice(piece);
+            let own = piece.iter().map(|op| op.out).chain(SLOTS..SLOTS + EXTRA).collect();
+            let terms = terms(piece, &kept, &Field::Known(p.clone()), (first_constant, &constants), None);
+            let emitted = schedule(&terms, &own, &prices, &mut Plans::default(), Effort::Whole).unwrap();
+            assert!(carry_out(&terms, &emitted.instructions, &p, &mut memory, Vec::new()).is_empty());
+            pieces_planned += 1;
+        }
+        assert_eq!(cut, ops);
+        let expected = after(&ops, before, first_constant, &constants, &p);
+        for slot in &kept {
+            assert_eq!(memory[slot], expected[slot], "seed {seed}, p = {p}, slot {slot}");
+        }
+    }
+    assert!(pieces_planned > 150, "{pieces_planned}");
 }
 
 /// What slots hold after the operations.
