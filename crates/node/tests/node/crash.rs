@@ -22,14 +22,15 @@ pub struct Running {
 impl Running {
     pub fn start(data: &Path, more: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_residue-node"))
-            .args(["--quiet", "--port", "0", "--data"])
+            .args(["--port", "0", "--data"])
             .arg(data)
             .args(more)
+            .env("RESIDUE_LOG", "warn")
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let line = lines.into_iter().find(|line| line.starts_with("Listening on")).unwrap();
         let port = line.trim().rsplit(':').next().unwrap().parse().unwrap();
         Self { child, port }
     }
@@ -37,6 +38,12 @@ impl Running {
     /// What a request is answered; none if the process is gone before.
     pub fn ask(&self, method: &str, params: Value) -> Option<Value> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let answer: Value = serde_json::from_str(&self.post(&body)?).ok()?;
+        Some(answer["result"].clone())
+    }
+
+    /// What a body is answered over HTTP.
+    pub fn post(&self, body: &str) -> Option<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
         let length = body.len();
@@ -47,8 +54,7 @@ impl Running {
         .ok()?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).ok()?;
-        let answer: Value = serde_json::from_str(answer.split("\r\n\r\n").nth(1)?).ok()?;
-        Some(answer["result"].clone())
+        Some(answer.split("\r\n\r\n").nth(1)?.to_owned())
     }
 }
 
