@@ -29,7 +29,7 @@ use crate::trie::AccountChange;
 
 /// Factory of executors of blocks.
 pub type Executors = EthBlockExecutorFactory<AlloyReceiptBuilder, ChainRules, FieldEvmFactory>;
-/// Where the database says which block the chain began with.
+/// The entry of the database that names the block which the chain began with.
 const FIRST_BLOCK: &str = "first block";
 /// A transaction with its sender.
 pub type Sent = Recovered<TxEnvelope>;
@@ -79,7 +79,7 @@ pub struct Chain {
     code_bytes_max: Option<usize>,
 }
 
-/// How the chain begins.
+/// The beginning of the chain.
 #[derive(Debug)]
 enum Beginning {
     /// With a genesis block, on the state that it makes of nothing.
@@ -128,7 +128,7 @@ pub struct Built {
 }
 
 impl Built {
-    /// What it makes of the present state.
+    /// The present state after it.
     pub fn after(&self) -> &Arc<Overlay> {
         &self.after
     }

@@ -19,9 +19,20 @@ pub const BATCH_MAX: usize = 1000;
 /// Bytes of an answer.
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 
-/// Beginnings of the names of methods that execute code, and make answers as long as what it did.
-const EXECUTING: &[&str] =
-    &["eth_call", "eth_estimate", "eth_createAccess", "eth_simulate", "debug_trace", "trace_", "residue_"];
+/// Beginnings of the names of methods that execute code, and make answers as long as what it did; and of those that hold a whole state.
+const EXECUTING: &[&str] = &[
+    "eth_call",
+    "eth_estimate",
+    "eth_createAccess",
+    "eth_simulate",
+    "debug_trace",
+    "trace_",
+    "residue_",
+    "anvil_dumpState",
+    "anvil_loadState",
+    "hardhat_dumpState",
+    "hardhat_loadState",
+];
 
 /// A node with the gate that bounds what it executes at a time.
 #[derive(Debug, Clone)]
@@ -49,7 +60,7 @@ impl Served {
         answer
     }
 
-    /// What a body is answered; nothing if all of it are notifications.
+    /// The answer to a body; none if all of it are notifications.
     pub async fn answer(&self, body: &[u8]) -> Option<String> {
         let Ok(text) = std::str::from_utf8(body) else {
             return Some(refusal("null", &RpcError::new(PARSE_ERROR, "parse error: the request is not UTF-8")));

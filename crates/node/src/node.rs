@@ -45,7 +45,7 @@ pub enum Event {
 pub struct Working {
     /// Transactions that wait.
     pub pool: Pool,
-    /// When blocks are mined that nobody asks for.
+    /// The occasion for blocks that no request asks for.
     pub mining: Mining,
     /// Seconds that the chain's clock is before the machine's.
     pub time_offset: i64,
@@ -73,7 +73,7 @@ pub struct Working {
     pub snapshots: BTreeMap<u64, i64>,
 }
 
-/// When blocks are mined that nobody asks for.
+/// The occasion for blocks that no request asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mining {
     /// Never.
@@ -151,7 +151,7 @@ impl Node {
         Ok((built, state))
     }
 
-    /// Sets when blocks are mined that nobody asks for.
+    /// Sets the occasion for blocks that no request asks for.
     pub fn set_mining(&self, working: &mut Working, mining: Mining) {
         working.mining = mining;
         self.pace.send_replace(mining);
@@ -201,7 +201,7 @@ impl Node {
         self.follow_chain(working)
     }
 
-    /// How it mined when it began.
+    /// The mode of mining that it began with.
     pub fn first_mining(&self) -> Mining {
         self.first_mining
     }

@@ -70,7 +70,7 @@ pub struct Options {
     #[arg(long, default_value = "127.0.0.1")]
     pub host: std::net::IpAddr,
     /// Mine a block every so many seconds, not at every transaction.
-    #[arg(long, short, value_name = "SECONDS", conflicts_with = "no_mining", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, short, value_name = "SECONDS", conflicts_with = "no_mining", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     pub block_time: Option<u64>,
     /// Mine only when asked to.
     #[arg(long)]
@@ -94,13 +94,13 @@ pub struct Options {
 
 /// The id of the development chain, as anvil's.
 const CHAIN_ID: u64 = 31337;
-/// Where a data folder says what its gas depends on.
+/// The entry of a data folder with all that its gas depends on.
 const IDENTITY: &str = "identity";
-/// Where it says the time of the genesis block of a development chain.
+/// The entry with the time of the genesis block of a development chain.
 const GENESIS_TIME: &str = "genesis time";
-/// Where it says the rules of its chain, as a genesis file has them.
+/// The entry with the rules of its chain, as a genesis file has them.
 const CONFIG: &str = "config";
-/// Where it says what else its blocks depend on.
+/// The entry with what else its blocks depend on.
 const OPTIONS: &str = "options";
 /// Where a data folder says which block of another node its chain goes on after.
 const FORK_BLOCK: &str = "fork block";

@@ -85,7 +85,7 @@ fn params(given: &RpcParams<'_>) -> Result<Params, RpcError> {
     }))
 }
 
-/// What HTTP requests are answered by: JSON-RPC in the body of a POST here, all else by the server below.
+/// Answers HTTP requests: JSON-RPC in the body of a POST here, all else by the server below.
 #[derive(Debug, Clone)]
 struct HttpLayer {
     served: Served,

@@ -53,7 +53,7 @@ pub struct Place {
     pub header: Header,
     /// Precompiles that are not where the fork has them.
     pub moved: Moved,
-    /// Whether the call itself says the base fee.
+    /// True if the call itself says the base fee.
     has_base_fee: bool,
 }
 

@@ -28,10 +28,10 @@ use crate::store::StateChanges;
 use crate::trie::AccountChange;
 
 /// Bytes of a dump's JSON.
-const JSON_BYTES_MAX: u64 = 256 << 20;
+const JSON_BYTES_MAX: u64 = 128 << 20;
 /// The greatest number of a block: there is place above for twice as many moments.
 const NUMBER_MAX: u64 = 1 << 60;
-/// What gzip begins with: RFC 1952, section 2.3.1.
+/// The first bytes of gzip: RFC 1952, section 2.3.1.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The methods of this file.
@@ -93,7 +93,7 @@ struct DumpedTransaction {
     block_number: u64,
 }
 
-/// What anvil remembers of a transaction. Calls are not written down: they can be traced.
+/// The outcome of a transaction in anvil's words. Calls are not written down: they can be traced.
 #[derive(Debug, Serialize, Deserialize)]
 struct Info {
     transaction_hash: B256,
@@ -151,6 +151,12 @@ fn dump(node: &Node, params: &Params) -> Answer {
     };
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let written = serde_json::to_vec(&dump).map_err(|error| RpcError::input(error.to_string()))?;
+    if written.len() as u64 > JSON_BYTES_MAX {
+        return Err(RpcError::input(format!(
+            "the dump has {} bytes before gzip: at most {JSON_BYTES_MAX}",
+            written.len()
+        )));
+    }
     let bytes = encoder.write_all(&written).and_then(|()| encoder.finish());
     Ok(hex::encode_prefixed(bytes.map_err(|error| RpcError::input(error.to_string()))?).into())
 }

@@ -8,7 +8,7 @@ use crate::store::StoreError;
 
 /// Parameters that a method does not take.
 pub const INVALID_PARAMS: i32 = -32602;
-/// What is no JSON.
+/// A request that is no JSON.
 pub const PARSE_ERROR: i32 = -32700;
 /// JSON that is no request.
 pub const INVALID_REQUEST: i32 = -32600;

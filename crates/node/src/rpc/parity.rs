@@ -120,7 +120,7 @@ fn traces(node: &Node, found: &Found, only: Option<u64>) -> Result<Vec<Localized
     Ok(all)
 }
 
-/// Where a transaction of a block is, in the words of tracers.
+/// The place of a transaction in its block, in the words of tracers.
 pub fn info(found: &Found, index: u64) -> TransactionInfo {
     let at = usize::try_from(index).unwrap_or(usize::MAX);
     let hash: Option<B256> = found.block.body.transactions.get(at).map(|tx| *tx.tx_hash());

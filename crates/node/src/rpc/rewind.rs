@@ -1,4 +1,4 @@
-//! What makes the chain another one: blocks taken back, blocks mined in their place, a beginning anew; and when blocks are mined.
+//! Changes of the chain itself: blocks taken back, blocks mined in their place, a beginning anew; and the mode of mining.
 
 use std::collections::BTreeMap;
 
@@ -20,6 +20,8 @@ use crate::store::StateAt;
 
 /// Blocks that one request may mine again.
 const DEPTH_MAX: u64 = 10_000;
+/// Seconds between blocks: more than a century.
+const SECONDS_MAX: u64 = 1 << 32;
 
 /// The methods of this file.
 pub const METHODS: &[(&str, Method)] = &[
@@ -166,7 +168,7 @@ fn mine_again(
     Ok(())
 }
 
-/// What a reset asks for: nothing, or that a forked chain begins anew at a block.
+/// The parameter of a reset: nothing, or that a forked chain begins anew at a block.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Reset {
@@ -213,6 +215,9 @@ fn reset(node: &Node, params: &Params, mining: Option<Mining>) -> Answer {
 /// A block every so many seconds, in place of one for every transaction; none at all for 0.
 fn set_interval(node: &Node, params: &Params) -> Answer {
     let seconds = params.number(0)?.ok_or_else(|| RpcError::params("missing value for required argument 0"))?;
+    if seconds > SECONDS_MAX {
+        return Err(RpcError::params(format!("{seconds} seconds between blocks: at most {SECONDS_MAX}")));
+    }
     let mining = if seconds == 0 { Mining::Never } else { Mining::Every(seconds) };
     node.set_mining(&mut node.lock(), mining);
     Ok(Value::Null)

@@ -40,7 +40,7 @@ impl StateView {
         Ok(all)
     }
 
-    /// What makes this state of the present one.
+    /// The changes that make this state of the present one.
     pub(super) fn taking_back(&self) -> Result<(StateChanges, TrieChanges)> {
         let accounts = self.over_undone(&BTreeMap::new())?;
         let tries = self.changed_from_the_present(&accounts)?;

@@ -49,7 +49,7 @@ impl StateAt {
     }
 }
 
-/// What a block makes of the present state, before it is written.
+/// The changes of a block to the present state, before it is written.
 #[derive(Debug)]
 pub struct Overlay {
     /// Of the state.
@@ -95,7 +95,7 @@ pub struct StateView {
     root: B256,
     /// What the state stands on, if the chain is forked.
     remote: Option<Arc<Remote>>,
-    /// What a block that is not written yet makes of the present state.
+    /// The changes of a block that is not written yet.
     overlay: Option<Arc<Overlay>>,
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::crash::{Running, folder};
 
-/// What the binary says when it does not start; it ends with code 2.
+/// The words of the binary when it does not start; it ends with code 2.
 fn refused(options: &[&str], data: Option<&Path>) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_residue-node"));
     command.args(["--port", "0"]).args(options);

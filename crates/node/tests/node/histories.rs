@@ -17,7 +17,7 @@ const COUNTER: &str = "0x00000000000000000000000000000000000000aa";
 const COUNTER_CODE: &str = "0x5f3554600101805f35555f5260205fa0";
 const MORTAL: &str = "0x00000000000000000000000000000000000000bb";
 
-/// What a history consists of, and what is done again on the fresh node.
+/// A step of a history, which is done again on the fresh node.
 #[derive(Debug, Clone)]
 enum Step {
     /// A method with its parameters, whose answer says nothing.
@@ -39,7 +39,7 @@ fn begin(folder: Option<&Path>) -> Node {
     node
 }
 
-/// What is gone with the process.
+/// Sets what is gone with the process.
 fn set_up(node: &Node) {
     ask(node, "anvil_setBlockTimestampInterval", json!([1]));
     ask(node, "evm_setAutomine", json!([false]));
@@ -63,7 +63,7 @@ impl History {
         self.steps.iter().filter(|step| matches!(step, Step::Mine)).count()
     }
 
-    /// Whether something waits, which is gone with a snapshot or a restart: then these are not done.
+    /// True if a transaction waits, which would be gone with a snapshot or a restart.
     fn waits(&self) -> bool {
         ask(&self.node, "txpool_status", json!([]))["pending"] != "0x0"
     }

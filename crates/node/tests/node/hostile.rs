@@ -104,7 +104,9 @@ fn call(chance: &mut Chance) -> Value {
 }
 
 fn request(chance: &mut Chance, names: &[&str]) -> String {
-    let params = match chance.below(4) {
+    let params = match chance.below(6) {
+        4 => json!([call(chance), ["trace", "vmTrace", "stateDiff"], "latest"]),
+        5 => json!([[[call(chance), ["vmTrace"]], [call(chance), ["trace"]]], "pending"]),
         0 => json!([call(chance), "latest", { "tracer": "callTracer" }]),
         1 => json!([call(chance), "latest", { "enableMemory": true, "enableReturnData": true }]),
         2 => json!([{ "blockStateCalls": [{ "calls": [call(chance), call(chance)] }] }, "latest"]),

@@ -1,4 +1,4 @@
-//! What a call wants to be otherwise: honoured by every method that takes it, or refused.
+//! Overrides of calls: honoured by every method that takes them, or refused.
 
 use residue_node::node::Node;
 use residue_node::rpc::answer;

@@ -148,6 +148,8 @@ fn blocks_come_by_the_clock_as_long_as_that_is_asked_for() {
     while number() == "0x0" || number() == "0x1" {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
+    assert_eq!(node.ask("evm_setIntervalMining", json!([u64::MAX])), Some(Value::Null), "an error");
+    assert_eq!(node.ask("anvil_getIntervalMining", json!([])), Some(json!(1)));
     node.ask("anvil_setIntervalMining", json!([0])).unwrap();
     let stopped = number();
     std::thread::sleep(std::time::Duration::from_millis(2500));
