@@ -61,7 +61,7 @@ python_into() {
     python3 -m venv "$folder" >/dev/null 2>&1 && timeout 300 "$folder/bin/pip" install -q "$@" >"$folder/install.log" 2>&1 && touch "$folder/.done"
 }
 start() {
-    "$NODE" --quiet --port "$PORT" "$@" >"$AT/node.log" 2>&1 &
+    RESIDUE_LOG=warn "$NODE" --port "$PORT" "$@" >"$AT/node.log" 2>&1 &
     node_pid=$!
     for _ in $(seq 100); do grep -q Listening "$AT/node.log" && return; sleep 0.05; done
     cat "$AT/node.log" >&2

@@ -10,25 +10,32 @@ use residue_engine::revm::primitives::{Address, Bytes};
 use residue_engine::revm::{ExecuteEvm, SystemCallEvm};
 use residue_engine::{FieldEvm, FieldMachine};
 
+use crate::selfdestructs::Selfdestructs;
+
 /// The context that EVMs of the factory run in, and that inspectors see: revm's own with the field contexts as its chain.
 pub type FieldContext<DB> = Context<BlockEnv, TxEnv, CfgEnv, DB, Journal<DB>, FieldMachine>;
 
 /// An EVM with the field instructions of the revision that is in force at its block.
 #[derive(Debug)]
 pub struct FieldBlockEvm<DB: Database, I> {
-    inner: FieldEvm<FieldContext<DB>, I, PrecompilesMap>,
+    inner: FieldEvm<FieldContext<DB>, Selfdestructs<I>, PrecompilesMap>,
     inspects: bool,
 }
 
 impl<DB: Database, I> FieldBlockEvm<DB, I> {
     /// `inspects`: whether transactions are observed from the beginning.
-    pub(crate) fn new(inner: FieldEvm<FieldContext<DB>, I, PrecompilesMap>, inspects: bool) -> Self {
-        Self { inner, inspects }
+    pub(crate) fn new(inner: FieldEvm<FieldContext<DB>, (), PrecompilesMap>, inspector: I, inspects: bool) -> Self {
+        Self { inner: inner.with_inspector(Selfdestructs::new(inspector)), inspects }
     }
 
     /// The engine's EVM.
-    pub fn into_inner(self) -> FieldEvm<FieldContext<DB>, I, PrecompilesMap> {
+    pub fn into_inner(self) -> FieldEvm<FieldContext<DB>, Selfdestructs<I>, PrecompilesMap> {
         self.inner
+    }
+
+    /// The inspector, with what it has observed.
+    pub fn into_inspector(self) -> I {
+        self.inner.into_inspector().into_inner()
     }
 
     /// The context: block, configuration, journal with the database, and the field contexts.
@@ -87,11 +94,11 @@ where
 
     fn components(&self) -> (&DB, &I, &PrecompilesMap) {
         let (context, _, precompiles, _, inspector) = self.inner.all_inspector();
-        (&context.journaled_state.database, inspector, precompiles)
+        (&context.journaled_state.database, inspector.inner(), precompiles)
     }
 
     fn components_mut(&mut self) -> (&mut DB, &mut I, &mut PrecompilesMap) {
         let (context, _, precompiles, _, inspector) = self.inner.all_mut_inspector();
-        (&mut context.journaled_state.database, inspector, precompiles)
+        (&mut context.journaled_state.database, inspector.inner_mut(), precompiles)
     }
 }

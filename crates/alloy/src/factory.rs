@@ -98,7 +98,7 @@ impl EvmFactory for FieldEvmFactory {
     type Precompiles = PrecompilesMap;
 
     fn create_evm<DB: Database>(&self, db: DB, env: EvmEnv) -> FieldBlockEvm<DB, NoOpInspector> {
-        FieldBlockEvm::new(self.evm(db, env).with_inspector(NoOpInspector {}), false)
+        FieldBlockEvm::new(self.evm(db, env), NoOpInspector {}, false)
     }
 
     fn create_evm_with_inspector<DB: Database, I: Inspector<FieldContext<DB>>>(
@@ -107,7 +107,7 @@ impl EvmFactory for FieldEvmFactory {
         env: EvmEnv,
         inspector: I,
     ) -> FieldBlockEvm<DB, I> {
-        FieldBlockEvm::new(self.evm(db, env).with_inspector(inspector), true)
+        FieldBlockEvm::new(self.evm(db, env), inspector, true)
     }
 }
 

@@ -10,10 +10,12 @@
 mod evm;
 mod factory;
 mod rules;
+mod selfdestructs;
 
 pub use evm::{FieldBlockEvm, FieldContext};
 pub use factory::{Activation, FactoryError, FieldEvmFactory, precompiles};
 pub use rules::{ChainRules, RulesError};
+pub use selfdestructs::Selfdestructs;
 
 /// The alloy-evm that this crate is built on.
 pub use alloy_evm;

@@ -127,6 +127,31 @@ impl ChainRules {
         numbers
     }
 
+    /// The rule in which two chains differ for a block or for one before it, in words; none if they execute these alike.
+    pub fn difference(&self, other: &Self, number: u64, time: u64) -> Option<String> {
+        if self.chain_id != other.chain_id {
+            return Some(format!("chain id: {}, not {}", self.chain_id, other.chain_id));
+        }
+        let is_begun = |fork: ForkCondition| match fork {
+            ForkCondition::Block(from) => from <= number,
+            ForkCondition::Timestamp(from) => from <= time,
+            ForkCondition::TTD { .. } => true,
+            ForkCondition::Never => false,
+        };
+        for fork in self.forks.keys().chain(other.forks.keys()) {
+            let (ours, theirs) = (self.ethereum_fork_activation(*fork), other.ethereum_fork_activation(*fork));
+            if ours != theirs && (is_begun(ours) || is_begun(theirs)) {
+                return Some(format!("{fork:?}: {}, not {}", begin(ours), begin(theirs)));
+            }
+        }
+        let blobs = |rules: &Self| rules.blobs.iter().filter(|(from, _)| *from <= time).copied().collect::<Vec<_>>();
+        if blobs(self) != blobs(other) {
+            return Some(format!("blob schedule: {:?}, not {:?}", blobs(self), blobs(other)));
+        }
+        let (ours, theirs) = (self.deposit_contract, other.deposit_contract);
+        (ours != theirs).then(|| format!("deposit contract: {ours:?}, not {theirs:?}"))
+    }
+
     /// The environment that a block of this header executes in.
     pub fn env_of(&self, header: impl BlockHeader) -> EvmEnv {
         let blobs = self.blob_params(header.timestamp());
@@ -143,6 +168,16 @@ impl EthereumHardforks for ChainRules {
 impl EthExecutorSpec for ChainRules {
     fn deposit_contract_address(&self) -> Option<Address> {
         self.deposit_contract
+    }
+}
+
+/// When a fork begins, in words.
+fn begin(fork: ForkCondition) -> String {
+    match fork {
+        ForkCondition::Block(number) => format!("from block {number}"),
+        ForkCondition::Timestamp(time) => format!("from time {time}"),
+        ForkCondition::TTD { total_difficulty, .. } => format!("from total difficulty {total_difficulty}"),
+        ForkCondition::Never => "never".to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use alloy_consensus::constants::EMPTY_WITHDRAWALS;
 use alloy_consensus::proofs::{calculate_receipt_root, calculate_transaction_root, calculate_withdrawals_root};
@@ -23,11 +24,13 @@ use residue_engine::revm::database::{BundleState, State};
 use residue_engine::revm::primitives::hardfork::SpecId;
 
 use crate::genesis;
-use crate::store::{ChainBlock, NewBlock, StateAt, StateChanges, StateView, Store, StoreError, When};
-use crate::trie::{AccountChange, TrieChanges};
+use crate::store::{ChainBlock, NewBlock, Overlay, StateAt, StateChanges, StateView, Store, StoreError, When};
+use crate::trie::AccountChange;
 
 /// Factory of executors of blocks.
 pub type Executors = EthBlockExecutorFactory<AlloyReceiptBuilder, ChainRules, FieldEvmFactory>;
+/// The entry of the database that names the block which the chain began with.
+const FIRST_BLOCK: &str = "first block";
 /// A transaction with its sender.
 pub type Sent = Recovered<TxEnvelope>;
 
@@ -71,8 +74,18 @@ pub enum ChainError {
 #[derive(Debug, Clone)]
 pub struct Chain {
     store: Store,
-    executors: std::sync::Arc<Executors>,
+    executors: Arc<Executors>,
+    beginning: Arc<Beginning>,
     code_bytes_max: Option<usize>,
+}
+
+/// The beginning of the chain.
+#[derive(Debug)]
+enum Beginning {
+    /// With a genesis block, on the state that it makes of nothing.
+    Genesis { block: ChainBlock, hash: B256, state: Overlay },
+    /// After a block of another node, with ether for some.
+    Fork { block: ChainBlock, hash: B256, rich: Vec<Address> },
 }
 
 /// What a block to be built is given.
@@ -111,8 +124,27 @@ pub struct Built {
     pub requests: alloy_eips::eip7685::Requests,
     /// Transactions that could not be executed, with the reason.
     pub rejected: Vec<(Sent, String)>,
-    changes: StateChanges,
-    tries: TrieChanges,
+    after: Arc<Overlay>,
+}
+
+impl Built {
+    /// The present state after it.
+    pub fn after(&self) -> &Arc<Overlay> {
+        &self.after
+    }
+}
+
+/// A block that was written elsewhere, with all that belongs to it.
+#[derive(Debug)]
+pub struct LoadedBlock {
+    /// The block.
+    pub block: ChainBlock,
+    /// Its hash.
+    pub hash: B256,
+    /// Senders of its transactions.
+    pub senders: Vec<Address>,
+    /// Its receipts.
+    pub receipts: Vec<ReceiptEnvelope>,
 }
 
 /// What came of executing.
@@ -137,17 +169,9 @@ impl Chain {
         let empty = Store::open(None)?;
         let tries = empty.state(StateAt::Present)?.changed(&changes.accounts)?;
         header.state_root = tries.root;
-        let hash = header.hash_slow();
-        match store.hash(0)? {
-            Some(held) if held != hash => return Err(ChainError::OtherChain { held, asked: hash }),
-            Some(_) => {}
-            None => store.write(|writer| {
-                writer.change_state(When::Block(0), &changes, &tries)?;
-                writer.add_block(&NewBlock { block: &genesis::block(header), hash, senders: &[], receipts: &[] })
-            })?,
-        }
-        let executors = Executors::new(AlloyReceiptBuilder::default(), rules, factory);
-        Ok(Self { store, executors: executors.into(), code_bytes_max })
+        let (hash, block) = (header.hash_slow(), genesis::block(header));
+        let beginning = Beginning::Genesis { block, hash, state: Overlay::new(changes, tries) };
+        Self::begun(store, beginning, rules, factory, code_bytes_max)
     }
 
     /// The chain that goes on after a block of another node, which the store stands on. Who has a key here gets ether.
@@ -159,26 +183,90 @@ impl Chain {
         factory: FieldEvmFactory,
         code_bytes_max: Option<usize>,
     ) -> Result<Self, ChainError> {
-        let (number, hash) = (header.number, header.hash_slow());
+        let (hash, block) = (header.hash_slow(), genesis::block(header.clone()));
+        let beginning = Beginning::Fork { block, hash, rich: rich.to_vec() };
+        Self::begun(store, beginning, rules, factory, code_bytes_max)
+    }
+
+    /// The chain of a beginning, which is written where the database is empty and compared where it is not.
+    fn begun(
+        store: Store,
+        beginning: Beginning,
+        rules: ChainRules,
+        factory: FieldEvmFactory,
+        code_bytes_max: Option<usize>,
+    ) -> Result<Self, ChainError> {
         let executors = Executors::new(AlloyReceiptBuilder::default(), rules, factory);
-        let chain = Self { store, executors: executors.into(), code_bytes_max };
-        match chain.store.hash(number)? {
-            Some(held) if held != hash => return Err(ChainError::OtherChain { held, asked: hash }),
-            Some(_) => return Ok(chain),
-            None => {}
+        let chain = Self { store, executors: executors.into(), beginning: beginning.into(), code_bytes_max };
+        let (Beginning::Genesis { block, hash, .. } | Beginning::Fork { block, hash, .. }) = &*chain.beginning;
+        // A state that was loaded has brought another first block.
+        let said = chain.store.meta(FIRST_BLOCK)?.and_then(|hash| hash.parse().ok());
+        match said.map_or_else(|| chain.store.hash(block.header.number), |hash| Ok(Some(hash)))? {
+            Some(held) if held != *hash => Err(ChainError::OtherChain { held, asked: *hash }),
+            Some(_) => Ok(chain),
+            None => {
+                chain.reset()?;
+                Ok(chain)
+            }
         }
-        let block = genesis::block(header.clone());
-        chain.store.write(|writer| writer.add_block(&NewBlock { block: &block, hash, senders: &[], receipts: &[] }))?;
+    }
+
+    /// Makes the chain what it was when it began. Snapshots are gone too.
+    pub fn reset(&self) -> Result<(), ChainError> {
+        let enriched;
+        let (block, hash, when, state) = match &*self.beginning {
+            Beginning::Genesis { block, hash, state } => (block, hash, When::Block(0), state),
+            Beginning::Fork { block, hash, rich } => {
+                let number = block.header.number;
+                enriched = self.enriched(rich)?;
+                (block, hash, When::ByHandAfter(number), &enriched)
+            }
+        };
+        let number = block.header.number;
+        self.store.write_anew(|writer| {
+            writer.set_meta(FIRST_BLOCK, &hash.to_string())?;
+            writer.forget_history(number)?;
+            writer.add_block(&NewBlock { block, hash: *hash, senders: &[], receipts: &[] })?;
+            writer.change_state(when, &state.changes, &state.tries)
+        })?;
+        Ok(())
+    }
+
+    /// Ether for some, on the state of the other node.
+    fn enriched(&self, rich: &[Address]) -> Result<Overlay, ChainError> {
         let mut changes = StateChanges::default();
-        let state = chain.store.state(StateAt::Present)?;
         for address in rich {
-            let account = state.account(*address)?.unwrap_or_default();
+            let theirs =
+                self.store.remote().map(|remote| remote.account(*address)).transpose().map_err(StoreError::from)?;
+            let account = theirs.flatten().unwrap_or_default();
             let info = Some((account.nonce, genesis::balance(), account.code_hash));
             changes.accounts.insert(*address, AccountChange { info, is_wiped: false, slots: BTreeMap::new() });
         }
-        drop(state);
-        chain.change(&changes)?;
-        Ok(chain)
+        let tries = Store::open(None)?.state(StateAt::Present)?.changed(&changes.accounts)?;
+        Ok(Overlay::new(changes, tries))
+    }
+
+    /// Adds a state and blocks that were written elsewhere: what they say of accounts and slots is the present state, what they do not say stays.
+    /// The blocks are the chain's, from the first of them on, and states before the present one are gone.
+    pub fn load(&self, changes: &StateChanges, blocks: &[LoadedBlock]) -> Result<(), ChainError> {
+        let (number, _, _) = self.head()?;
+        let tries = self.store.state(StateAt::Present)?.changed(&changes.accounts)?;
+        let Some((first, last)) = blocks.first().zip(blocks.last()) else {
+            return Ok(self.store.write(|writer| writer.change_state(When::ByHandAfter(number), changes, &tries))?);
+        };
+        Ok(self.store.write(|writer| {
+            writer.change_state(When::ByHandAfter(number), changes, &tries)?;
+            writer.forget_blocks(first.block.header.number)?;
+            for LoadedBlock { block, hash, senders, receipts } in blocks {
+                writer.add_block(&NewBlock { block, hash: *hash, senders, receipts })?;
+            }
+            writer.forget_history(last.block.header.number)
+        })?)
+    }
+
+    /// Takes back all blocks after one.
+    pub fn rewind(&self, number: u64) -> Result<(), ChainError> {
+        Ok(self.store.rewind(number)?)
     }
 
     /// The database.
@@ -317,15 +405,15 @@ impl Chain {
             self.rules().is_prague_active_at_timestamp(header.timestamp).then(|| requests.requests_hash());
         let hash = header.hash_slow();
         let block = Block { header, body: BlockBody { transactions, ommers: Vec::new(), withdrawals } };
-        let (changes, rejected) = (executed.changes, executed.rejected);
-        Ok(Built { block, hash, senders, receipts, requests, rejected, changes, tries })
+        let after = Overlay::new(executed.changes, tries).into();
+        Ok(Built { block, hash, senders, receipts, requests, rejected: executed.rejected, after })
     }
 
     /// Writes a block that was built on the head. It is on disk when this returns.
     pub fn commit(&self, built: &Built) -> Result<(), ChainError> {
-        let Built { block, hash, senders, receipts, changes, tries, .. } = built;
+        let Built { block, hash, senders, receipts, after, .. } = built;
         Ok(self.store.write(|writer| {
-            writer.change_state(When::Block(block.header.number), changes, tries)?;
+            writer.change_state(When::Block(block.header.number), &after.changes, &after.tries)?;
             writer.add_block(&NewBlock { block, hash: *hash, senders, receipts })
         })?)
     }

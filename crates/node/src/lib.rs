@@ -4,6 +4,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 pub mod chain;
+pub mod envelope;
 pub mod gate;
 pub mod genesis;
 pub mod keys;

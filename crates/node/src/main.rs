@@ -2,25 +2,25 @@
 
 #![forbid(unsafe_code)]
 
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
 use residue_node::node::Node;
-use residue_node::options::{Options, mine_every};
+use residue_node::options::Options;
 use residue_node::server::serve;
 use tracing_subscriber::EnvFilter;
 
 /// What the shell is told when the command line, a file or the data folder is at fault.
 const USAGE: u8 = 2;
+/// Bytes of the stack of a thread.
+const STACK_BYTES: usize = 32 << 20;
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let default = if options.quiet { "warn" } else { "info" };
-    let filter = EnvFilter::try_from_env("RESIDUE_LOG").unwrap_or_else(|_| EnvFilter::new(default));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
-    match run(&options) {
+    match log(&options).and_then(|()| run(&options)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -29,20 +29,35 @@ fn main() -> ExitCode {
     }
 }
 
+/// Writes what happens to standard error, as `RESIDUE_LOG` says how much of it; in colour on a terminal that has some.
+fn log(options: &Options) -> anyhow::Result<()> {
+    let default = if options.quiet { "warn" } else { "info" };
+    let filter = match std::env::var("RESIDUE_LOG") {
+        Ok(given) => EnvFilter::try_new(&given).map_err(|error| anyhow::anyhow!("RESIDUE_LOG={given}: {error}"))?,
+        Err(_) => EnvFilter::new(default),
+    };
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let has_colour = std::io::stderr().is_terminal()
+        && !is_set("NO_COLOR")
+        && std::env::var_os("TERM").is_none_or(|name| name != "dumb");
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    log.with_target(false).with_ansi(has_colour).init();
+    Ok(())
+}
+
 fn run(options: &Options) -> anyhow::Result<()> {
     let node = Arc::new(options.node()?);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // Traces are as deep as calls, and written down by recursion.
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().thread_stack_size(STACK_BYTES).build()?;
     runtime.block_on(async {
         let address = SocketAddr::new(options.host, options.port);
         let served = serve(Arc::clone(&node), address).await;
         let (bound, handle) = served.map_err(|error| anyhow::anyhow!("--port {}: {error}", options.port))?;
         if !options.quiet {
             welcome(&node);
+            println!("Listening on {bound}");
         }
-        println!("Listening on {bound}");
-        if let Some(seconds) = options.block_time {
-            tokio::spawn(mine_every(Arc::clone(&node), seconds));
-        }
+        tokio::spawn(Arc::clone(&node).mine_by_the_clock());
         interrupted().await;
         let _ = handle.stop();
         handle.stopped().await;

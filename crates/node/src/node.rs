@@ -1,18 +1,18 @@
 //! The node: the chain, the transactions that wait, and what was set by hand. Whatever writes takes the one lock, and answers when it is on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use alloy_consensus::Transaction;
 use alloy_primitives::{Address, B256, Bytes};
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 
 use crate::chain::{Attributes, Built, Chain, ChainError, Sent};
 use crate::keys::Keys;
 use crate::pool::Pool;
 use crate::rpc::filters::Filters;
-use crate::store::StateAt;
+use crate::store::{StateAt, StateView};
 
 /// Events that a slow subscriber may be behind.
 const EVENTS_KEPT: usize = 1024;
@@ -24,8 +24,11 @@ pub struct Node {
     pub chain: Chain,
     /// The development accounts.
     pub keys: Keys,
+    first_mining: Mining,
     working: Mutex<Working>,
     events: broadcast::Sender<Event>,
+    /// For the task that mines by the clock.
+    pace: watch::Sender<Mining>,
 }
 
 /// What has happened, for subscriptions.
@@ -38,12 +41,12 @@ pub enum Event {
 }
 
 /// What changes besides the chain, and is gone with the process.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Working {
     /// Transactions that wait.
     pub pool: Pool,
-    /// Whether a transaction is mined when it comes.
-    pub automine: bool,
+    /// The occasion for blocks that no request asks for.
+    pub mining: Mining,
     /// Seconds that the chain's clock is before the machine's.
     pub time_offset: i64,
     /// The time of the next block.
@@ -54,6 +57,8 @@ pub struct Working {
     pub next_base_fee: Option<u64>,
     /// The random value of the next block.
     pub next_randao: Option<B256>,
+    /// Wei for a unit of gas that a transaction has to offer, before London.
+    pub gas_price_min: u128,
     /// Who is paid.
     pub coinbase: Address,
     /// Gas of a block; none: as the parent's.
@@ -68,26 +73,25 @@ pub struct Working {
     pub snapshots: BTreeMap<u64, i64>,
 }
 
+/// The occasion for blocks that no request asks for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mining {
+    /// Never.
+    #[default]
+    Never,
+    /// When a transaction comes.
+    WithTransactions,
+    /// Every so many seconds.
+    Every(u64),
+}
+
 impl Node {
     /// A node over a chain.
-    pub fn new(chain: Chain, keys: Keys, automine: bool) -> Self {
+    pub fn new(chain: Chain, keys: Keys, mining: Mining) -> Self {
         let (events, _) = broadcast::channel(EVENTS_KEPT);
-        let working = Working {
-            pool: Pool::default(),
-            automine,
-            time_offset: 0,
-            next_time: None,
-            interval: None,
-            next_base_fee: None,
-            next_randao: None,
-            coinbase: Address::ZERO,
-            gas_limit: None,
-            impersonated: BTreeSet::new(),
-            impersonates_all: false,
-            filters: Filters::default(),
-            snapshots: BTreeMap::new(),
-        };
-        Self { chain, keys, working: Mutex::new(working), events }
+        let working = Working { mining, ..Working::default() };
+        let (pace, _) = watch::channel(mining);
+        Self { chain, keys, first_mining: mining, working: Mutex::new(working), events, pace }
     }
 
     /// The lock that whatever writes takes.
@@ -139,9 +143,101 @@ impl Node {
         self.chain.build(&attributes, ready)
     }
 
+    /// As [`Node::pending`], with the state after that block.
+    pub fn pending_state(&self) -> Result<(Built, StateView), ChainError> {
+        let working = self.lock();
+        let built = self.pending(&working)?;
+        let state = self.chain.store().state_after(Arc::clone(built.after()))?;
+        Ok((built, state))
+    }
+
+    /// Sets the occasion for blocks that no request asks for.
+    pub fn set_mining(&self, working: &mut Working, mining: Mining) {
+        working.mining = mining;
+        self.pace.send_replace(mining);
+    }
+
+    /// Mines by the clock, as long as that is asked for, until the process ends.
+    pub async fn mine_by_the_clock(self: Arc<Self>) {
+        let mut pace = self.pace.subscribe();
+        loop {
+            let Mining::Every(seconds) = *pace.borrow_and_update() else {
+                if pace.changed().await.is_err() {
+                    return;
+                }
+                continue;
+            };
+            let mut clock = tokio::time::interval(Duration::from_secs(seconds.max(1)));
+            clock.tick().await;
+            while !pace.has_changed().unwrap_or(true) {
+                tokio::select! {
+                    _ = clock.tick() => {}
+                    _ = pace.changed() => break,
+                }
+                let node = Arc::clone(&self);
+                let mined = tokio::task::spawn_blocking(move || node.mine(&mut node.lock()).map(|_| ())).await;
+                if let Ok(Err(error)) = mined {
+                    tracing::error!(%error, "no block was mined");
+                }
+            }
+        }
+    }
+
+    /// Takes back all blocks after one. The clock goes on from that one, and what waits goes on waiting.
+    pub fn rewind(&self, working: &mut Working, number: u64) -> Result<(), ChainError> {
+        self.chain.rewind(number)?;
+        let (_, _, head) = self.chain.head()?;
+        working.time_offset = i64::try_from(i128::from(head.timestamp) - i128::from(now())).unwrap_or(i64::MAX);
+        self.follow_chain(working)
+    }
+
+    /// Makes the node what it was when it began, save how it mines, which is as it is or as it was then.
+    pub fn reset(&self, working: &mut Working, mining: Option<Mining>) -> Result<(), ChainError> {
+        self.chain.reset()?;
+        let filters = std::mem::take(&mut working.filters);
+        *working = Working { filters, mining: working.mining, ..Working::default() };
+        let mining = mining.unwrap_or(working.mining);
+        self.set_mining(working, mining);
+        self.follow_chain(working)
+    }
+
+    /// The mode of mining that it began with.
+    pub fn first_mining(&self) -> Mining {
+        self.first_mining
+    }
+
+    /// Brings what stands beside the chain to a head that is no child of the last one.
+    pub fn follow_chain(&self, working: &mut Working) -> Result<(), ChainError> {
+        let (number, _, _) = self.chain.head()?;
+        (working.next_time, working.next_base_fee, working.next_randao) = (None, None, None);
+        working.filters.follow(number);
+        self.drop_mined(working)
+    }
+
+    /// Drops what waits and can never be executed, as its nonce is used.
+    fn drop_mined(&self, working: &mut Working) -> Result<(), ChainError> {
+        let state = self.chain.store().state(StateAt::Present)?;
+        working.pool.retain(|tx| {
+            let nonce = state.account(tx.signer()).ok().flatten().map_or(0, |account| account.nonce);
+            tx.nonce() >= nonce
+        });
+        Ok(())
+    }
+
+    /// Mines a block of these transactions after the head; one of them that cannot be executed is left out. What waits goes on waiting.
+    pub fn mine_these(&self, working: &mut Working, sent: Vec<Sent>) -> Result<Built, ChainError> {
+        let built = self.chain.build(&self.attributes(working)?, sent)?;
+        self.written(working, built)
+    }
+
     /// Mines a block of what waits, and returns it when it is on disk.
     pub fn mine(&self, working: &mut Working) -> Result<Built, ChainError> {
         let built = self.pending(working)?;
+        self.written(working, built)
+    }
+
+    /// Writes a block that was built on the head.
+    fn written(&self, working: &mut Working, built: Built) -> Result<Built, ChainError> {
         self.chain.commit(&built)?;
         (working.next_time, working.next_base_fee, working.next_randao) = (None, None, None);
         // A block whose time was set by hand moves the clock.
@@ -149,11 +245,7 @@ impl Node {
         if working.interval.is_none() && ahead > 1 {
             working.time_offset = working.time_offset.saturating_add_unsigned(ahead);
         }
-        let state = self.chain.store().state(StateAt::Present)?;
-        working.pool.retain(|tx| {
-            let nonce = state.account(tx.signer()).ok().flatten().map_or(0, |account| account.nonce);
-            tx.nonce() >= nonce
-        });
+        self.drop_mined(working)?;
         for (tx, reason) in &built.rejected {
             tracing::debug!(hash = %tx.tx_hash(), reason, "a transaction stays out of the block");
         }
@@ -174,7 +266,7 @@ impl Node {
         let hash = *tx.tx_hash();
         working.pool.insert(tx);
         self.tell(Event::Pending(hash));
-        if working.automine {
+        if working.mining == Mining::WithTransactions {
             self.mine(working)?;
         }
         Ok(hash)

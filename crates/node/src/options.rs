@@ -1,24 +1,24 @@
 //! The command line, and a node made of it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use alloy_consensus::Header;
-use alloy_genesis::Genesis;
+use alloy_genesis::{ChainConfig, Genesis};
 use alloy_rlp::Decodable;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use residue_alloy::{Activation, FieldEvmFactory};
+use residue_alloy::{Activation, ChainRules, FieldEvmFactory};
 use residue_contracts::CONTRACTS;
 use residue_engine::{EngineConfig, Replacement};
 use residue_isa::{GasSchedule, Revision};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::chain::Chain;
 use crate::genesis;
 use crate::keys::{Keys, MNEMONIC};
-use crate::node::{Node, now};
+use crate::node::{Mining, Node, now};
 use crate::remote::Remote;
 use crate::store::{ChainBlock, Store};
 
@@ -37,13 +37,13 @@ pub struct Options {
     #[arg(long)]
     pub revision: Option<Revision>,
     /// What they cost: the name of a schedule or a TOML file; the revision's own without it.
-    #[arg(long)]
+    #[arg(long, requires = "revision")]
     pub schedule: Option<String>,
     /// From which block time on there are field instructions, in seconds.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_name = "SECONDS", requires = "revision")]
     pub from_time: u64,
     /// Put contracts in place of the precompiles of EIP-2537 and EIP-4844.
-    #[arg(long)]
+    #[arg(long, requires = "revision")]
     pub as_precompiles: bool,
     /// The folder of the database; in memory without it.
     #[arg(long, value_name = "DIR")]
@@ -60,8 +60,8 @@ pub struct Options {
     /// The block to go on after; the newest one without it, or that of the data folder.
     #[arg(long, value_name = "NUMBER", requires = "fork_url")]
     pub fork_block_number: Option<u64>,
-    /// The id of the development chain, 31337 without it; that of the other node where it is forked.
-    #[arg(long)]
+    /// The id of the development chain, 31337 without it or that of the data folder; that of the other node where it is forked.
+    #[arg(long, conflicts_with = "genesis")]
     pub chain_id: Option<u64>,
     /// The port of HTTP and WebSocket.
     #[arg(long, short, default_value_t = 8545)]
@@ -70,7 +70,7 @@ pub struct Options {
     #[arg(long, default_value = "127.0.0.1")]
     pub host: std::net::IpAddr,
     /// Mine a block every so many seconds, not at every transaction.
-    #[arg(long, short, value_name = "SECONDS", conflicts_with = "no_mining")]
+    #[arg(long, short, value_name = "SECONDS", conflicts_with = "no_mining", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     pub block_time: Option<u64>,
     /// Mine only when asked to.
     #[arg(long)]
@@ -85,15 +85,23 @@ pub struct Options {
     #[arg(long, value_name = "BYTES")]
     pub code_size_limit: Option<usize>,
     /// Gas of a block of the development chain.
-    #[arg(long, default_value_t = genesis::GAS_LIMIT)]
+    #[arg(long, default_value_t = genesis::GAS_LIMIT, conflicts_with_all = ["genesis", "fork_url"])]
     pub gas_limit: u64,
-    /// Say nothing when it starts.
+    /// Print nothing, and log warnings only. The address is that of --host and --port.
     #[arg(long, short)]
     pub quiet: bool,
 }
 
 /// The id of the development chain, as anvil's.
 const CHAIN_ID: u64 = 31337;
+/// The entry of a data folder with all that its gas depends on.
+const IDENTITY: &str = "identity";
+/// The entry with the time of the genesis block of a development chain.
+const GENESIS_TIME: &str = "genesis time";
+/// The entry with the rules of its chain, as a genesis file has them.
+const CONFIG: &str = "config";
+/// The entry with what else its blocks depend on.
+const OPTIONS: &str = "options";
 /// Where a data folder says which block of another node its chain goes on after.
 const FORK_BLOCK: &str = "fork block";
 /// Development accounts that can be asked for.
@@ -112,32 +120,74 @@ impl Options {
         let genesis = self.genesis_of(&store, &keys, forked.as_ref().map(|(_, _, chain_id)| *chain_id))?;
         let activations = self.activations(&genesis)?;
         let identity = identity(&activations);
-        match store.meta("identity")? {
-            Some(held) if held != identity => {
-                bail!("the data folder was made with {held}, and gas would not be what it was with {identity}")
-            }
-            Some(_) => {}
-            None => store.write(|writer| {
-                writer.set_meta("identity", &identity)?;
-                writer.set_meta("genesis time", &genesis.timestamp.to_string())
-            })?,
-        }
         let rules = genesis::rules(&genesis)?;
+        self.compare(&store, &identity, &keys, &rules)?;
         let factory = FieldEvmFactory::new(activations)?;
         let chain = match forked {
             Some((remote, header, _)) => {
-                let number = header.number.to_string();
-                store.write(|writer| writer.set_meta(FORK_BLOCK, &number))?;
                 let rich = keys.addresses();
                 Chain::fork(store.over(remote), &header, &rich, rules, factory, self.code_size_limit)?
             }
             None => Chain::open(store, &genesis, rules, factory, self.code_size_limit)?,
         };
+        // Only now is there a chain that these belong to.
+        let fork_block = chain.store().remote().map(|remote| remote.block().to_string());
+        chain.store().write(|writer| {
+            writer.set_meta(IDENTITY, &identity)?;
+            writer.set_meta(GENESIS_TIME, &genesis.timestamp.to_string())?;
+            writer.set_meta(CONFIG, &serde_json::to_string(&genesis.config).unwrap_or_default())?;
+            writer.set_meta(OPTIONS, &self.made_with(&keys).to_string())?;
+            fork_block.map_or(Ok(()), |number| writer.set_meta(FORK_BLOCK, &number))
+        })?;
         if let Some(file) = &self.import {
             import(&chain, file)?;
         }
-        let automine = !self.no_mining && self.block_time.is_none() && self.import.is_none();
-        Ok(Node::new(chain, keys, automine))
+        let mining = match self.block_time {
+            Some(seconds) => Mining::Every(seconds),
+            None if self.no_mining || self.import.is_some() => Mining::Never,
+            None => Mining::WithTransactions,
+        };
+        Ok(Node::new(chain, keys, mining))
+    }
+
+    /// All that the blocks of a folder depend on and that is no rule of the chain. Accounts have their ether in the first block.
+    fn made_with(&self, keys: &Keys) -> Value {
+        let accounts = self.genesis.is_none().then(|| keys.addresses());
+        let gas_limit = (self.genesis.is_none() && self.fork_url.is_none()).then_some(self.gas_limit);
+        json!({ "accounts": accounts, "gasLimit": gas_limit, "codeSizeLimit": self.code_size_limit })
+    }
+
+    /// Refuses options that the data folder was not made with: its blocks would not be what they were, and could not be executed again.
+    fn compare(&self, store: &Store, identity: &str, keys: &Keys, rules: &ChainRules) -> Result<()> {
+        if let Some(held) = store.meta(IDENTITY)?.filter(|held| held != identity) {
+            bail!("the data folder was made with {held}, and gas would not be what it was with {identity}");
+        }
+        if let (Some(held), Some((number, hash))) = (store.meta(CONFIG)?, store.head()?) {
+            let held = serde_json::from_str(&held).context("the data folder holds no rules that can be read")?;
+            let time = store.header(number)?.with_context(|| format!("no header of block {hash}"))?.timestamp;
+            if let Some(difference) = ChainRules::from_config(&held)?.difference(rules, number, time) {
+                let option = if self.genesis.is_some() { "--genesis" } else { "--chain-id" };
+                bail!("{option}: the data folder has another {difference}");
+            }
+        }
+        let Some(held) = store.meta(OPTIONS)?.and_then(|text| serde_json::from_str::<Value>(&text).ok()) else {
+            return Ok(());
+        };
+        let asked = self.made_with(keys);
+        let count = |value: &Value| value.as_array().map_or(0, Vec::len);
+        let (own, other) = (&held["accounts"], &asked["accounts"]);
+        if count(own) != count(other) {
+            bail!("--accounts {}: the data folder was made with {}", count(other), count(own));
+        }
+        if own != other {
+            bail!("--mnemonic: the data folder was made with another one, whose first account is {}", own[0]);
+        }
+        for (option, name) in [("--gas-limit", "gasLimit"), ("--code-size-limit", "codeSizeLimit")] {
+            if held[name] != asked[name] {
+                bail!("{option} {}: the data folder was made with {}", shown(&asked[name]), shown(&held[name]));
+            }
+        }
+        Ok(())
     }
 
     /// The node that is forked, with the block's header and the chain's id: a folder stays with its block.
@@ -165,21 +215,23 @@ impl Options {
             let text = std::fs::read(file).with_context(|| format!("--genesis {}", file.display()))?;
             return serde_json::from_slice(&text).with_context(|| format!("--genesis {}", file.display()));
         }
-        let time = store.meta("genesis time")?.and_then(|time| time.parse().ok()).unwrap_or_else(now);
-        Ok(genesis::development(self.chain_id.or(forked).unwrap_or(CHAIN_ID), time, self.gas_limit, &keys.addresses()))
+        let time = store.meta(GENESIS_TIME)?.and_then(|time| time.parse().ok()).unwrap_or_else(now);
+        let held: Option<ChainConfig> = store.meta(CONFIG)?.and_then(|text| serde_json::from_str(&text).ok());
+        let chain_id = self.chain_id.or(forked).or(held.map(|held| held.chain_id)).unwrap_or(CHAIN_ID);
+        Ok(genesis::development(chain_id, time, self.gas_limit, &keys.addresses()))
     }
 
     /// The revision of the command line, or those of the genesis file's `config.residue`: one object or a list of them, with `revision`, `schedule`,
     /// `time` and `asPrecompiles`.
     fn activations(&self, genesis: &Genesis) -> Result<Vec<Activation>> {
+        let ours: Option<Value> = genesis.config.extra_fields.get("residue").cloned();
         if let Some(revision) = self.revision {
+            if ours.is_some() {
+                bail!("--revision {revision}: the genesis file says itself which revision there is");
+            }
             let engine = config(revision, self.schedule.as_deref(), self.as_precompiles)?;
             return Ok(vec![Activation { time: self.from_time, engine }]);
         }
-        if self.schedule.is_some() || self.as_precompiles {
-            bail!("--schedule and --as-precompiles need --revision");
-        }
-        let ours: Option<Value> = genesis.config.extra_fields.get("residue").cloned();
         let listed = match ours {
             None => Vec::new(),
             Some(Value::Array(all)) => all,
@@ -189,12 +241,26 @@ impl Options {
     }
 }
 
+/// An entry of `config.residue`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Said {
+    revision: String,
+    schedule: Option<String>,
+    #[serde(default)]
+    time: u64,
+    #[serde(default)]
+    as_precompiles: bool,
+}
+
 fn activation(given: &Value) -> Result<Activation> {
-    let text = |name: &str| given.get(name).and_then(Value::as_str);
-    let revision = text("revision").with_context(|| format!("config.residue: no revision in {given}"))?;
-    let as_precompiles = given.get("asPrecompiles").and_then(Value::as_bool).unwrap_or(false);
-    let time = given.get("time").and_then(Value::as_u64).unwrap_or(0);
-    Ok(Activation { time, engine: config(revision.parse()?, text("schedule"), as_precompiles)? })
+    let Said { revision, schedule, time, as_precompiles } =
+        Said::deserialize(given).with_context(|| format!("config.residue: {given}"))?;
+    Ok(Activation { time, engine: config(revision.parse()?, schedule.as_deref(), as_precompiles)? })
+}
+
+fn shown(value: &Value) -> String {
+    if value.is_null() { "none".to_owned() } else { value.to_string() }
 }
 
 /// What an engine is made of: a revision with its own schedule, one of a name or one of a TOML file.
@@ -264,18 +330,4 @@ fn import(chain: &Chain, file: &Path) -> Result<()> {
     let (number, hash, _) = chain.head()?;
     tracing::info!(imported, head = number, %hash, seconds = begun.elapsed().as_secs_f32(), "imported");
     Ok(())
-}
-
-/// Mines a block every so many seconds until the process ends.
-pub async fn mine_every(node: Arc<Node>, seconds: u64) {
-    let mut clock = tokio::time::interval(std::time::Duration::from_secs(seconds.max(1)));
-    clock.tick().await;
-    loop {
-        clock.tick().await;
-        let node = Arc::clone(&node);
-        let mined = tokio::task::spawn_blocking(move || node.mine(&mut node.lock()).map(|_| ())).await;
-        if let Ok(Err(error)) = mined {
-            tracing::error!(%error, "no block was mined");
-        }
-    }
 }

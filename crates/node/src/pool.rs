@@ -13,7 +13,7 @@ pub const LEN_MAX: usize = 16_384;
 const REPLACEMENT_PERCENT: u128 = 110;
 
 /// By sender and nonce, with the order in which they came.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Pool {
     waiting: BTreeMap<(Address, u64), (u64, Sent)>,
     arrivals: u64,

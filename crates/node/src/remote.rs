@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 /// Seconds that the other node has for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Bytes of an answer that a message shows.
+const ANSWER_SHOWN: usize = 100;
 /// Bytes of one answer.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
@@ -61,6 +63,13 @@ impl Remote {
         let mut remote = Self { agent, url: url.to_owned(), block: 0, fetched: Mutex::default() };
         let id = block.map_or("latest".to_owned(), |number| format!("{number:#x}"));
         let answer = remote.ask("eth_getBlockByNumber", json!([id, false]))?;
+        if answer.is_null() {
+            let newest: U256 = remote.get("eth_blockNumber", json!([]))?;
+            return Err(remote.error(
+                "eth_getBlockByNumber",
+                format!("there is no block {}: the newest is {newest}", block.unwrap_or_default()),
+            ));
+        }
         let header: alloy_rpc_types_eth::Header = remote.read("eth_getBlockByNumber", answer)?;
         let (found, header) = (header.hash, header.inner);
         if header.hash_slow() != found {
@@ -150,7 +159,14 @@ impl Remote {
     }
 
     fn read<T: serde::de::DeserializeOwned>(&self, method: &str, answer: Value) -> Result<T> {
-        serde_json::from_value(answer).map_err(|error| self.error(method, error.to_string()))
+        T::deserialize(&answer).map_err(|error| {
+            let mut shown = answer.to_string();
+            if let Some((end, _)) = shown.char_indices().nth(ANSWER_SHOWN) {
+                shown.truncate(end);
+                shown.push('…');
+            }
+            self.error(method, format!("{error}, in the answer {shown}"))
+        })
     }
 
     fn error(&self, method: &str, reason: String) -> RemoteError {
@@ -163,11 +179,12 @@ impl Remote {
         let sent = self.agent.post(&self.url).header("content-type", "application/json").send(body);
         let mut answer = sent.map_err(|error| failed(&error))?;
         let text = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string();
-        let answer: Value =
-            serde_json::from_str(&text.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
-        match answer.get("error").filter(|error| !error.is_null()) {
-            Some(error) => Err(failed(error)),
-            None => Ok(answer.get("result").cloned().unwrap_or_default()),
+        let answer: Value = serde_json::from_str(&text.map_err(|error| failed(&error))?)
+            .map_err(|_| self.error(method, "the answer is no JSON".to_owned()))?;
+        match (answer.get("error").filter(|error| !error.is_null()), answer.get("result")) {
+            (Some(error), _) => Err(failed(error)),
+            (None, Some(result)) => Ok(result.clone()),
+            (None, None) => Err(self.error(method, "the answer has no result: is it a node?".to_owned())),
         }
     }
 }

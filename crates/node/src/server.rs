@@ -1,18 +1,24 @@
 //! HTTP and WebSocket on one port, with bounds on all that a client may ask for.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use alloy_primitives::bytes::Bytes;
+use jsonrpsee::core::BoxError;
+use jsonrpsee::core::middleware::{Batch, BatchEntry, Notification, RpcServiceBuilder, RpcServiceT};
 use jsonrpsee::server::{
-    BatchRequestConfig, PendingSubscriptionSink, RandomIntegerIdProvider, RpcModule, Server, ServerConfig,
-    ServerHandle, SubscriptionMessage,
+    BatchRequestConfig, HttpBody, HttpRequest, HttpResponse, MethodResponse, PendingSubscriptionSink,
+    RandomIntegerIdProvider, RpcModule, Server, ServerConfig, ServerHandle, SubscriptionMessage, http,
 };
-use jsonrpsee::types::{ErrorObjectOwned, Params as RpcParams};
+use jsonrpsee::types::{ErrorObjectOwned, Params as RpcParams, Request};
 use serde_json::Value;
+use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
 use tower_http::cors::{Any, CorsLayer};
 
-use crate::gate::Gate;
+use crate::envelope::{ANSWER_BYTES_MAX, BATCH_MAX, Served};
 use crate::node::{Event, Node};
 use crate::rpc::error::RpcError;
 use crate::rpc::params::Params;
@@ -20,37 +26,35 @@ use crate::rpc::{self, filters, format};
 
 /// Bytes of a request.
 const REQUEST_BYTES_MAX: u32 = 16 << 20;
-/// Bytes of an answer.
-const RESPONSE_BYTES_MAX: u32 = 64 << 20;
-/// Requests of a batch.
-const BATCH_MAX: u32 = 1000;
 /// Connections.
 const CONNECTIONS_MAX: u32 = 256;
+/// Requests over HTTP that are answered at a time.
+const REQUESTS_MAX: usize = 256;
 /// Subscriptions of a connection.
 const SUBSCRIPTIONS_MAX: u32 = 64;
 /// Messages that wait for a slow reader.
 const MESSAGES_MAX: u32 = 1024;
 
-/// Beginnings of the names of methods that execute code, and make answers as long as what it did.
-const EXECUTING: &[&str] =
-    &["eth_call", "eth_estimate", "eth_createAccess", "eth_simulate", "debug_trace", "trace_", "residue_"];
-
 /// Serves a node until the handle is stopped.
 pub async fn serve(node: Arc<Node>, address: SocketAddr) -> Result<(SocketAddr, ServerHandle), std::io::Error> {
     let config = ServerConfig::builder()
         .max_request_body_size(REQUEST_BYTES_MAX)
-        .max_response_body_size(RESPONSE_BYTES_MAX)
+        .max_response_body_size(ANSWER_BYTES_MAX as u32) // 64 MiB.
         .max_connections(CONNECTIONS_MAX)
         .max_subscriptions_per_connection(SUBSCRIPTIONS_MAX)
         .set_message_buffer_capacity(MESSAGES_MAX)
-        .set_batch_request_config(BatchRequestConfig::Limit(BATCH_MAX))
+        .set_batch_request_config(BatchRequestConfig::Limit(BATCH_MAX as u32))
         .set_id_provider(HexIds)
         .build();
     let cors = CorsLayer::new().allow_origin(Any).allow_methods(Any).allow_headers(Any);
-    let middleware = tower::ServiceBuilder::new().layer(cors);
-    let server = Server::builder().set_config(config).set_http_middleware(middleware).build(address).await?;
+    let served = Served::new(Arc::clone(&node));
+    let middleware = tower::ServiceBuilder::new().layer(cors).layer(HttpLayer::new(served.clone()));
+    let calls = served.clone();
+    let messages = RpcServiceBuilder::new().layer_fn(move |inner| Notifications { inner, served: calls.clone() });
+    let server = Server::builder().set_config(config).set_http_middleware(middleware);
+    let server = server.set_rpc_middleware(messages).build(address).await?;
     let bound = server.local_addr()?;
-    let module = module(node).map_err(|error| std::io::Error::other(error.to_string()))?;
+    let module = module(node, &served).map_err(|error| std::io::Error::other(error.to_string()))?;
     Ok((bound, server.start(module)))
 }
 
@@ -81,18 +85,145 @@ fn params(given: &RpcParams<'_>) -> Result<Params, RpcError> {
     }))
 }
 
-fn module(node: Arc<Node>) -> Result<RpcModule<Node>, jsonrpsee::core::RegisterMethodError> {
-    let mut module = RpcModule::from_arc(node);
-    let gate = Arc::new(Gate::new(std::thread::available_parallelism().map_or(1, usize::from)));
-    for (name, method) in rpc::methods() {
-        let gate = EXECUTING.iter().any(|beginning| name.starts_with(beginning)).then(|| Arc::clone(&gate));
-        module.register_blocking_method(name, move |given, node, _| {
-            let _inside = gate.as_ref().map(|gate| gate.enter());
-            let answer = params(&given).and_then(|params| method(&node, &params));
-            if let Err(error) = &answer {
-                tracing::debug!(method = name, code = error.code, error.message, "refused");
+/// Answers HTTP requests: JSON-RPC in the body of a POST here, all else by the server below.
+#[derive(Debug, Clone)]
+struct HttpLayer {
+    served: Served,
+    places: Arc<Semaphore>,
+}
+
+impl HttpLayer {
+    fn new(served: Served) -> Self {
+        Self { served, places: Semaphore::new(REQUESTS_MAX).into() }
+    }
+}
+
+impl<S> tower::Layer<S> for HttpLayer {
+    type Service = Http<S>;
+
+    fn layer(&self, inner: S) -> Http<S> {
+        Http { inner, layer: self.clone() }
+    }
+}
+
+/// See [`HttpLayer`].
+#[derive(Debug, Clone)]
+struct Http<S> {
+    inner: S,
+    layer: HttpLayer,
+}
+
+type Answering = Pin<Box<dyn Future<Output = Result<HttpResponse, BoxError>> + Send>>;
+
+impl<S, B> tower::Service<HttpRequest<B>> for Http<S>
+where
+    S: tower::Service<HttpRequest<B>, Response = HttpResponse, Error = BoxError>,
+    S::Future: Send + 'static,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = HttpResponse;
+    type Error = BoxError;
+    type Future = Answering;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: HttpRequest<B>) -> Answering {
+        if request.method().as_str() != "POST" || !http::content_type_is_json(&request) {
+            return Box::pin(self.inner.call(request));
+        }
+        let HttpLayer { served, places } = self.layer.clone();
+        Box::pin(async move {
+            let Ok(_place) = places.try_acquire() else { return Ok(http::response::too_many_requests()) };
+            let Some(body) = whole(request.into_body()).await? else {
+                return Ok(http::response::too_large(REQUEST_BYTES_MAX));
+            };
+            Ok(match served.answer(&body).await {
+                Some(answer) => http::response::ok_response(answer),
+                // Notifications only.
+                None => HttpResponse::new(HttpBody::empty()),
+            })
+        })
+    }
+}
+
+/// The bytes of a body; none if there are too many.
+async fn whole<B>(body: B) -> Result<Option<Vec<u8>>, BoxError>
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let mut body = std::pin::pin!(body);
+    let mut read = Vec::new();
+    while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {
+        if let Ok(bytes) = frame.map_err(Into::into)?.into_data() {
+            if read.len() + bytes.len() > REQUEST_BYTES_MAX as usize {
+                return Ok(None);
             }
-            answer.map_err(error_object)
+            read.extend_from_slice(&bytes);
+        }
+    }
+    Ok(Some(read))
+}
+
+/// Carries out notifications over WebSocket, which jsonrpsee drops.
+#[derive(Debug, Clone)]
+struct Notifications<S> {
+    inner: S,
+    served: Served,
+}
+
+impl<S> Notifications<S> {
+    fn carry_out(&self, notification: &Notification<'_>) {
+        let given = RpcParams::new(notification.params().as_ref().map(|given| given.get()));
+        let (served, method) = (self.served.clone(), notification.method_name().to_owned());
+        if let Ok(params) = params(&given) {
+            drop(tokio::task::spawn_blocking(move || served.call(&method, &params)));
+        }
+    }
+}
+
+impl<S> RpcServiceT for Notifications<S>
+where
+    S: RpcServiceT<
+            MethodResponse = MethodResponse,
+            NotificationResponse = MethodResponse,
+            BatchResponse = MethodResponse,
+        > + Send
+        + Sync
+        + 'static,
+{
+    type MethodResponse = MethodResponse;
+    type NotificationResponse = MethodResponse;
+    type BatchResponse = MethodResponse;
+
+    fn call<'a>(&self, request: Request<'a>) -> impl Future<Output = MethodResponse> + Send + 'a {
+        self.inner.call(request)
+    }
+
+    fn batch<'a>(&self, batch: Batch<'a>) -> impl Future<Output = MethodResponse> + Send + 'a {
+        for entry in batch.iter() {
+            if let Ok(BatchEntry::Notification(notification)) = entry {
+                self.carry_out(notification);
+            }
+        }
+        self.inner.batch(batch)
+    }
+
+    fn notification<'a>(&self, notification: Notification<'a>) -> impl Future<Output = MethodResponse> + Send + 'a {
+        self.carry_out(&notification);
+        self.inner.notification(notification)
+    }
+}
+
+fn module(node: Arc<Node>, served: &Served) -> Result<RpcModule<Node>, jsonrpsee::core::RegisterMethodError> {
+    let mut module = RpcModule::from_arc(node);
+    for (name, _) in rpc::methods() {
+        let served = served.clone();
+        module.register_blocking_method(name, move |given, _, _| {
+            params(&given).and_then(|params| served.call(name, &params)).map_err(error_object)
         })?;
     }
     module.register_subscription(

@@ -1,5 +1,6 @@
 //! Blocks, transactions and receipts as the chain has them.
 
+use alloy_consensus::ReceiptEnvelope;
 use alloy_eips::eip2718::Encodable2718;
 use alloy_eips::{BlockId, BlockNumberOrTag};
 use alloy_primitives::{Address, B256, hex};
@@ -38,13 +39,15 @@ pub const METHODS: &[(&str, Method)] = &[
     }),
     ("eth_getTransactionReceipt", receipt),
     ("eth_getBlockReceipts", block_receipts),
+    ("eth_getHeaderByNumber", |node, params| get_header(node, BlockId::Number(params.get(0)?))),
+    ("eth_getHeaderByHash", |node, params| get_header(node, BlockId::hash(params.hash(0)?))),
     ("debug_getRawBlock", |node, params| {
-        let number = numbered(node, params.get(0)?)?.ok_or_else(not_found)?;
-        Ok(format::bytes(alloy_rlp::encode(node.chain.store().block(number)?.ok_or_else(not_found)?)))
+        let found = find(node, params.get(0)?)?.ok_or_else(not_found)?;
+        Ok(format::bytes(alloy_rlp::encode(found.block)))
     }),
     ("debug_getRawHeader", |node, params| {
-        let number = numbered(node, params.get(0)?)?.ok_or_else(not_found)?;
-        Ok(format::bytes(alloy_rlp::encode(node.chain.store().header(number)?.ok_or_else(not_found)?)))
+        let found = find(node, params.get(0)?)?.ok_or_else(not_found)?;
+        Ok(format::bytes(alloy_rlp::encode(found.block.header)))
     }),
     ("debug_getRawReceipts", raw_receipts),
     ("debug_getRawTransaction", raw_transaction),
@@ -63,6 +66,18 @@ pub struct Found {
     pub hash: Option<B256>,
     /// Senders of its transactions.
     pub senders: Vec<Address>,
+    /// Its receipts, where it is not made yet.
+    receipts: Option<Vec<ReceiptEnvelope>>,
+}
+
+impl Found {
+    /// Its receipts.
+    pub fn receipts(&self, node: &Node) -> Result<Vec<ReceiptEnvelope>, RpcError> {
+        match &self.receipts {
+            Some(receipts) => Ok(receipts.clone()),
+            None => Ok(node.chain.store().receipts(self.block.header.number)?.unwrap_or_default()),
+        }
+    }
 }
 
 /// The number of a block of the chain; none if there is no such block. The pending one counts as the newest here.
@@ -82,18 +97,28 @@ pub fn numbered(node: &Node, id: BlockId) -> Result<Option<u64>, RpcError> {
 pub fn find(node: &Node, id: BlockId) -> Result<Option<Found>, RpcError> {
     if id.is_pending() {
         let built = node.pending(&node.lock())?;
-        return Ok(Some(Found { block: built.block, hash: None, senders: built.senders }));
+        return Ok(Some(Found {
+            block: built.block,
+            hash: None,
+            senders: built.senders,
+            receipts: Some(built.receipts),
+        }));
     }
     let Some(number) = numbered(node, id)? else { return Ok(None) };
     let store = node.chain.store();
     let Some(block) = store.block(number)? else { return Ok(None) };
-    Ok(Some(Found { block, hash: store.hash(number)?, senders: store.senders(number)? }))
+    Ok(Some(Found { block, hash: store.hash(number)?, senders: store.senders(number)?, receipts: None }))
 }
 
 fn get_block(node: &Node, id: BlockId, params: &Params) -> Answer {
     let whole = params.find(1)?.unwrap_or(false);
     let found = find(node, id)?;
     Ok(found.map_or(Value::Null, |found| format::block(&found.block, found.hash, &found.senders, whole)))
+}
+
+fn get_header(node: &Node, id: BlockId) -> Answer {
+    let found = find(node, id)?;
+    Ok(found.map_or(Value::Null, |found| Value::Object(format::header_fields(&found.block.header, found.hash))))
 }
 
 fn count(node: &Node, id: BlockId) -> Answer {
@@ -171,7 +196,7 @@ fn raw_by_index(node: &Node, id: BlockId, params: &Params) -> Answer {
 /// The receipts of a block as JSON.
 pub fn receipts_of(node: &Node, found: &Found) -> Result<Vec<Value>, RpcError> {
     let header = &found.block.header;
-    let receipts = node.chain.store().receipts(header.number)?.unwrap_or_default();
+    let receipts = found.receipts(node)?;
     let blob_fee = node.chain.rules().blob_params(header.timestamp).and_then(|params| header.blob_fee(params));
     let (mut gas_before, mut logs_before) = (0, 0);
     let mut answers = Vec::with_capacity(receipts.len());
@@ -199,14 +224,11 @@ fn receipt(node: &Node, params: &Params) -> Answer {
 }
 
 fn block_receipts(node: &Node, params: &Params) -> Answer {
-    let id: BlockId = params.get(0)?;
-    let Some(number) = numbered(node, id)? else { return Ok(Value::Null) };
-    let Some(found) = find(node, BlockId::number(number))? else { return Ok(Value::Null) };
+    let Some(found) = find(node, params.get(0)?)? else { return Ok(Value::Null) };
     Ok(Value::Array(receipts_of(node, &found)?))
 }
 
 fn raw_receipts(node: &Node, params: &Params) -> Answer {
-    let number = numbered(node, params.get(0)?)?.ok_or_else(not_found)?;
-    let receipts = node.chain.store().receipts(number)?.unwrap_or_default();
+    let receipts = find(node, params.get(0)?)?.ok_or_else(not_found)?.receipts(node)?;
     Ok(receipts.iter().map(|receipt| Value::String(hex::encode_prefixed(receipt.encoded_2718()))).collect())
 }

@@ -4,19 +4,22 @@ use alloy_consensus::Header;
 use alloy_eips::BlockId;
 use alloy_eips::eip2930::AccessList;
 use alloy_evm::overrides::{apply_block_overrides, apply_state_overrides};
+use alloy_evm::precompiles::PrecompilesMap;
 use alloy_evm::{Evm, EvmEnv, EvmFactory};
-use alloy_primitives::{Bytes, TxKind, U256};
+use alloy_primitives::{Address, Bytes, TxKind, U256};
 use alloy_rpc_types_eth::state::StateOverride;
 use alloy_rpc_types_eth::{BlockOverrides, TransactionRequest};
+use residue_alloy::{FieldBlockEvm, FieldContext};
 use residue_engine::revm::context::result::{EVMError, ExecutionResult, HaltReason, InvalidTransaction};
 use residue_engine::revm::context::{BlockEnv, TxEnv};
 use residue_engine::revm::database::State;
 use residue_engine::revm::database_interface::bal::EvmDatabaseError;
+use residue_engine::revm::inspector::{Inspector, NoOpInspector};
 use revm_inspectors::access_list::AccessListInspector;
 use serde_json::{Value, json};
 
 use super::Method;
-use super::blocks::{find, numbered};
+use super::blocks::numbered;
 use super::error::{Answer, RpcError};
 use super::format::{bytes, quantity};
 use super::params::Params;
@@ -48,45 +51,128 @@ pub struct Place {
     pub env: EvmEnv,
     /// The block's header.
     pub header: Header,
+    /// Precompiles that are not where the fork has them.
+    pub moved: Moved,
+    /// True if the call itself says the base fee.
+    has_base_fee: bool,
 }
 
 impl Place {
     /// The state after a block, in the environment of that block.
     pub fn after(node: &Node, id: BlockId) -> Result<Self, RpcError> {
-        let header = match id.is_pending() {
-            true => find(node, id)?.map(|found| found.block.header),
-            false => numbered(node, id)?.map(|number| node.chain.store().header(number)).transpose()?.flatten(),
+        let (header, state) = match id.is_pending() {
+            true => {
+                let (built, state) = node.pending_state()?;
+                (Some(built.block.header), state)
+            }
+            false => {
+                let number = numbered(node, id)?;
+                let header = number.map(|number| node.chain.store().header(number)).transpose()?.flatten();
+                (header, state_at(node, id)?)
+            }
         };
         let header = header.ok_or_else(|| RpcError::input("header not found"))?;
-        let state = node.chain.store().state(state_at(node, id)?)?;
-        let mut env = node.chain.env_of(&header);
-        env.cfg_env.disable_nonce_check = true;
-        env.cfg_env.disable_eip3607 = true;
-        env.cfg_env.disable_block_gas_limit = true;
-        env.cfg_env.disable_base_fee = true;
-        // A call may take more than a transaction (EIP-7825).
-        env.cfg_env.tx_gas_limit_cap = Some(u64::MAX);
+        let env = env_of_calls(node, &header);
         let state = State::builder().with_database(state).build();
-        Ok(Self { state, env, header })
+        Ok(Self { state, env, header, moved: Moved::default(), has_base_fee: false })
     }
 
     /// Applies what a call wants to be otherwise.
-    pub fn overridden(mut self, state: Option<StateOverride>, block: Option<BlockOverrides>) -> Result<Self, RpcError> {
+    pub fn overridden(
+        mut self,
+        node: &Node,
+        state: Option<StateOverride>,
+        block: Option<BlockOverrides>,
+    ) -> Result<Self, RpcError> {
         if let Some(block) = block {
+            if block.beacon_root.is_some() {
+                return Err(RpcError::params(
+                    "block override beaconRoot: calls have no use for it, only eth_simulateV1",
+                ));
+            }
+            // Forks follow number and time.
+            self.header.number = block.number.map_or(self.header.number, |number| number.saturating_to());
+            self.header.timestamp = block.time.unwrap_or(self.header.timestamp);
+            self.env = env_of_calls(node, &self.header);
+            self.has_base_fee = block.base_fee.is_some();
             apply_block_overrides(block, &mut self.state, &mut self.env.block_env);
         }
         if let Some(state) = state {
             check_overrides(&state)?;
-            apply_state_overrides(state, &mut self.state).map_err(|error| RpcError::input(error.to_string()))?;
+            self.moved = Moved::of(node, &self.env, &state)?;
+            apply_state_overrides(state, &mut self.state).map_err(|error| RpcError::params(error.to_string()))?;
         }
         Ok(self)
     }
 
+    /// The EVM of a call.
+    pub fn evm<I>(&mut self, node: &Node, inspector: I) -> FieldBlockEvm<&mut State<StateView>, I>
+    where
+        I: for<'s> Inspector<FieldContext<&'s mut State<StateView>>>,
+    {
+        let factory = node.chain.factory();
+        let mut evm = factory.create_evm_with_inspector(&mut self.state, self.env.clone(), inspector);
+        self.moved.apply(evm.precompiles_mut());
+        evm
+    }
+
     /// Runs a transaction on the state, which stays as it was.
     pub fn run(&mut self, node: &Node, tx: TxEnv) -> Result<ExecutionResult, CallError> {
-        let mut evm = node.chain.factory().create_evm(&mut self.state, self.env.clone());
+        let mut evm = self.evm(node, NoOpInspector {});
+        evm.set_inspector_enabled(false);
         Ok(evm.transact_raw(tx)?.result)
     }
+
+    /// Takes the base fee away for a call that pays nothing and does not say one itself, as geth does.
+    pub fn without_base_fee(&mut self, tx: &TxEnv) {
+        if tx.gas_price == 0 && !self.has_base_fee {
+            self.env.block_env.basefee = 0;
+        }
+    }
+}
+
+/// The environment of a block without the checks that calls leave out.
+pub fn env_of_calls(node: &Node, header: &Header) -> EvmEnv {
+    let mut env = node.chain.env_of(header);
+    env.cfg_env.disable_nonce_check = true;
+    env.cfg_env.disable_eip3607 = true;
+    env.cfg_env.disable_block_gas_limit = true;
+    env.cfg_env.disable_base_fee = true;
+    // A call may take more than a transaction (EIP-7825).
+    env.cfg_env.tx_gas_limit_cap = Some(u64::MAX);
+    env
+}
+
+/// Names of block overrides, with those that other clients have for the same.
+const BLOCK_OVERRIDES: [&str; 16] = [
+    "number",
+    "blockNumber",
+    "difficulty",
+    "time",
+    "timestamp",
+    "gasLimit",
+    "coinbase",
+    "feeRecipient",
+    "random",
+    "prevRandao",
+    "baseFee",
+    "baseFeePerGas",
+    "blobBaseFee",
+    "beaconRoot",
+    "parentBeaconBlockRoot",
+    "blockHash",
+];
+
+/// Block overrides of JSON. A name that would be ignored is an error.
+pub fn block_overrides(given: Option<Value>) -> Result<Option<BlockOverrides>, RpcError> {
+    let Some(given) = given.filter(|given| !given.is_null()) else { return Ok(None) };
+    let mut names = given.as_object().into_iter().flat_map(|fields| fields.keys());
+    if let Some(name) = names.find(|name| !BLOCK_OVERRIDES.contains(&name.as_str())) {
+        return Err(RpcError::params(format!("block override {name:?} is none of {}", BLOCK_OVERRIDES.join(", "))));
+    }
+    serde_json::from_value(given)
+        .map(Some)
+        .map_err(|error| RpcError::params(format!("invalid block overrides: {error}")))
 }
 
 /// An account cannot have all its storage and a part of it replaced.
@@ -95,6 +181,62 @@ pub fn check_overrides(overrides: &StateOverride) -> Result<(), RpcError> {
     match both {
         Some((address, _)) => Err(RpcError::input(format!("account {address} has both 'state' and 'stateDiff'"))),
         None => Ok(()),
+    }
+}
+
+/// Precompiles that overrides take away: each is where it is moved to, or nowhere, as an account that is overridden is none.
+#[derive(Debug, Clone, Default)]
+pub struct Moved(Vec<(Address, Option<Address>)>);
+
+impl Moved {
+    /// Those of overrides in the environment of a block.
+    pub fn of(node: &Node, env: &EvmEnv, overrides: &StateOverride) -> Result<Self, RpcError> {
+        let fork = residue_alloy::precompiles(env.cfg_env.spec);
+        let engine = node.chain.factory().engine_at(env.block_env.timestamp.saturating_to());
+        let is_replaced = |address: &Address| {
+            let mut replaced = engine.into_iter().flat_map(|engine| &engine.config().replacements);
+            replaced.any(|replaced| Address::left_padding_from(&replaced.address.to_be_bytes()) == *address)
+        };
+        let mut moved = Vec::new();
+        for (address, account) in overrides {
+            if (account.move_precompile_to.is_some() || account.code.is_some()) && is_replaced(address) {
+                return Err(RpcError::input(format!(
+                    "precompile {address} is a contract of --as-precompiles, which is neither moved nor overridden"
+                )));
+            }
+            let is_precompile = fork.get(address).is_some();
+            if let Some(to) = account.move_precompile_to {
+                if !is_precompile {
+                    return Err(RpcError::input(format!("account {address} is not a precompile")));
+                }
+                if to == *address {
+                    return Err(RpcError::new(-38022, format!("precompile {address} is moved to itself")));
+                }
+                if overrides.contains_key(&to) {
+                    return Err(RpcError::new(-38023, format!("account {to} is already overridden")));
+                }
+            }
+            if is_precompile {
+                moved.push((*address, account.move_precompile_to));
+            }
+        }
+        Ok(Self(moved))
+    }
+
+    /// Moves them among the precompiles of a fork.
+    pub fn apply(&self, map: &mut PrecompilesMap) {
+        let mut taken = Vec::with_capacity(self.0.len());
+        for (from, to) in &self.0 {
+            map.apply_precompile(from, |precompile| {
+                taken.push((*to, precompile));
+                None
+            });
+        }
+        for (to, precompile) in taken {
+            if let (Some(to), Some(precompile)) = (to, precompile) {
+                map.apply_precompile(&to, |_| Some(precompile));
+            }
+        }
     }
 }
 
@@ -200,17 +342,15 @@ fn output_of(result: ExecutionResult) -> Result<Bytes, RpcError> {
 fn place(node: &Node, params: &Params) -> Result<(TransactionRequest, Place), RpcError> {
     let request: TransactionRequest = params.get(0)?;
     let id = params.find(1)?.unwrap_or_else(BlockId::latest);
-    Ok((request, Place::after(node, id)?.overridden(params.find(2)?, params.find(3)?)?))
+    let block = block_overrides(params.find(3)?)?;
+    Ok((request, Place::after(node, id)?.overridden(node, params.find(2)?, block)?))
 }
 
 fn eth_call(node: &Node, params: &Params) -> Answer {
     let (request, mut place) = place(node, params)?;
     let gas = request.gas.unwrap_or(GAS_MAX).min(GAS_MAX);
     let tx = tx_env(&request, &place.env.block_env, node.chain.rules().chain_id(), gas)?;
-    if tx.gas_price == 0 {
-        // As geth: a call that pays nothing sees no base fee.
-        place.env.block_env.basefee = 0;
-    }
+    place.without_base_fee(&tx);
     output_of(place.run(node, tx).map_err(refused)?).map(bytes)
 }
 
@@ -288,8 +428,7 @@ fn create_access_list(node: &Node, params: &Params) -> Answer {
         let mut inspector = AccessListInspector::new(list.clone());
         tx.access_list = list.clone();
         tx.tx_type = tx.tx_type.max(1);
-        let mut evm =
-            node.chain.factory().create_evm_with_inspector(&mut place.state, place.env.clone(), &mut inspector);
+        let mut evm = place.evm(node, &mut inspector);
         let result = evm.transact_raw(tx.clone()).map_err(refused)?.result;
         drop(evm);
         let next = inspector.into_access_list();

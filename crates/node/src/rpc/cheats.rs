@@ -11,7 +11,7 @@ use super::error::{Answer, RpcError};
 use super::format::{self, bytes, quantity};
 use super::misc::client_version;
 use super::params::Params;
-use crate::node::{Node, now};
+use crate::node::{Mining, Node, now};
 use crate::store::{StateAt, StateChanges};
 use crate::trie::AccountChange;
 
@@ -56,8 +56,8 @@ pub const METHODS: &[(&str, Method)] = &[
     }),
     ("evm_setAutomine", set_automine),
     ("anvil_setAutomine", set_automine),
-    ("anvil_getAutomine", |node, _| Ok(node.lock().automine.into())),
-    ("hardhat_getAutomine", |node, _| Ok(node.lock().automine.into())),
+    ("anvil_getAutomine", |node, _| Ok((node.lock().mining == Mining::WithTransactions).into())),
+    ("hardhat_getAutomine", |node, _| Ok((node.lock().mining == Mining::WithTransactions).into())),
     ("evm_setBlockGasLimit", set_gas_limit),
     ("anvil_setBlockGasLimit", set_gas_limit),
     ("anvil_setBalance", set_balance),
@@ -165,7 +165,7 @@ fn revert(node: &Node, params: &Params) -> Answer {
     }
     working.snapshots.retain(|other, _| *other < id);
     working.pool.retain(|_| false);
-    (working.next_time, working.next_base_fee, working.next_randao) = (None, None, None);
+    node.follow_chain(&mut working)?;
     Ok(true.into())
 }
 
@@ -199,9 +199,15 @@ fn set_next_time(node: &Node, params: &Params) -> Answer {
 }
 
 fn set_automine(node: &Node, params: &Params) -> Answer {
-    let automine = params.get(0)?;
+    let automine: bool = params.get(0)?;
     let mut working = node.lock();
-    working.automine = automine;
+    let is_automine = working.mining == Mining::WithTransactions;
+    match automine {
+        true => node.set_mining(&mut working, Mining::WithTransactions),
+        // Blocks by the clock go on.
+        false if is_automine => node.set_mining(&mut working, Mining::Never),
+        false => {}
+    }
     if automine && working.pool.all().next().is_some() {
         node.mine(&mut working)?;
     }

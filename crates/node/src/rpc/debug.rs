@@ -6,9 +6,10 @@ use alloy_evm::block::{BlockExecutor, BlockExecutorFactory};
 use alloy_evm::eth::EthBlockExecutionCtx;
 use alloy_evm::{Evm, EvmEnv, EvmFactory, IntoTxEnv};
 use alloy_primitives::{B256, Bytes, hex};
-use alloy_rpc_types_eth::{BlockOverrides, TransactionInfo, TransactionRequest, state::StateOverride};
+use alloy_rpc_types_eth::{TransactionInfo, TransactionRequest, state::StateOverride};
 use alloy_rpc_types_trace::geth::{
-    CallConfig, GethDebugBuiltInTracerType as BuiltIn, GethDebugTracerType, GethDebugTracingOptions, PreStateConfig,
+    CallConfig, FlatCallConfig, GethDebugBuiltInTracerType as BuiltIn, GethDebugTracerType, GethDebugTracingOptions,
+    PreStateConfig,
 };
 use residue_engine::revm::DatabaseCommit;
 use residue_engine::revm::context::TxEnv;
@@ -20,9 +21,10 @@ use serde_json::{Value, json};
 
 use super::Method;
 use super::blocks::{Found, block_of, find, numbered};
-use super::call::{GAS_MAX, Place, refused, tx_env};
+use super::call::{GAS_MAX, Moved, Place, block_overrides, refused, tx_env};
 use super::error::{Answer, RpcError};
 use super::params::Params;
+use super::parity::{info, settled};
 use super::struct_logs::StructLogs;
 use crate::node::Node;
 use crate::store::{StateAt, StateView};
@@ -33,21 +35,6 @@ pub const METHODS: &[(&str, Method)] = &[
     ("debug_traceBlockByNumber", |node, params| trace_block(node, BlockId::Number(params.get(0)?), params)),
     ("debug_traceBlockByHash", |node, params| trace_block(node, BlockId::hash(params.hash(0)?), params)),
     ("debug_traceCall", trace_call),
-    ("trace_transaction", |node, params| {
-        let Some((found, index)) = block_of(node, params.hash(0)?)? else { return Ok(Value::Null) };
-        parity(node, &found, Some(index))
-    }),
-    ("trace_block", |node, params| {
-        let id: BlockId = params.get(0)?;
-        match numbered(node, id)? {
-            Some(0) => Ok(json!([])),
-            Some(number) => match find(node, BlockId::number(number))? {
-                Some(found) => parity(node, &found, None),
-                None => Ok(Value::Null),
-            },
-            None => Ok(Value::Null),
-        }
-    }),
 ];
 
 /// A transaction about to be executed again.
@@ -58,6 +45,8 @@ pub struct Replay<'a> {
     pub state: &'a mut State<StateView>,
     /// Its block's environment.
     pub env: EvmEnv,
+    /// Precompiles that are not where the fork has them.
+    pub moved: Moved,
     /// The transaction.
     pub tx: TxEnv,
 }
@@ -70,8 +59,9 @@ impl Replay<'_> {
     {
         let mut evm =
             self.node.chain.factory().create_evm_with_inspector(&mut *self.state, self.env.clone(), inspector);
+        self.moved.apply(evm.precompiles_mut());
         let result = evm.transact_raw(self.tx.clone()).map_err(refused)?;
-        Ok((result, evm.into_inner().into_inspector()))
+        Ok((result, evm.into_inspector()))
     }
 
     /// The revision in force.
@@ -111,7 +101,7 @@ pub fn replay(
     let sent = found.block.body.transactions.iter().zip(&found.senders);
     for (index, (tx, sender)) in (0u64..).zip(sent) {
         let tx: TxEnv = Recovered::new_unchecked(tx, *sender).into_tx_env();
-        let mut replay = Replay { node, state: &mut state, env: env.clone(), tx: tx.clone() };
+        let mut replay = Replay { node, state: &mut state, env: env.clone(), moved: Moved::default(), tx: tx.clone() };
         if index >= first && !each(index, &mut replay)? {
             return Ok(());
         }
@@ -128,8 +118,8 @@ fn trace_transaction(node: &Node, params: &Params) -> Answer {
         return Err(RpcError::input("transaction not found"));
     };
     let mut answer = Value::Null;
-    replay(node, &found, index, |_, replay| {
-        answer = trace(replay, &options)?;
+    replay(node, &found, index, |index, replay| {
+        answer = trace(replay, &options, info(&found, index))?;
         Ok(false)
     })?;
     Ok(answer)
@@ -137,7 +127,7 @@ fn trace_transaction(node: &Node, params: &Params) -> Answer {
 
 fn trace_block(node: &Node, id: BlockId, params: &Params) -> Answer {
     let options: GethDebugTracingOptions = params.find(1)?.unwrap_or_default();
-    let number = numbered(node, id)?.ok_or_else(|| RpcError::input(format!("block {id:?} not found")))?;
+    let number = numbered(node, settled(id)?)?.ok_or_else(|| RpcError::input(format!("block {id:?} not found")))?;
     let found = find(node, BlockId::number(number))?.ok_or_else(|| RpcError::input("block not found"))?;
     let mut answers = Vec::new();
     if number == 0 {
@@ -146,7 +136,7 @@ fn trace_block(node: &Node, id: BlockId, params: &Params) -> Answer {
     replay(node, &found, 0, |index, replay| {
         let hash =
             usize::try_from(index).ok().and_then(|at| found.block.body.transactions.get(at)).map(|tx| *tx.tx_hash());
-        answers.push(json!({ "txHash": hash, "result": trace(replay, &options)? }));
+        answers.push(json!({ "txHash": hash, "result": trace(replay, &options, info(&found, index))? }));
         Ok(true)
     })?;
     Ok(Value::Array(answers))
@@ -159,21 +149,45 @@ struct CallOptions {
     #[serde(flatten)]
     tracing: GethDebugTracingOptions,
     state_overrides: Option<StateOverride>,
-    block_overrides: Option<BlockOverrides>,
+    block_overrides: Option<Value>,
+    /// The transaction of the block that the call comes before; after all of them without it.
+    tx_index: Option<Value>,
 }
 
 fn trace_call(node: &Node, params: &Params) -> Answer {
     let request: TransactionRequest = params.get(0)?;
     let options: CallOptions = params.find(2)?.unwrap_or_default();
     let id = params.find(1)?.unwrap_or_else(BlockId::latest);
-    let mut place = Place::after(node, id)?.overridden(options.state_overrides, options.block_overrides)?;
+    let mut place = match Params(options.tx_index.into_iter().collect()).number(0)? {
+        Some(index) => before(node, settled(id)?, index)?,
+        None => Place::after(node, id)?,
+    };
+    place = place.overridden(node, options.state_overrides, block_overrides(options.block_overrides)?)?;
     let gas = request.gas.unwrap_or(GAS_MAX).min(GAS_MAX);
     let tx = tx_env(&request, &place.env.block_env, node.chain.rules().chain_id(), gas)?;
-    trace(&mut Replay { node, state: &mut place.state, env: place.env, tx }, &options.tracing)
+    place.without_base_fee(&tx);
+    let Place { mut state, env, moved, .. } = place;
+    trace(&mut Replay { node, state: &mut state, env, moved, tx }, &options.tracing, TransactionInfo::default())
+}
+
+/// The state before a transaction of a block, or after its last one.
+fn before(node: &Node, id: BlockId, index: u64) -> Result<Place, RpcError> {
+    let found = find(node, id)?.ok_or_else(|| RpcError::input("block not found"))?;
+    let count = found.block.body.transactions.len() as u64; // A length.
+    if index >= count {
+        return Err(RpcError::params(format!("txIndex {index}: the block has {count} transactions")));
+    }
+    let mut place = Place::after(node, id)?;
+    replay(node, &found, index, |_, replay| {
+        let beginning = node.chain.store().state(StateAt::Before(found.block.header.number))?;
+        place.state = std::mem::replace(replay.state, State::builder().with_database(beginning).build());
+        Ok(false)
+    })?;
+    Ok(place)
 }
 
 /// A transaction as a tracer sees it.
-fn trace(replay: &mut Replay<'_>, options: &GethDebugTracingOptions) -> Answer {
+fn trace(replay: &mut Replay<'_>, options: &GethDebugTracingOptions, info: TransactionInfo) -> Answer {
     let read = |error: serde_json::Error| RpcError::params(format!("invalid argument 1: {error}"));
     let show = |value: Result<Value, serde_json::Error>| value.map_err(|error| RpcError::input(error.to_string()));
     let config = options.tracer_config.clone();
@@ -201,9 +215,16 @@ fn trace(replay: &mut Replay<'_>, options: &GethDebugTracingOptions) -> Answer {
             let (_, inspector) = replay.inspect(FourByteInspector::default())?;
             show(serde_json::to_value(alloy_rpc_types_trace::geth::FourByteFrame::from(&inspector)))
         }
+        Some(GethDebugTracerType::BuiltInTracer(BuiltIn::FlatCallTracer)) => {
+            let config: FlatCallConfig = config.into_flat_call_config().map_err(read)?;
+            let inspector = TracingInspector::new(TracingInspectorConfig::from_flat_call_config(&config));
+            let (result, mut inspector) = replay.inspect(inspector)?;
+            inspector.set_transaction_gas_used(result.result.tx_gas_used());
+            show(serde_json::to_value(inspector.into_parity_builder().into_localized_transaction_traces(info)))
+        }
         Some(GethDebugTracerType::BuiltInTracer(BuiltIn::NoopTracer)) => Ok(json!({})),
         Some(other) => Err(RpcError::input(format!(
-            "tracer {other:?} is not one of callTracer, prestateTracer, 4byteTracer, noopTracer"
+            "tracer {other:?} is not one of callTracer, flatCallTracer, prestateTracer, 4byteTracer, noopTracer"
         ))),
     }
 }
@@ -223,34 +244,8 @@ fn struct_logs(replay: &mut Replay<'_>, options: &GethDebugTracingOptions) -> An
     }))
 }
 
-/// Call frames as parity has them.
-fn parity(node: &Node, found: &Found, only: Option<u64>) -> Answer {
-    let mut all = Vec::new();
-    replay(node, found, only.unwrap_or(0), |index, replay| {
-        let inspector = TracingInspector::new(TracingInspectorConfig::default_parity());
-        let (result, mut inspector) = replay.inspect(inspector)?;
-        inspector.set_transaction_gas_used(result.result.tx_gas_used());
-        let at = usize::try_from(index).unwrap_or(usize::MAX);
-        let hash: Option<B256> = found.block.body.transactions.get(at).map(|tx| *tx.tx_hash());
-        let info = TransactionInfo {
-            hash,
-            index: Some(index),
-            block_hash: found.hash,
-            block_number: Some(found.block.header.number),
-            base_fee: found.block.header.base_fee_per_gas,
-            ..TransactionInfo::default()
-        };
-        let traces = inspector.into_parity_builder().into_localized_transaction_traces(info);
-        for trace in traces {
-            all.push(serde_json::to_value(trace).map_err(|error| RpcError::input(error.to_string()))?);
-        }
-        Ok(only.is_none())
-    })?;
-    Ok(Value::Array(all))
-}
-
 /// The state before a transaction, to be looked into: what was loaded of it, and the database below.
-struct BeforeIt<'a>(&'a State<StateView>);
+pub struct BeforeIt<'a>(pub &'a State<StateView>);
 
 impl residue_engine::revm::DatabaseRef for BeforeIt<'_> {
     type Error = crate::store::StoreError;

@@ -8,6 +8,10 @@ use crate::store::StoreError;
 
 /// Parameters that a method does not take.
 pub const INVALID_PARAMS: i32 = -32602;
+/// A request that is no JSON.
+pub const PARSE_ERROR: i32 = -32700;
+/// JSON that is no request.
+pub const INVALID_REQUEST: i32 = -32600;
 /// Whatever else is wrong with a request.
 pub const INVALID_INPUT: i32 = -32000;
 /// A call that reverted, with its data.
@@ -71,12 +75,18 @@ pub fn revert_message(output: &[u8]) -> String {
 
 impl From<StoreError> for RpcError {
     fn from(error: StoreError) -> Self {
+        if let StoreError::NoState { .. } = error {
+            return Self::input(error.to_string());
+        }
         Self::new(-32603, error.to_string())
     }
 }
 
 impl From<ChainError> for RpcError {
     fn from(error: ChainError) -> Self {
-        Self::new(-32603, error.to_string())
+        match error {
+            ChainError::Store(error) => error.into(),
+            error => Self::new(-32603, error.to_string()),
+        }
     }
 }

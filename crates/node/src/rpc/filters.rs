@@ -53,6 +53,15 @@ pub struct Filters {
     last: u64,
 }
 
+impl Filters {
+    /// Blocks after this one are new to all filters: the chain has become another one there.
+    pub fn follow(&mut self, number: u64) {
+        for installed in self.installed.values_mut() {
+            installed.next = installed.next.min(number.saturating_add(1));
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Installed {
     kind: Kind,
@@ -104,8 +113,8 @@ impl LogFilter {
 }
 
 fn install(node: &Node, kind: Kind) -> Answer {
-    let head = node.chain.head()?.0;
     let mut working = node.lock();
+    let head = node.chain.head()?.0;
     let told = working.pool.all().map(|tx| *tx.tx_hash()).collect();
     let filters = &mut working.filters;
     filters.installed.retain(|_, installed| installed.asked.elapsed() < KEPT_FOR);
@@ -121,12 +130,11 @@ fn install(node: &Node, kind: Kind) -> Answer {
 
 fn changes(node: &Node, params: &Params) -> Answer {
     let id = params.number(0)?.unwrap_or(u64::MAX);
-    let head = node.chain.head()?.0;
     let mut working = node.lock();
+    let head = node.chain.head()?.0;
     let waiting: Vec<B256> = working.pool.all().map(|tx| *tx.tx_hash()).collect();
     let installed = working.filters.installed.get_mut(&id).ok_or_else(|| RpcError::input("filter not found"))?;
     installed.asked = Instant::now();
-    // After a snapshot was restored the chain is shorter.
     let from = installed.next.min(head + 1);
     installed.next = head + 1;
     let kind = installed.kind.clone();

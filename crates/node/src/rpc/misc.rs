@@ -16,6 +16,11 @@ use crate::store::StateAt;
 pub const METHODS: &[(&str, Method)] = &[
     ("web3_clientVersion", |_, _| Ok(client_version().into())),
     ("web3_sha3", |_, params| Ok(bytes(keccak256(params.get::<Bytes>(0)?)))),
+    ("rpc_modules", |_, _| {
+        let modules: std::collections::BTreeSet<_> =
+            super::methods().filter_map(|(name, _)| name.split('_').next()).collect();
+        Ok(Value::Object(modules.into_iter().map(|name| (name.to_owned(), "1.0".into())).collect()))
+    }),
     ("net_listening", |_, _| Ok(true.into())),
     ("net_peerCount", |_, _| Ok(quantity(0u64))),
     ("eth_syncing", |_, _| Ok(false.into())),

@@ -5,6 +5,7 @@ pub mod build;
 pub mod call;
 pub mod cheats;
 pub mod debug;
+pub mod dump;
 pub mod error;
 pub mod fees;
 pub mod filters;
@@ -13,6 +14,8 @@ pub mod format;
 pub mod misc;
 pub mod ours;
 pub mod params;
+pub mod parity;
+pub mod rewind;
 pub mod send;
 pub mod simulate;
 pub mod state;
@@ -38,7 +41,10 @@ pub fn methods() -> impl Iterator<Item = &'static (&'static str, Method)> {
         filters::METHODS,
         simulate::METHODS,
         debug::METHODS,
+        parity::METHODS,
         cheats::METHODS,
+        rewind::METHODS,
+        dump::METHODS,
         misc::METHODS,
         build::METHODS,
         forks::METHODS,

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::Method;
 use super::blocks::{block_of, numbered};
-use super::call::{GAS_MAX, Place, tx_env};
+use super::call::{GAS_MAX, Moved, Place, tx_env};
 use super::debug::{Replay, replay};
 use super::error::{Answer, RpcError};
 use super::format;
@@ -44,7 +44,7 @@ fn code(node: &Node, params: &Params, id: BlockId) -> Result<Bytes, RpcError> {
     if given.len() != Address::len_bytes() {
         return Ok(given);
     }
-    let state = node.chain.store().state(state_at(node, id)?)?;
+    let state = state_at(node, id)?;
     let account = state.account(Address::from_slice(&given))?.unwrap_or_default();
     Ok(state.code(account.code_hash)?)
 }
@@ -106,7 +106,7 @@ fn profile(node: &Node, params: &Params) -> Answer {
     let mut place = Place::after(node, params.find(1)?.unwrap_or_else(BlockId::latest))?;
     let gas = request.gas.unwrap_or(GAS_MAX).min(GAS_MAX);
     let tx = tx_env(&request, &place.env.block_env, node.chain.rules().chain_id(), gas)?;
-    profile_of(&mut Replay { node, state: &mut place.state, env: place.env, tx })
+    profile_of(&mut Replay { node, state: &mut place.state, env: place.env, moved: Moved::default(), tx })
 }
 
 fn profile_of(replay: &mut Replay<'_>) -> Answer {

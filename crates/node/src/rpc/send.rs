@@ -19,7 +19,7 @@ use super::format::{self, bytes};
 use super::params::Params;
 use super::state::next_nonce;
 use crate::chain::Sent;
-use crate::node::Node;
+use crate::node::{Mining, Node};
 use crate::store::StateAt;
 
 /// The methods of this file.
@@ -85,11 +85,14 @@ fn no_key(address: Address) -> RpcError {
 }
 
 fn send_raw(node: &Node, params: &Params) -> Result<Sent, RpcError> {
-    let raw: Bytes = params.get(0)?;
+    submit(node, raw(&params.get(0)?)?)
+}
+
+/// A signed transaction of its bytes.
+pub fn raw(raw: &Bytes) -> Result<Sent, RpcError> {
     let invalid = |error: &dyn std::fmt::Display| RpcError::input(format!("invalid transaction: {error}"));
-    let tx = TxEnvelope::decode_2718_exact(&raw).map_err(|error| invalid(&error))?;
-    let tx = without_sidecar(tx).try_into_recovered().map_err(|error| invalid(&error))?;
-    submit(node, tx)
+    let tx = TxEnvelope::decode_2718_exact(raw).map_err(|error| invalid(&error))?;
+    without_sidecar(tx).try_into_recovered().map_err(|error| invalid(&error))
 }
 
 /// A blob transaction as blocks have it: its blobs are not the chain's.
@@ -143,12 +146,18 @@ fn submit(node: &Node, tx: Sent) -> Result<Sent, RpcError> {
         return Err(RpcError::input("max priority fee per gas higher than max fee per gas"));
     }
     // With automine a transaction that no block would take would wait for ever without a word.
-    if working.automine && tx.max_fee_per_gas() < u128::from(header.base_fee_per_gas.unwrap_or_default()) {
+    if working.mining == Mining::WithTransactions
+        && tx.max_fee_per_gas() < u128::from(header.base_fee_per_gas.unwrap_or_default())
+    {
         return Err(RpcError::input(format!(
             "max fee per gas less than block base fee: maxFeePerGas: {}, baseFee: {}",
             tx.max_fee_per_gas(),
             header.base_fee_per_gas.unwrap_or_default()
         )));
+    }
+    if tx.max_fee_per_gas() < working.gas_price_min && header.base_fee_per_gas.is_none() {
+        let (price, min) = (tx.max_fee_per_gas(), working.gas_price_min);
+        return Err(RpcError::input(format!("transaction underpriced: gas price {price}, at least {min}")));
     }
     working.pool.accepts(&tx).map_err(|error| RpcError::input(error.to_string()))?;
     node.submit(&mut working, tx.clone())?;
@@ -158,23 +167,29 @@ fn submit(node: &Node, tx: Sent) -> Result<Sent, RpcError> {
 /// A transaction with all that its request left open.
 fn filled(node: &Node, mut request: TransactionRequest, sender: Address) -> Result<TxLike, RpcError> {
     request.from = Some(sender);
-    let nonce = match request.nonce {
-        Some(nonce) => nonce,
-        None => next_nonce(node, sender)?,
-    };
+    if request.nonce.is_none() {
+        request.nonce = Some(next_nonce(node, sender)?);
+    }
+    // What waits comes first, so the transaction will find what it has done.
+    let has_waiting = node.lock().pool.all().next().is_some();
+    let place = if has_waiting { BlockId::pending() } else { BlockId::latest() };
+    completed(node, request, next_base_fee(node)?, place)
+}
+
+/// As [`filled`], with a sender and a nonce that are known, after a block.
+pub fn completed(node: &Node, request: TransactionRequest, base_fee: u64, at: BlockId) -> Result<TxLike, RpcError> {
     let chain_id = node.chain.rules().chain_id();
     if request.chain_id.is_some_and(|id| id != chain_id) {
         return Err(RpcError::input(format!("chainId does not match node's, which is {chain_id}")));
     }
-    let base_fee = next_base_fee(node)?;
     let gas = match request.gas {
         Some(gas) => gas,
-        None => estimate(node, &request, &mut Place::after(node, BlockId::latest())?)?,
+        None => estimate(node, &request, &mut Place::after(node, at)?)?,
     };
     let tip = request.max_priority_fee_per_gas.map_or_else(|| tip(node).map(u128::from), Ok)?;
     let fee = request.max_fee_per_gas.unwrap_or_else(|| (u128::from(base_fee) * 2).saturating_add(tip));
     Ok(TxLike {
-        nonce,
+        nonce: request.nonce.unwrap_or_default(),
         gas,
         chain_id,
         gas_price: request.gas_price,
@@ -190,7 +205,7 @@ fn filled(node: &Node, mut request: TransactionRequest, sender: Address) -> Resu
 
 /// All that a transaction says, whatever its type.
 #[derive(Debug)]
-struct TxLike {
+pub struct TxLike {
     nonce: u64,
     gas: u64,
     chain_id: u64,
@@ -263,7 +278,7 @@ impl TxLike {
 }
 
 /// Signed with the key of its sender, or by nobody if the sender is impersonated.
-fn signed(node: &Node, tx: TxLike, sender: Address) -> Result<Sent, RpcError> {
+pub fn signed(node: &Node, tx: TxLike, sender: Address) -> Result<Sent, RpcError> {
     if node.keys.has(sender) {
         return Ok(Recovered::new_unchecked(with_key(node, tx, sender)?, sender));
     }

@@ -11,12 +11,10 @@ use alloy_eips::eip7594::BlobTransactionSidecarVariant;
 use alloy_eips::eip7685::Requests;
 use alloy_evm::block::SystemCaller;
 use alloy_evm::overrides::apply_state_overrides;
-use alloy_evm::precompiles::PrecompilesMap;
 use alloy_evm::{Evm, EvmEnv, EvmFactory};
 use alloy_hardforks::EthereumHardforks;
 use alloy_primitives::{Address, Bloom, Log, Signature, TxKind, U256};
 use alloy_rpc_types_eth::simulate::{MAX_SIMULATE_BLOCKS, SimBlock, SimulatePayload};
-use alloy_rpc_types_eth::state::StateOverride;
 use alloy_rpc_types_eth::{BlockOverrides, TransactionRequest};
 use residue_engine::revm::context::TxEnv;
 use residue_engine::revm::context::result::{EVMError, ExecutionResult, InvalidTransaction};
@@ -26,12 +24,10 @@ use residue_engine::revm::{Database, DatabaseCommit};
 use serde_json::{Value, json};
 
 use super::Method;
-use super::blocks::numbered;
-use super::call::{CallError, GAS_MAX, check_overrides, halt_message, tx_env};
+use super::call::{CallError, GAS_MAX, Moved, Place, block_overrides, check_overrides, halt_message, tx_env};
 use super::error::{Answer, RpcError, revert_message};
 use super::format::{self, Position, bytes, quantity};
 use super::params::Params;
-use super::state::state_at;
 use super::transfers::{TRANSFERS, Transfers};
 use crate::chain::{Attributes, changes_of};
 use crate::node::Node;
@@ -63,6 +59,11 @@ struct Called {
 }
 
 fn simulate(node: &Node, params: &Params) -> Answer {
+    let given: Value = params.get(0)?;
+    let blocks = given.get("blockStateCalls").and_then(Value::as_array);
+    for block in blocks.into_iter().flatten() {
+        block_overrides(block.get("blockOverrides").cloned())?;
+    }
     let payload: SimulatePayload = params.get(0)?;
     let id = params.find(1)?.unwrap_or_else(BlockId::latest);
     if payload.block_state_calls.is_empty() {
@@ -71,10 +72,9 @@ fn simulate(node: &Node, params: &Params) -> Answer {
     if payload.block_state_calls.len() as u64 > MAX_SIMULATE_BLOCKS {
         return Err(RpcError::new(-38026, "too many blocks"));
     }
-    let number = numbered(node, id)?.ok_or_else(|| RpcError::input("header not found"))?;
-    let base = node.chain.store().header(number)?.ok_or_else(|| RpcError::input("header not found"))?;
+    let Place { header: base, state, .. } = Place::after(node, id)?;
     let blocks = in_order(payload.block_state_calls, &base)?;
-    let state = node.chain.store().state(state_at(node, id)?)?;
+    let state = state.database;
     let mut simulation = Simulation {
         node,
         state: State::builder().with_database(state).with_bundle_update().build(),
@@ -83,6 +83,8 @@ fn simulate(node: &Node, params: &Params) -> Answer {
         shows_whole: payload.return_full_transactions,
         gas_left: GAS_MAX,
     };
+    // A block that waits to be made is none that the chain knows the hash of.
+    simulation.state.block_hashes.insert(base.number, base.hash_slow());
     let mut parent = base;
     let mut answers = Vec::with_capacity(blocks.len());
     for block in blocks {
@@ -132,6 +134,9 @@ impl Simulation<'_> {
         let overrides = block.block_overrides.unwrap_or_default();
         let mut header = self.header(parent, &overrides);
         let mut env = self.env(&header);
+        for (number, hash) in overrides.block_hash.iter().flatten() {
+            self.state.block_hashes.insert(*number, *hash);
+        }
         if let Some(fee) = overrides.blob_base_fee
             && let Some(blob) = &mut env.block_env.blob_excess_gas_and_price
         {
@@ -139,9 +144,8 @@ impl Simulation<'_> {
         }
         let state_overrides = block.state_overrides.unwrap_or_default();
         check_overrides(&state_overrides)?;
-        self.precompiles(&env, &state_overrides)?;
-        apply_state_overrides(state_overrides.clone(), &mut self.state)
-            .map_err(|error| RpcError::input(error.to_string()))?;
+        let moved = Moved::of(self.node, &env, &state_overrides)?;
+        apply_state_overrides(state_overrides, &mut self.state).map_err(|error| RpcError::input(error.to_string()))?;
 
         let failed = |error: alloy_evm::block::BlockExecutionError| RpcError::input(error.to_string());
         let mut caller = SystemCaller::new(self.node.chain.rules());
@@ -153,7 +157,7 @@ impl Simulation<'_> {
         let mut called = Vec::with_capacity(block.calls.len());
         let mut gas_used = 0u64;
         for request in block.calls {
-            let call = self.call(&env, &state_overrides, request, header.gas_limit, gas_used)?;
+            let call = self.call(&env, &moved, request, header.gas_limit, gas_used)?;
             gas_used += call.result.tx_gas_used();
             self.gas_left = self.gas_left.saturating_sub(call.result.tx_gas_used());
             called.push(call);
@@ -197,44 +201,10 @@ impl Simulation<'_> {
         env
     }
 
-    /// The precompiles of a block: those that are moved are where they are moved to, and an account that is overridden is none.
-    fn precompiles(&self, env: &EvmEnv, overrides: &StateOverride) -> Result<Option<PrecompilesMap>, RpcError> {
-        let mut map = residue_alloy::precompiles(env.cfg_env.spec);
-        let touched: Vec<_> = overrides.iter().filter(|(address, _)| map.get(address).is_some()).collect();
-        for (address, account) in overrides {
-            let Some(to) = account.move_precompile_to else { continue };
-            if map.get(address).is_none() {
-                return Err(RpcError::input(format!("account {address} is not a precompile")));
-            }
-            if to == *address {
-                return Err(RpcError::new(-38022, format!("precompile {address} is moved to itself")));
-            }
-            if overrides.contains_key(&to) {
-                return Err(RpcError::new(-38023, format!("account {to} is already overridden")));
-            }
-        }
-        if touched.is_empty() {
-            return Ok(None);
-        }
-        let mut moved = Vec::new();
-        for (address, account) in touched {
-            let mut taken = None;
-            map.apply_precompile(address, |precompile| {
-                taken = precompile;
-                None
-            });
-            moved.extend(account.move_precompile_to.zip(taken));
-        }
-        for (to, precompile) in moved {
-            map.apply_precompile(&to, |_| Some(precompile));
-        }
-        Ok(Some(map))
-    }
-
     fn call(
         &mut self,
         env: &EvmEnv,
-        overrides: &StateOverride,
+        moved: &Moved,
         mut request: TransactionRequest,
         gas_limit: u64,
         gas_used: u64,
@@ -260,14 +230,11 @@ impl Simulation<'_> {
             request.max_priority_fee_per_gas.get_or_insert(0);
         }
         let tx = tx_env(&request, &env.block_env, chain_id, gas)?;
-        let precompiles = self.precompiles(env, overrides)?;
         let mut transfers = Transfers::default();
         let factory = self.node.chain.factory();
         let mut evm = factory.create_evm_with_inspector(&mut self.state, env.clone(), &mut transfers);
         evm.set_inspector_enabled(self.traces_transfers);
-        if let Some(precompiles) = precompiles {
-            *evm.precompiles_mut() = precompiles;
-        }
+        moved.apply(evm.precompiles_mut());
         let result = evm.transact_raw(tx.clone()).map_err(|error| refused(error, &tx, env))?;
         evm.db_mut().commit(result.state);
         drop(evm);

@@ -53,16 +53,19 @@ pub const METHODS: &[(&str, Method)] = &[
     ("eth_getProof", proof),
 ];
 
-/// Which state a block's id means: the newest is the present one, with what was changed by hand.
-pub fn state_at(node: &Node, id: BlockId) -> Result<StateAt, RpcError> {
+/// The state that a block's id means: the newest is the present one, with what was changed by hand, and the pending one is what a block of all
+/// that waits would make of it.
+pub fn state_at(node: &Node, id: BlockId) -> Result<StateView, RpcError> {
+    if id.is_pending() {
+        return Ok(node.pending_state()?.1);
+    }
     let number = numbered(node, id)?.ok_or_else(|| RpcError::input("header not found"))?;
     let head = node.chain.head()?.0;
-    Ok(if number == head { StateAt::Present } else { StateAt::Block(number) })
+    Ok(node.chain.store().state(if number == head { StateAt::Present } else { StateAt::Block(number) })?)
 }
 
 fn state(node: &Node, params: &Params, at: usize) -> Result<StateView, RpcError> {
-    let id = params.find(at)?.unwrap_or_else(BlockId::latest);
-    Ok(node.chain.store().state(state_at(node, id)?)?)
+    state_at(node, params.find(at)?.unwrap_or_else(BlockId::latest))
 }
 
 /// The nonce that the next transaction of an account has to have, after those that wait.
@@ -77,10 +80,10 @@ pub fn next_nonce(node: &Node, address: Address) -> Result<u64, RpcError> {
 
 fn nonce(node: &Node, params: &Params) -> Answer {
     let address = params.get(0)?;
-    if params.find::<BlockId>(1)?.is_some_and(|id| id.is_pending()) {
-        return Ok(quantity(next_nonce(node, address)?));
-    }
-    Ok(quantity(state(node, params, 1)?.account(address)?.map_or(0, |account| account.nonce)))
+    let held = state(node, params, 1)?.account(address)?.map_or(0, |account| account.nonce);
+    // A block may be too small for all that waits; what is sent next comes after it nevertheless.
+    let is_pending = params.find::<BlockId>(1)?.is_some_and(|id| id.is_pending());
+    Ok(quantity(if is_pending { held.max(next_nonce(node, address)?) } else { held }))
 }
 
 fn storage_values(node: &Node, params: &Params) -> Answer {

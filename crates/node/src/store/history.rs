@@ -6,7 +6,7 @@ use alloy_primitives::{Address, U256};
 use alloy_trie::TrieAccount;
 
 use super::view::{StateAt, StateView, storage_root};
-use super::{Result, corrupt};
+use super::{Result, StateChanges, corrupt};
 use crate::trie::{AccountChange, StateTrie, TrieChanges, TrieError};
 
 /// What an account and its slots were.
@@ -38,6 +38,13 @@ impl StateView {
             held.slots.extend(&change.slots);
         }
         Ok(all)
+    }
+
+    /// The changes that make this state of the present one.
+    pub(super) fn taking_back(&self) -> Result<(StateChanges, TrieChanges)> {
+        let accounts = self.over_undone(&BTreeMap::new())?;
+        let tries = self.changed_from_the_present(&accounts)?;
+        Ok((StateChanges { accounts, codes: BTreeMap::new() }, tries))
     }
 
     fn changed_from_the_present(&self, changes: &BTreeMap<Address, AccountChange>) -> Result<TrieChanges> {

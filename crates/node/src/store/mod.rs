@@ -5,6 +5,7 @@
 //! committed is not there.
 
 mod history;
+mod rewind;
 mod tables;
 mod view;
 mod writer;
@@ -19,8 +20,9 @@ use redb::backends::InMemoryBackend;
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 pub use history::Proofs;
+pub use rewind::Dumped;
 pub use tables::When;
-pub use view::{StateAt, StateView};
+pub use view::{Overlay, StateAt, StateView};
 pub use writer::{NewBlock, StateChanges, Writer};
 
 use crate::remote::{Remote, RemoteError};
@@ -50,6 +52,14 @@ pub enum StoreError {
     /// The node that the chain was forked from does not answer.
     #[error(transparent)]
     Remote(#[from] RemoteError),
+    /// A state that came without what was before it.
+    #[error("the state after block {number} is not known: states are since block {since}")]
+    NoState {
+        /// The block asked for.
+        number: u64,
+        /// The first one whose state is known.
+        since: u64,
+    },
     /// A savepoint that is not there.
     #[error("there is no snapshot {id}")]
     NoSnapshot {
@@ -128,9 +138,21 @@ impl Store {
 
     /// Makes changes as one. They are on disk when this returns, or none of them is made.
     pub fn write<T>(&self, change: impl FnOnce(&mut Writer<'_>) -> Result<T>) -> Result<T> {
+        self.write_over(false, change)
+    }
+
+    /// As [`Store::write`], on a database without blocks, state and snapshots.
+    pub fn write_anew<T>(&self, change: impl FnOnce(&mut Writer<'_>) -> Result<T>) -> Result<T> {
+        self.write_over(true, change)
+    }
+
+    fn write_over<T>(&self, nothing: bool, change: impl FnOnce(&mut Writer<'_>) -> Result<T>) -> Result<T> {
         let mut txn = self.db.begin_write()?;
         txn.set_durability(Durability::Immediate)?;
         let mut writer = Writer::new(&txn, self.remote.is_some())?;
+        if nothing {
+            writer.forget_all()?;
+        }
         // Kept until the transaction is there: readers may look for it meanwhile.
         let mut fetched = self.remote.as_ref().map(|remote| remote.lock());
         if let Some(fetched) = &fetched {
@@ -210,12 +232,24 @@ impl Store {
         StateView::new(&self.db.begin_read()?, at, self.remote.clone())
     }
 
+    /// The present state after a block that is not written yet.
+    pub fn state_after(&self, overlay: Arc<Overlay>) -> Result<StateView> {
+        Ok(self.state(StateAt::Present)?.with_overlay(overlay))
+    }
+
     /// Keeps the database as it is now, for [`Store::revert`]. Its pages stay as long as the savepoint is there.
     pub fn snapshot(&self) -> Result<u64> {
         let txn = self.db.begin_write()?;
         let id = txn.persistent_savepoint()?;
         txn.commit()?;
         Ok(id)
+    }
+
+    /// Forgets a snapshot, if it is there.
+    pub fn forget_snapshot(&self, id: u64) -> Result<()> {
+        let txn = self.db.begin_write()?;
+        txn.delete_persistent_savepoint(id)?;
+        Ok(txn.commit()?)
     }
 
     /// Makes the database what it was at a snapshot; that and all later ones are gone.

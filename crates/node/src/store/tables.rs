@@ -11,6 +11,9 @@ pub const SLOT_KEY: usize = 52;
 
 /// What the database says about itself.
 pub const META: TableDefinition<'_, &str, &str> = TableDefinition::new("meta");
+/// The entry of [`META`] with the first block whose state is known: the one that the chain was forked at, or the newest one of a state that was
+/// loaded. Without it all states are known.
+pub const STATE_SINCE: &str = "state since";
 /// Number ↦ hash.
 pub const HASHES: TableDefinition<'_, u64, Fixed<32>> = TableDefinition::new("hashes");
 /// Hash ↦ number.

@@ -1,5 +1,6 @@
 //! The state at one block, as revm reads it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, U256};
@@ -12,9 +13,10 @@ use residue_engine::revm::state::AccountInfo;
 use residue_engine::revm::{Database, DatabaseRef};
 
 use super::tables::{self, SLOT_KEY, When, slot_key};
+use super::writer::StateChanges;
 use super::{Result, StoreError, corrupt};
 use crate::remote::Remote;
-use crate::trie::Nodes;
+use crate::trie::{Nodes, TrieChanges};
 
 /// Which state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +30,15 @@ pub enum StateAt {
 }
 
 impl StateAt {
+    /// The block that the state is after; none for the present state.
+    fn number(self) -> Option<u64> {
+        match self {
+            StateAt::Present => None,
+            StateAt::Block(number) => Some(number),
+            StateAt::Before(number) => Some(number.saturating_sub(1)),
+        }
+    }
+
     /// The last moment whose changes count; none if all do.
     pub fn moment(self) -> Option<u64> {
         match self {
@@ -35,6 +46,38 @@ impl StateAt {
             StateAt::Block(number) => Some(When::Block(number).moment()),
             StateAt::Before(number) => Some(When::Block(number).moment().saturating_sub(1)),
         }
+    }
+}
+
+/// The changes of a block to the present state, before it is written.
+#[derive(Debug)]
+pub struct Overlay {
+    /// Of the state.
+    pub changes: StateChanges,
+    /// Of its tries.
+    pub tries: TrieChanges,
+    accounts: BTreeMap<Address, Option<TrieAccount>>,
+    nodes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+}
+
+impl Overlay {
+    /// Of changes, with what they make of the tries.
+    pub fn new(changes: StateChanges, tries: TrieChanges) -> Self {
+        let (accounts, nodes) = (tries.accounts.iter().copied().collect(), tries.nodes.iter().cloned().collect());
+        Self { changes, tries, accounts, nodes }
+    }
+
+    /// A slot; none where it is as it was.
+    fn slot(&self, address: Address, slot: U256) -> Option<U256> {
+        let change = self.changes.accounts.get(&address)?;
+        let is_gone = change.is_wiped || change.info.is_none();
+        change.slots.get(&slot).copied().or_else(|| is_gone.then_some(U256::ZERO))
+    }
+
+    /// A node of a trie, which may be gone; none where it is as it was.
+    fn node(&self, path: &[u8]) -> Option<Option<Vec<u8>>> {
+        let is_wiped = || self.tries.wiped.iter().any(|prefix| path.starts_with(prefix));
+        self.nodes.get(path).cloned().or_else(|| is_wiped().then_some(None))
     }
 }
 
@@ -52,6 +95,8 @@ pub struct StateView {
     root: B256,
     /// What the state stands on, if the chain is forked.
     remote: Option<Arc<Remote>>,
+    /// The changes of a block that is not written yet.
+    overlay: Option<Arc<Overlay>>,
 }
 
 impl std::fmt::Debug for StateView {
@@ -62,11 +107,19 @@ impl std::fmt::Debug for StateView {
 
 impl StateView {
     pub(super) fn new(txn: &ReadTransaction, at: StateAt, remote: Option<Arc<Remote>>) -> Result<Self> {
-        let root = txn.open_table(tables::META)?.get("state root")?.map(|text| text.value().to_owned());
+        let meta = txn.open_table(tables::META)?;
+        let root = meta.get("state root")?.map(|text| text.value().to_owned());
+        let since = meta.get(tables::STATE_SINCE)?.and_then(|text| text.value().parse().ok()).unwrap_or(0);
+        if let Some((number, moment)) = at.number().zip(at.moment())
+            && moment < When::Block(since).moment()
+        {
+            return Err(StoreError::NoState { number, since });
+        }
         let root = root.map_or(Ok(EMPTY_ROOT_HASH), |text| text.parse().map_err(|_| corrupt("a state root")))?;
         Ok(Self {
             at,
             remote,
+            overlay: None,
             root,
             accounts: txn.open_table(tables::ACCOUNTS)?,
             slots: txn.open_table(tables::SLOTS)?,
@@ -77,6 +130,11 @@ impl StateView {
             nodes: txn.open_table(tables::NODES)?,
             hashes: txn.open_table(tables::HASHES)?,
         })
+    }
+
+    /// The state that a block makes of this one, which is the present one.
+    pub(super) fn with_overlay(self, overlay: Arc<Overlay>) -> Self {
+        Self { root: overlay.tries.root, overlay: Some(overlay), ..self }
     }
 
     /// Whether the state stands on another node's, so that its tries have only what was changed here.
@@ -107,6 +165,9 @@ impl StateView {
 
     /// An account as it is now.
     pub fn present_account(&self, address: Address) -> Result<Option<TrieAccount>> {
+        if let Some(account) = self.overlay.as_ref().and_then(|overlay| overlay.accounts.get(&address)) {
+            return Ok(*account);
+        }
         match self.accounts.get(address.0.0)? {
             Some(account) => decode_account(account.value()),
             None => self.remote.as_ref().map_or(Ok(None), |remote| Ok(remote.account(address)?)),
@@ -122,6 +183,9 @@ impl StateView {
                 return Ok(U256::from_be_bytes(entry?.1.value()));
             }
         }
+        if let Some(value) = self.overlay.as_ref().and_then(|overlay| overlay.slot(address, slot)) {
+            return Ok(value);
+        }
         match (self.slots.get(key)?, &self.remote) {
             (Some(value), _) => Ok(U256::from_be_bytes(value.value())),
             (None, Some(remote)) => Ok(remote.slot(address, slot)?),
@@ -133,6 +197,9 @@ impl StateView {
     pub fn code(&self, hash: B256) -> Result<Bytes> {
         if hash == KECCAK_EMPTY {
             return Ok(Bytes::new());
+        }
+        if let Some(code) = self.overlay.as_ref().and_then(|overlay| overlay.changes.codes.get(&hash)) {
+            return Ok(code.clone());
         }
         let held = self.codes.get(hash.0)?.map(|code| Bytes::copy_from_slice(code.value()));
         Ok(held.or_else(|| self.remote.as_ref()?.code(hash)).unwrap_or_default())
@@ -165,6 +232,9 @@ impl Nodes for StateView {
     type Error = StoreError;
 
     fn node(&self, path: &[u8]) -> Result<Option<Vec<u8>>> {
+        if let Some(node) = self.overlay.as_ref().and_then(|overlay| overlay.node(path)) {
+            return Ok(node);
+        }
         Ok(self.nodes.get(path)?.map(|node| node.value().to_vec()))
     }
 }

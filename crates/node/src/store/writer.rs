@@ -36,12 +36,12 @@ pub struct StateChanges {
 
 /// One transaction of writing.
 pub struct Writer<'t> {
-    txn: &'t WriteTransaction,
-    accounts: Table<'t, [u8; 20], &'static [u8]>,
-    slots: Table<'t, [u8; SLOT_KEY], [u8; 32]>,
-    accounts_before: Table<'t, ([u8; 20], u64), &'static [u8]>,
-    slots_before: Table<'t, ([u8; SLOT_KEY], u64), [u8; 32]>,
-    changed: Table<'t, (u64, &'static [u8]), ()>,
+    pub(super) txn: &'t WriteTransaction,
+    pub(super) accounts: Table<'t, [u8; 20], &'static [u8]>,
+    pub(super) slots: Table<'t, [u8; SLOT_KEY], [u8; 32]>,
+    pub(super) accounts_before: Table<'t, ([u8; 20], u64), &'static [u8]>,
+    pub(super) slots_before: Table<'t, ([u8; SLOT_KEY], u64), [u8; 32]>,
+    pub(super) changed: Table<'t, (u64, &'static [u8]), ()>,
     /// Whether what is zero or gone is written down, as what is not here is looked for elsewhere.
     keeps_zeros: bool,
 }

@@ -7,7 +7,7 @@ use residue_isa::assembly::assemble_text;
 use residue_node::chain::Chain;
 use residue_node::genesis;
 use residue_node::keys::{Keys, MNEMONIC};
-use residue_node::node::Node;
+use residue_node::node::{Mining, Node};
 use residue_node::rpc::answer;
 use residue_node::rpc::params::Params;
 use residue_node::store::Store;
@@ -21,22 +21,27 @@ pub const CODE: &str = "
     PUSH 32   PUSH 0  RETURN";
 const CONTRACT: &str = "0x00000000000000000000000000000000000000aa";
 
-fn node(begins: u64) -> Node {
+pub fn node(begins: u64) -> Node {
+    node_in(begins, None)
+}
+
+/// A development node over a folder, or in memory.
+pub fn node_in(begins: u64, folder: Option<&std::path::Path>) -> Node {
     let keys = Keys::of(MNEMONIC, 10).unwrap();
     let genesis = genesis::development(31337, 1_000_000, genesis::GAS_LIMIT, &keys.addresses());
     let engine = EngineConfig::default_for(Revision::Eip6690_2024);
     let factory = FieldEvmFactory::new([Activation { time: begins, engine }]).unwrap();
     let rules = genesis::rules(&genesis).unwrap();
-    let chain = Chain::open(Store::open(None).unwrap(), &genesis, rules, factory, None).unwrap();
-    Node::new(chain, keys, true)
+    let chain = Chain::open(Store::open(folder).unwrap(), &genesis, rules, factory, None).unwrap();
+    Node::new(chain, keys, Mining::WithTransactions)
 }
 
-fn ask(node: &Node, method: &str, params: Value) -> Value {
+pub fn ask(node: &Node, method: &str, params: Value) -> Value {
     answer(node, method, &Params(params.as_array().unwrap().clone()))
         .unwrap_or_else(|error| panic!("{method}: {error:?}"))
 }
 
-fn with_contract(begins: u64) -> Node {
+pub fn with_contract(begins: u64) -> Node {
     let node = node(begins);
     let code = assemble_text(CODE, Revision::Eip6690_2024).unwrap().bytes;
     ask(&node, "anvil_setCode", json!([CONTRACT, alloy_primitives::hex::encode_prefixed(code)]));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use residue_isa::Revision;
 use residue_node::keys::Keys;
-use residue_node::node::Node;
+use residue_node::node::{Mining, Node};
 use residue_node::rpc::answer;
 use residue_node::rpc::params::Params;
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ fn has_form(ours: &Value, theirs: &Value) -> bool {
 
 /// What a node answers to everything, by the exchange's name, and whether that is right.
 fn run(folder: &Path, revision: Option<Revision>) -> BTreeMap<String, (bool, Vec<Value>)> {
-    let node = Node::new(imported(folder, revision), Keys::default(), false);
+    let node = Node::new(imported(folder, revision), Keys::default(), Mining::Never);
     let mut all = BTreeMap::new();
     for exchange in exchanges(folder) {
         let mut is_right = true;

@@ -16,21 +16,21 @@ const CONNECTIONS: u64 = 64;
 const MEMORY_KB_MAX: u64 = 3 << 20;
 
 /// xorshift64*: the tests of this crate need no more.
-struct Chance(u64);
+pub struct Chance(pub u64);
 
 impl Chance {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
-    fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+    pub fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len())]
     }
 }
@@ -104,7 +104,9 @@ fn call(chance: &mut Chance) -> Value {
 }
 
 fn request(chance: &mut Chance, names: &[&str]) -> String {
-    let params = match chance.below(4) {
+    let params = match chance.below(6) {
+        4 => json!([call(chance), ["trace", "vmTrace", "stateDiff"], "latest"]),
+        5 => json!([[[call(chance), ["vmTrace"]], [call(chance), ["trace"]]], "pending"]),
         0 => json!([call(chance), "latest", { "tracer": "callTracer" }]),
         1 => json!([call(chance), "latest", { "enableMemory": true, "enableReturnData": true }]),
         2 => json!([{ "blockStateCalls": [{ "calls": [call(chance), call(chance)] }] }, "latest"]),

@@ -4,10 +4,18 @@
 
 mod crash;
 mod development;
+mod dump;
 mod exchanges;
+mod folder;
 mod fork;
+mod histories;
 mod hostile;
 mod import;
+mod overrides;
+mod pending;
+mod protocol;
+mod rewind;
 mod t8n;
+mod traces;
 mod transitions;
 mod vectors;
