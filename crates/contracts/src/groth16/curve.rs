@@ -28,7 +28,7 @@ pub trait ProofCurve: PairingCurve + Send + Sync {
     /// One line: what a verifier computes.
     const SUMMARY: &'static str;
 
-    /// What keys call it.
+    /// Names of it in keys, in small letters without hyphens and low lines.
     const NAMES: &'static [&'static str];
 
     /// b of y² = x³ + b.
@@ -57,7 +57,7 @@ impl ProofCurve for Bn254 {
     const PRECOMPILES: Precompiles =
         Precompiles { sums: Sums::OneByOne { add: BN254_ADD, mul: BN254_MUL }, pairing: BN254_PAIRING_CHECK };
     const SUMMARY: &'static str = "does a Groth16 proof on BN254 hold for a key?";
-    const NAMES: &'static [&'static str] = &["bn128", "bn254", "bn-254", "altbn128"];
+    const NAMES: &'static [&'static str] = &["bn128", "bn254", "bn256", "altbn128"];
 
     fn b() -> &'static BigUint {
         &bn254::constants().b
@@ -92,7 +92,7 @@ impl ProofCurve for Bls12_381 {
     const ENCODING: Encoding = Encoding::EIP_2537;
     const PRECOMPILES: Precompiles = Precompiles { sums: Sums::AtOnce(BLS12_G1MSM), pairing: BLS12_PAIRING_CHECK };
     const SUMMARY: &'static str = "does a Groth16 proof on BLS12-381 hold for a key?";
-    const NAMES: &'static [&'static str] = &["bls12381", "bls12-381", "bls12_381"];
+    const NAMES: &'static [&'static str] = &["bls12381"];
 
     fn b() -> &'static BigUint {
         &bls12_381::constants::constants().b

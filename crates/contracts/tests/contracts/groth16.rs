@@ -5,9 +5,11 @@
 
 mod bls12_381;
 mod example;
+mod forms;
 pub mod judge;
 mod keys;
 pub mod proofs;
+mod unsafe_keys;
 
 use crate::bn254::points;
 use crate::by_precompiles::by_precompiles;
@@ -20,7 +22,7 @@ use judge::{Answer, answer};
 use num_bigint::BigUint;
 use proofs::{Trapdoor, fr, of_random_circuit, snarkjs_inputs, snarkjs_key, snarkjs_proof};
 use residue_compiler::compile;
-use residue_contracts::{PROOF_SYSTEMS, ProofSystem, Source, Verifier};
+use residue_contracts::{PROOF_SYSTEMS, ProofSystem, Source, Verifier, VerifierOptions};
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
 use std::iter::once;
@@ -33,8 +35,15 @@ pub fn system() -> &'static ProofSystem {
     PROOF_SYSTEMS.iter().find(|system| system.name == "groth16").unwrap()
 }
 
+/// Of keys with small and equal points too.
 pub fn verifier(key: &VerifyingKey<Bn254>, takes_witness: bool) -> Arc<dyn Verifier> {
-    (system().verifier)(&snarkjs_key(key).to_string(), takes_witness).unwrap()
+    let options = VerifierOptions { takes_witness, allows_unsafe_key: true };
+    (system().verifier)(&snarkjs_key(key).to_string(), options).unwrap()
+}
+
+/// Options with or without a witness.
+pub fn with_witness(takes_witness: bool) -> VerifierOptions {
+    VerifierOptions { takes_witness, ..VerifierOptions::default() }
 }
 
 fn prepared(verifier: &dyn Source, revision: Revision) -> Option<Prepared> {
