@@ -1,14 +1,15 @@
 //! The curves that verifiers are for, and how their points are encoded.
 
+use super::many::sum_of_many;
 use crate::encoding::Encoding;
 use crate::keyed::by_precompiles::{Precompiles, Sums};
 use num_bigint::BigUint;
-use residue_curves::Affine;
 use residue_curves::bls12_381::{self, Bls12_381, g1, g2};
 use residue_curves::bn254::{self, Bn254, g1_curve_defect};
 use residue_curves::conditions::{Conditions, all_vanish};
 use residue_curves::pairing::PairingCurve;
 use residue_curves::tower::Fp2;
+use residue_curves::{Affine, Jacobian};
 use residue_formula::Number;
 use residue_ir::Machine;
 use residue_isa::precompile::{BLS12_G1MSM, BLS12_PAIRING_CHECK, BN254_ADD, BN254_MUL, BN254_PAIRING_CHECK};
@@ -48,6 +49,19 @@ pub trait ProofCurve: PairingCurve + Send + Sync {
 
     /// Zero exactly if the point lies on the twist.
     fn twist_defect<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe, Self>>) -> M::Fe;
+
+    /// From how many inputs on their sum is [`Self::sum_of_many`]; `None` for a curve that has no such way.
+    const MANY: Option<usize> = None;
+
+    /// P₀ + Σ sᵢ·Pᵢ for scalars below the order, in words of calldata from a byte on; Z = 0 exactly if it is the identity.
+    fn sum_of_many<M: Machine>(
+        _: &M,
+        _scalars_at: u32,
+        _constant: Option<Affine<Self::Number>>,
+        _points: &[Affine<Self::Number>],
+    ) -> Jacobian<M::Fe> {
+        unreachable!("curves with a number of inputs for it have a way")
+    }
 }
 
 impl ProofCurve for Bn254 {
@@ -83,6 +97,18 @@ impl ProofCurve for Bn254 {
 
     fn twist_defect<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe, Self>>) -> M::Fe {
         bn254::g2_curve_defect(machine, point)
+    }
+
+    /// The combs of seven inputs take less, with five teeth; those of eight, with four, do not.
+    const MANY: Option<usize> = Some(8);
+
+    fn sum_of_many<M: Machine>(
+        machine: &M,
+        scalars_at: u32,
+        constant: Option<Affine<Bn254Fp>>,
+        points: &[Affine<Bn254Fp>],
+    ) -> Jacobian<M::Fe> {
+        sum_of_many(machine, &Bn254, scalars_at, constant, points)
     }
 }
 

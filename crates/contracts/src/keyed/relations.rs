@@ -150,6 +150,14 @@ impl<K> Points<K> {
         self.affine(self.projective_times(k, point))
     }
 
+    /// P + Q; `None` for the identity.
+    pub(crate) fn plus<N: Number>(&self, a: Affine<K>, b: Affine<K>) -> Option<Affine<K>>
+    where
+        K: Known<N>,
+    {
+        self.affine(self.add(self.projective(a), self.projective(b)))
+    }
+
     /// `None` for the identity.
     fn affine<N: Number>(&self, point: Projective<K>) -> Option<Affine<K>>
     where

@@ -156,6 +156,35 @@ fn a_key_may_have_many_inputs() {
     subject.check(&call, Answer::False, "the last of 200 inputs is another");
 }
 
+#[test]
+fn the_sum_of_many_inputs_may_be_the_identity_and_calldata_may_go_on() {
+    let mut seeded = Seeded(24);
+    // Two chunks and one input of a third.
+    let trapdoor = Trapdoor::random(&mut seeded, 9);
+    for takes_witness in [false, true] {
+        let mut subject = Subject::one(&trapdoor.key(), takes_witness);
+        let mut inputs: Vec<Fr> = (0..9).map(|_| fr(&mut seeded)).collect();
+        let ordinary = inputs.clone();
+        let excess = trapdoor.sum(&inputs);
+        inputs[8] -= excess * trapdoor.ic[9].inverse().unwrap();
+        assert_eq!(trapdoor.sum(&inputs), Fr::ZERO);
+        let cases =
+            [("any", ordinary), ("the identity", inputs), ("zeros", vec![Fr::ZERO; 9]), ("r − 1", vec![-Fr::ONE; 9])];
+        for (what, inputs) in cases {
+            let proof = trapdoor.proof(&inputs, fr(&mut seeded), fr(&mut seeded));
+            let call = subject.calldata(&proof, &inputs);
+            subject.check(&call, Answer::True, what);
+            subject.check(&[&call[..], &[7; 200]].concat(), Answer::True, &format!("{what}, and more calldata"));
+            for input in [0, 3, 4, 8] {
+                let mut other = inputs.clone();
+                other[input] += Fr::ONE;
+                let call = subject.calldata(&proof, &other);
+                subject.check(&call, Answer::False, &format!("{what}, input {input} is another"));
+            }
+        }
+    }
+}
+
 /// A call with something else in the words from `word` on.
 fn with(calldata: &[u8], word: usize, bytes: &[u8]) -> Vec<u8> {
     let mut calldata = calldata.to_vec();
