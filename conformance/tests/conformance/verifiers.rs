@@ -2,7 +2,7 @@
 
 use residue_compiler::compile;
 use residue_conformance::vectors::folder;
-use residue_contracts::{PROOF_SYSTEMS, Verifier};
+use residue_contracts::{PROOF_SYSTEMS, Verifier, VerifierOptions};
 use residue_engine::{Engine, EngineConfig, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ const GAS: u64 = 16_777_216;
 
 fn verifier(system: &str, key: &Value, takes_witness: bool) -> Arc<dyn Verifier> {
     let system = PROOF_SYSTEMS.iter().find(|known| known.name == system).unwrap();
-    (system.verifier)(&key.to_string(), takes_witness).unwrap()
+    (system.verifier)(&key.to_string(), VerifierOptions { takes_witness, ..VerifierOptions::default() }).unwrap()
 }
 
 /// A verifier with its code, ready to run.

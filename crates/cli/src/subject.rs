@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use residue_compiler::{Dialect, SourceMap};
-use residue_contracts::{CallError, Contract, PROOF_SYSTEMS, ProofSystem, Source, Verifier};
+use residue_contracts::{CallError, Contract, KeyError, PROOF_SYSTEMS, ProofSystem, Source, Verifier, VerifierOptions};
 use residue_isa::{GasSchedule, Revision};
 
 use crate::formulas::Formulas;
@@ -15,21 +15,24 @@ use crate::{input, output, program_file};
 /// The key of a contract that is made of one.
 #[derive(Debug, Clone, Default, Args)]
 pub struct KeyOptions {
-    /// For a verifier: its verifying key, the JSON that snarkjs or gnark writes.
+    /// For a verifier: its verifying key, the JSON that snarkjs, gnark, ZoKrates or garaga writes.
     #[arg(long, value_name = "FILE")]
     pub key: Option<String>,
     /// With --key: a verifier that also takes a residue witness, which spares it the final exponentiation.
     #[arg(long, requires = "key")]
     pub witness: bool,
+    /// With --key: take a key for which proofs can be made up too, for experiments.
+    #[arg(long, requires = "key")]
+    pub allow_unsafe_key: bool,
 }
 
 /// A proof for a verifier.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ProofOptions {
-    /// With --key: a proof, as snarkjs or gnark writes it in JSON, in place of --input; with --witness its witness too.
-    #[arg(long, value_name = "FILE", requires_all = ["key", "public"])]
+    /// With --key: a proof, in JSON as the key, in place of --input; with --witness its witness too.
+    #[arg(long, value_name = "FILE", requires = "key")]
     pub proof: Option<String>,
-    /// With --proof: its inputs, a list of decimal numbers in JSON.
+    /// With --proof: its inputs, a list of numbers in JSON, where they are not in the file of the proof.
     #[arg(long, value_name = "FILE", requires = "proof")]
     pub public: Option<String>,
 }
@@ -48,7 +51,7 @@ impl Chosen {
     pub fn find(name: &str, options: &KeyOptions) -> Result<Option<Self>> {
         let system = PROOF_SYSTEMS.iter().find(|system| system.name == name);
         match (system, &options.key) {
-            (Some(system), Some(key)) => Ok(Some(Self::Keyed(verifier(system, key, options.witness)?))),
+            (Some(system), Some(key)) => Ok(Some(Self::Keyed(verifier(system, key, options)?))),
             (Some(_), None) => bail!("{name} is made of a verifying key: --key FILE"),
             (None, Some(_)) => {
                 let known: Vec<&str> = PROOF_SYSTEMS.iter().map(|system| system.name).collect();
@@ -74,15 +77,23 @@ impl Chosen {
 
     /// The calldata for the proof that was given, with its witness if the verifier takes one; `None` without a proof.
     pub fn call(&self, options: &ProofOptions) -> Result<Option<Vec<u8>>> {
-        let (Self::Keyed(verifier), Some(proof), Some(inputs)) = (self, &options.proof, &options.public) else {
+        let (Self::Keyed(verifier), Some(proof)) = (self, &options.proof) else {
             return Ok(None);
         };
-        let texts = [(proof, "the proof"), (inputs, "the inputs")]
-            .map(|(path, what)| input::text_file(path).with_context(|| format!("reading {what}")));
-        let [proof_text, inputs_text] = texts;
-        let mut calldata = verifier.call(&proof_text?, &inputs_text?).map_err(|error| match error {
+        let proof_text = key_text(proof, "the proof")?;
+        let inputs = match &options.public {
+            Some(path) => key_text(path, "the inputs")?,
+            None => proof_text.clone(),
+        };
+        let mut calldata = verifier.call(&proof_text, &inputs).map_err(|error| match error {
             CallError::Proof(error) => anyhow!(error).context(format!("the proof in {}", input::shown(proof))),
-            CallError::Inputs(error) => anyhow!(error).context(format!("the inputs in {}", input::shown(inputs))),
+            CallError::Inputs(error) => match &options.public {
+                Some(path) => anyhow!(error).context(format!("the inputs in {}", input::shown(path))),
+                None => anyhow!(error).context(format!(
+                    "the inputs in {}, the file of the proof, without --public FILE",
+                    input::shown(proof)
+                )),
+            },
         })?;
         let witness = verifier.witness_for(&calldata);
         if witness.is_none() && verifier.takes_witness() {
@@ -93,9 +104,21 @@ impl Chosen {
     }
 }
 
-fn verifier(system: &ProofSystem, path: &str, takes_witness: bool) -> Result<Arc<dyn Verifier>> {
-    let text = input::text_file(path).context("reading the key")?;
-    (system.verifier)(&text, takes_witness).with_context(|| format!("the key in {}", input::shown(path)))
+fn verifier(system: &ProofSystem, path: &str, options: &KeyOptions) -> Result<Arc<dyn Verifier>> {
+    let text = key_text(path, "the key")?;
+    let wanted = VerifierOptions { takes_witness: options.witness, allows_unsafe_key: options.allow_unsafe_key };
+    (system.verifier)(&text, wanted).map_err(|error| {
+        let is_unsafe = matches!(error, KeyError::Unsafe { .. });
+        let error = anyhow!(error);
+        let error = if is_unsafe { anyhow!("{error}; --allow-unsafe-key takes it, for experiments") } else { error };
+        error.context(format!("the key in {}", input::shown(path)))
+    })
+}
+
+/// The text of a file of a key, a proof or inputs.
+fn key_text(path: &str, what: &str) -> Result<String> {
+    let bytes = input::raw(path).with_context(|| format!("reading {what}"))?;
+    Ok(residue_contracts::key_text(&bytes).with_context(|| input::shown(path).to_owned())?.to_owned())
 }
 
 /// Code with its calldata.

@@ -5,15 +5,18 @@
 //! each [`curve`].
 
 pub mod curve;
+mod form;
 pub mod json;
 pub mod key;
+mod many;
+mod safety;
 pub mod verifier;
 
 pub use curve::ProofCurve;
 pub use key::{Key, Proof};
 pub use verifier::Verifier;
 
-use crate::verifier::{self as any, KeyError, ProofSystem};
+use crate::verifier::{self as any, KeyError, ProofSystem, VerifierOptions};
 use json::KeyFile;
 use residue_curves::bls12_381::Bls12_381;
 use residue_curves::bn254::Bn254;
@@ -25,16 +28,13 @@ pub const SYSTEM: ProofSystem = ProofSystem {
     summary: "does a Groth16 proof hold for a key? (BN254, BLS12-381)",
     interface: "on BN254 a call of verifyProof(uint256[2],uint256[2][2],uint256[2],uint256[N]) as snarkjs encodes it, on BLS12-381 of \
                 verifyProof(uint256[4],uint256[8],uint256[4],uint256[N]) with elements as in EIP-2537; returns 32 bytes, 1 or 0",
-    verifier: |key, takes_witness| {
+    verifier: |key, options| {
         let file = KeyFile::new(key)?;
-        if file.is_of::<Bn254>()? {
-            verifier::<Bn254>(&file, takes_witness)
-        } else {
-            verifier::<Bls12_381>(&file, takes_witness)
-        }
+        if file.is_of::<Bn254>()? { verifier::<Bn254>(&file, options) } else { verifier::<Bls12_381>(&file, options) }
     },
 };
 
-fn verifier<C: ProofCurve>(file: &KeyFile, takes_witness: bool) -> Result<Arc<dyn any::Verifier>, KeyError> {
-    Ok(Arc::new(Verifier::<C>::new(file.key()?, takes_witness)))
+fn verifier<C: ProofCurve>(file: &KeyFile, options: VerifierOptions) -> Result<Arc<dyn any::Verifier>, KeyError> {
+    let key = if options.allows_unsafe_key { file.any_key()? } else { file.key()? };
+    Ok(Arc::new(Verifier::<C>::new(key, options.takes_witness)))
 }

@@ -34,8 +34,9 @@ mod source;
 pub mod verifier;
 mod words;
 
+pub use keyed::text::key_text;
 pub use source::Source;
-pub use verifier::{CallError, KeyError, ProofSystem, Verifier};
+pub use verifier::{CallError, KeyError, ProofSystem, Verifier, VerifierOptions};
 
 use num_bigint::BigUint;
 use residue_ir::{Feature, Fp2Product, Machine, Program, Recording, record_with};

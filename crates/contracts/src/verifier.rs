@@ -26,8 +26,17 @@ pub struct ProofSystem {
     pub summary: &'static str,
     /// What they take as calldata and what they return.
     pub interface: &'static str,
-    /// Makes one of a key in JSON; the flag says whether it takes a residue witness.
-    pub verifier: fn(&str, bool) -> Made,
+    /// Makes one of a key in JSON.
+    pub verifier: fn(&str, VerifierOptions) -> Made,
+}
+
+/// Options of a verifier, beside its key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct VerifierOptions {
+    /// It also takes a residue witness.
+    pub takes_witness: bool,
+    /// Its key may be one for which proofs can be made up, see [`KeyError::Unsafe`].
+    pub allows_unsafe_key: bool,
 }
 
 /// A verifier, or what is wrong with its key.
@@ -53,7 +62,7 @@ pub enum KeyError {
         expected: &'static str,
     },
     /// A number that is too large.
-    #[error("{field} is {value}, which is not below {what} {limit}")]
+    #[error("{field} is {}, which is not below {what} {}", cut(value), cut(&limit.to_string()))]
     TooLarge {
         /// Where.
         field: String,
@@ -65,7 +74,7 @@ pub enum KeyError {
         limit: BigUint,
     },
     /// A point that is not on its curve.
-    #[error("{field} is not on the curve: x is {x}, y is {y}")]
+    #[error("{field} is not on the curve: x is {x}, y is {y}{hint}")]
     NotOnCurve {
         /// Where.
         field: String,
@@ -73,6 +82,8 @@ pub enum KeyError {
         x: String,
         /// y.
         y: String,
+        /// The point that is on the curve in its place, if one is known.
+        hint: &'static str,
     },
     /// A point whose order is not that of the groups.
     #[error("{field} is on the curve and not in the subgroup of order r: x is {x}, y is {y}")]
@@ -96,6 +107,41 @@ pub enum KeyError {
         /// Where.
         field: String,
     },
+    /// A relation between parts of a key by which proofs can be made up, or none can hold.
+    #[error("the key is unsafe: {relation}: {consequence}")]
+    Unsafe {
+        /// The relation, by fields.
+        relation: String,
+        /// The consequence.
+        consequence: &'static str,
+    },
+    /// An object that is no key of any form that is read.
+    #[error("the file has {found}, and no field of a key: {known}")]
+    Form {
+        /// Its fields.
+        found: String,
+        /// The forms, by their fields and who writes them.
+        known: String,
+    },
+    /// Text in an encoding that is not read.
+    #[error("it is {0}, and not UTF-8 text")]
+    Encoding(String),
+}
+
+/// Digits of the longest number that messages show whole: as many as 2⁶⁴ has.
+const DIGITS_SHOWN: usize = 20;
+/// Digits at both ends that they show of others.
+const DIGITS_AT_ENDS: usize = 8;
+
+/// A number as messages show it: of a long one both ends, and how long it is.
+pub(crate) fn cut(number: &str) -> String {
+    let digits: Vec<char> = number.chars().collect();
+    if digits.len() <= DIGITS_SHOWN {
+        return number.to_owned();
+    }
+    let text = |digits: &[char]| digits.iter().collect::<String>();
+    let (first, last) = (text(&digits[..DIGITS_AT_ENDS]), text(&digits[digits.len() - DIGITS_AT_ENDS..]));
+    format!("{first}…{last} ({} digits)", digits.len())
 }
 
 impl From<serde_json::Error> for KeyError {

@@ -110,3 +110,42 @@ fn on_the_evm_of_today_verifiers_call_precompiles() {
     };
     assert!(thin("bn254/mul", "eip6690-2024") && thin("bls12_381/g1_add", "evm") && !thin("poseidon2/bn254_t2", "evm"));
 }
+
+#[test]
+fn a_key_for_which_proofs_can_be_made_up_takes_a_flag() {
+    let directory = directory("verifiers_unsafe");
+    let mut key: Value = serde_json::from_str(&std::fs::read_to_string(KEY).unwrap()).unwrap();
+    key["vk_gamma_2"] = key["vk_delta_2"].clone();
+    let path = file(&directory, "unsafe.json", key.to_string());
+    let refusal =
+        ["unsafe.json", "vk_delta_2 is vk_gamma_2: proofs of any inputs can be made up", "--allow-unsafe-key takes it"];
+    for command in ["build", "run", "print", "profile", "trace", "example", "compare"] {
+        residue(&[command, "groth16", "--key", &path]).refused(&refusal);
+    }
+    let built = residue(&["build", "groth16", "--key", &path, "--allow-unsafe-key", "--json"]).json(0);
+    assert!(built["code_bytes"].as_u64().unwrap() > 0);
+    // Another fault of the key is one in any case.
+    key["vk_gamma_2"] = key["vk_alpha_1"].clone();
+    let path = file(&directory, "broken.json", key.to_string());
+    residue(&["build", "groth16", "--key", &path, "--allow-unsafe-key"]).refused(&["broken.json", "vk_gamma_2"]);
+    residue(&["build", "groth16", "--allow-unsafe-key"]).refused(&["--key"]);
+}
+
+#[test]
+fn a_proof_may_bring_its_inputs_and_files_a_mark() {
+    let directory = directory("verifiers_forms");
+    let read = |path: &str| -> Value { serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap() };
+    let full = serde_json::json!({ "proof": read(PROOF), "publicSignals": read(PUBLIC) });
+    let full = file(&directory, "full.json", format!("\u{feff}{full}"));
+    let key = file(&directory, "marked.json", format!("\u{feff}{}", read(KEY)));
+    let run = |options: &[&str]| {
+        let args = [&["example", "groth16", "--key", &key, "--json"], options].concat();
+        residue(&args).json(0)["output"].clone()
+    };
+    assert_eq!(run(&["--proof", &full]), word(1));
+    assert_eq!(run(&["--proof", &full, "--public", PUBLIC]), word(1));
+    assert_eq!(run(&["--proof", PROOF, "--public", &full]), word(1));
+    let wide: Vec<u8> = read(KEY).to_string().encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let wide = file(&directory, "wide.json", wide);
+    residue(&["build", "groth16", "--key", &wide]).refused(&["wide.json", "it is UTF-16, and not UTF-8 text"]);
+}

@@ -1,12 +1,12 @@
-//! Keys and proofs of Groth16 in the JSON of snarkjs and of gnark.
-//!
-//! snarkjs: `vk_alpha_1`, `vk_beta_2`, `vk_gamma_2`, `vk_delta_2` and `IC`; `pi_a`, `pi_b`, `pi_c`. gnark: `G1.Alpha`, `G1.K`, `G2.Beta`, `G2.Gamma` and
-//! `G2.Delta`; `Ar`, `Bs`, `Krs`.
+//! Keys and proofs of Groth16 in JSON. [`super::form`] has the fields of keys; proofs have `pi_a`, `pi_b`, `pi_c` (snarkjs), `Ar`, `Bs`, `Krs` (gnark) or `a`, `b`, `c`
+//! (ZoKrates, garaga), and may stand in an object `proof` beside their inputs.
 
 use super::curve::ProofCurve;
+use super::form::{KeyFields, KeyForm};
 use super::key::{INPUTS_MAX, Key, Proof};
-use crate::keyed::json::Field;
+use super::safety;
 pub use crate::keyed::json::inputs;
+use crate::keyed::json::{Field, of_proof};
 use crate::keyed::points::Curve;
 use crate::keyed::unique;
 use crate::verifier::KeyError;
@@ -28,52 +28,39 @@ impl KeyFile {
         if json.is_object() { Ok(Self { json }) } else { Err(Field::root(&json).shape("an object")) }
     }
 
-    fn is_gnark(&self) -> bool {
-        self.json.get("G1").is_some() || self.json.get("G2").is_some()
-    }
-
     /// Whether it is a key on this curve: by the name of the curve, or else by whether α is on it, as keys of gnark do not say.
     pub fn is_of<C: ProofCurve>(&self) -> Result<bool, KeyError> {
         let root = Field::root(&self.json);
-        let name = root.get("curve");
-        match name.value {
-            Some(Value::String(curve)) => {
-                let curve = curve.to_lowercase();
-                let known = [Bn254::NAMES, Bls12_381::NAMES].concat();
-                if !known.contains(&curve.as_str()) {
-                    return Err(name.shape("\"bn128\" or \"bls12381\""));
-                }
+        let name = root.curve();
+        match (name.value, name.plain_text()) {
+            (Some(_), Some(curve)) if [Bn254::NAMES, Bls12_381::NAMES].concat().contains(&curve.as_str()) => {
                 Ok(C::NAMES.contains(&curve.as_str()))
             }
-            Some(_) => Err(name.shape("\"bn128\" or \"bls12381\"")),
-            None => {
-                let alpha = if self.is_gnark() { root.get("G1").get("Alpha") } else { root.get("vk_alpha_1") };
-                Ok(match alpha.point::<C::Number>() {
-                    Ok(point) => point.curve_defect(Curve::<C>::new().b) == C::Number::ZERO,
-                    Err(KeyError::TooLarge { .. }) => false,
-                    Err(error) => return Err(error),
-                })
-            }
+            (Some(_), _) => Err(name.shape("\"bn128\" or \"bls12381\"")),
+            (None, _) => match KeyForm::of(&root)?.fields(&root).alpha.point::<C::Number>() {
+                Ok(point) => Ok(point.curve_defect(Curve::<C>::new().b) == C::Number::ZERO),
+                Err(KeyError::TooLarge { .. }) => Ok(false),
+                Err(error) => Err(error),
+            },
         }
     }
 
-    /// The key, all of whose points are checked.
+    /// The key, all of whose points are checked; one for which proofs can be made up is refused.
     pub fn key<C: ProofCurve>(&self) -> Result<Key<C::Number, C>, KeyError> {
+        let key = self.any_key()?;
+        let root = Field::root(&self.json);
+        safety::check(&key, &KeyForm::of(&root)?.fields(&root))?;
+        Ok(key)
+    }
+
+    /// The same, whether proofs can be made up for it or not.
+    pub fn any_key<C: ProofCurve>(&self) -> Result<Key<C::Number, C>, KeyError> {
         let (curve, root) = (Curve::<C>::new(), Field::root(&self.json));
-        let [alpha, beta, gamma, delta, ic] = if self.is_gnark() {
-            for list in ["CommitmentKeys", "PublicAndCommitmentCommitted"] {
-                let field = root.get(list);
-                let is_empty = field.value.is_none_or(|value| value.is_null() || value == &Value::Array(Vec::new()));
-                if !is_empty {
-                    return Err(field.shape("an empty list: circuits with commitments have another check"));
-                }
-            }
-            let (g1, g2) = (root.get("G1"), root.get("G2"));
-            [g1.get("Alpha"), g2.get("Beta"), g2.get("Gamma"), g2.get("Delta"), g1.get("K")]
-        } else {
-            root.is_one_of("protocol", &["groth16"], "\"groth16\"")?;
-            ["vk_alpha_1", "vk_beta_2", "vk_gamma_2", "vk_delta_2", "IC"].map(|name| root.get(name))
-        };
+        root.get("protocol").is_one_of(&PROTOCOLS, "\"groth16\"")?;
+        root.get("scheme").is_one_of(&["g16"], "\"g16\"")?;
+        let form = KeyForm::of(&root)?;
+        no_commitments(&root)?;
+        let KeyFields { alpha, beta, gamma, delta, ic } = form.fields(&root);
         let points = ic.list("a list of points, of which the first is there without inputs")?;
         if points.is_empty() || points.len() > INPUTS_MAX + 1 {
             return Err(ic.shape("a list of points, one more than inputs, which are 4096 at most"));
@@ -89,6 +76,23 @@ impl KeyFile {
     }
 }
 
+/// Names of the system in files of snarkjs, and in those of versions before 0.4.
+const PROTOCOLS: [&str; 2] = ["groth16", "groth"];
+
+/// That a key of gnark is of a circuit without commitments. From 0.11 on `CommitmentKeys` has one for each; from 0.9 on `PublicAndCommitmentCommitted` has an entry
+/// for each, and `CommitmentKey` is there without any; in 0.8 `CommitmentInfo` says what is committed to.
+fn no_commitments(root: &Field<'_>) -> Result<(), KeyError> {
+    let lists = ["PublicAndCommitmentCommitted", "CommitmentInfo"].map(|name| root.get(name));
+    let says = lists.iter().any(|list| list.value.is_some());
+    for name in root.names().filter(|name| name.contains("Commit")) {
+        let field = root.get(name);
+        if !field.is_void() && !(says && name == "CommitmentKey") {
+            return Err(field.shape("an empty list: circuits with commitments have another check"));
+        }
+    }
+    Ok(())
+}
+
 /// The proof in this text. Its coordinates are below p; that they are those of points is for the verifier to see.
 pub fn proof<C: ProofCurve>(text: &str) -> Result<Proof<C::Number, C>, KeyError> {
     let json = unique::read(text)?;
@@ -96,9 +100,19 @@ pub fn proof<C: ProofCurve>(text: &str) -> Result<Proof<C::Number, C>, KeyError>
     if !json.is_object() {
         return Err(root.shape("an object"));
     }
-    root.is_one_of("protocol", &["groth16"], "\"groth16\"")?;
-    root.is_one_of("curve", C::NAMES, "the curve of the key")?;
-    let names = if json.get("Ar").is_some() { ["Ar", "Bs", "Krs"] } else { ["pi_a", "pi_b", "pi_c"] };
-    let [a, b, c] = names.map(|name| root.get(name));
+    root.get("scheme").is_one_of(&["g16"], "\"g16\"")?;
+    root.curve().is_one_of(C::NAMES, "the curve of the key")?;
+    let proof = of_proof(&root);
+    proof.get("protocol").is_one_of(&PROTOCOLS, "\"groth16\"")?;
+    proof.curve().is_one_of(C::NAMES, "the curve of the key")?;
+    for name in proof.names().filter(|name| name.contains("Commit")) {
+        let field = proof.get(name);
+        if !field.is_void() {
+            return Err(field.shape("empty: the key is of a circuit without commitments"));
+        }
+    }
+    let forms = [["pi_a", "pi_b", "pi_c"], ["Ar", "Bs", "Krs"], ["a", "b", "c"]];
+    let named = |names: &&[&str; 3]| names.iter().any(|name| proof.get(name).value.is_some());
+    let [a, b, c] = forms.iter().find(named).unwrap_or(&forms[0]).map(|name| proof.get(name));
     Ok(Proof { a: a.point()?, b: b.twist_point()?, c: c.point()? })
 }

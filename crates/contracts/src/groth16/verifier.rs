@@ -18,7 +18,7 @@ use residue_curves::pairing::residue_witness::is_in_fp6;
 use residue_curves::tower::{Fp2, Fp12};
 use residue_curves::{Affine, Jacobian};
 use residue_formula::Number;
-use residue_ir::{Bundle, Fp2Product, Machine, Numbers, Program, WordOp, record_with};
+use residue_ir::{Bundle, Feature, Fp2Product, Machine, Numbers, Program, WordOp, record_with};
 use ruint::aliases::U256;
 use std::cell::RefCell;
 
@@ -195,7 +195,7 @@ impl<C: ProofCurve> Verifier<C> {
         verdict: impl FnOnce(&M, Fp12<M::Fe, C>, Conditions<M::Fe>),
     ) {
         let inputs = self.parse_inputs(machine);
-        let sum = self.sum.compute(machine, &inputs, &C::constants().three_halves);
+        let sum = self.input_sum(machine, &inputs);
         let ((a, b), (c, [x, one, y]), members, vanishing) = self.parse_points(machine, sum);
         let conditions = C::members(machine, members).and_vanishes(vanishing);
         let inverse = C::invert(machine, y * c.y);
@@ -215,6 +215,19 @@ impl<C: ProofCurve> Verifier<C> {
             }
         };
         verdict(machine, f, conditions.and(given.membership(machine)));
+    }
+
+    /// IC₀ + Σ sᵢ·ICᵢ: by combs, or if there are many inputs, and code for them is short, by tables that are made at run time.
+    fn input_sum<M: Machine>(&self, machine: &M, inputs: &[M::Word]) -> Jacobian<M::Fe> {
+        let by_combs = |machine: &M| self.sum.compute(machine, inputs, &C::constants().three_halves);
+        let (constant, points) = (self.key.ic[0], &self.key.ic[1..]);
+        let finite: Vec<_> = points.iter().flatten().copied().collect();
+        let are_many = C::MANY.is_some_and(|many| points.len() >= many) && finite.len() == points.len();
+        if !are_many {
+            return by_combs(machine);
+        }
+        let of_many = |machine: &M| C::sum_of_many(machine, self.places().inputs, constant, &finite);
+        machine.branch(machine.has(Feature::Given), of_many, by_combs)
     }
 
     /// 1 if the elements of Fp in these bytes of calldata are below p, else 0.
@@ -317,8 +330,7 @@ impl<C: ProofCurve> Verifier<C> {
     }
 }
 
-/// Combs of the inputs' points: seven teeth at most, and tables of 16 KiB of code at most, up to 64 inputs on BN254, so that all of it stays below the 64 KiB
-/// of EIP-7954.
+/// Combs of the inputs' points: seven teeth at most, and tables of 16 KiB of code at most, up to 64 inputs on BN254.
 fn comb<C: ProofCurve>(inputs: u32) -> Comb {
     let element_bytes = C::Number::modulus().bits().div_ceil(64) * 8;
     let bytes = |teeth: &u32| (u64::from(inputs) << *teeth) * 2 * element_bytes;

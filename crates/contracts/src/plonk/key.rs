@@ -1,6 +1,8 @@
 //! Verifying keys and proofs in the JSON of snarkjs.
 
-use crate::keyed::json::Field;
+use super::safety;
+use crate::groth16::ProofCurve;
+use crate::keyed::json::{Field, of_proof};
 use crate::keyed::points::Curve;
 use crate::keyed::unique;
 use crate::verifier::KeyError;
@@ -45,12 +47,19 @@ const POWER_MAX: u32 = 28;
 
 /// That the file, if it says of what it is, is of PLONK on BN254.
 fn of_this_system(root: &Field<'_>) -> Result<(), KeyError> {
-    root.is_one_of("protocol", &["plonk"], "\"plonk\"")?;
-    root.is_one_of("curve", &["bn128", "bn254"], "\"bn128\"")
+    root.get("protocol").is_one_of(&["plonk"], "\"plonk\"")?;
+    root.curve().is_one_of(Bn254::NAMES, "\"bn128\"")
 }
 
-/// The key in this text.
+/// The key in this text; one for which proofs can be made up, or none can hold, is refused.
 pub fn key(text: &str) -> Result<Key, KeyError> {
+    let key = any_key(text)?;
+    safety::check(&key)?;
+    Ok(key)
+}
+
+/// The same, whether it is safe or not. Always checked is that the points are in their groups, and that ω, k₁ and k₂ are what they are to be.
+pub fn any_key(text: &str) -> Result<Key, KeyError> {
     let json = unique::read(text)?;
     let root = Field::root(&json);
     if !json.is_object() {
@@ -112,14 +121,16 @@ pub fn proof(text: &str) -> Result<Proof, KeyError> {
         return Err(root.shape("an object"));
     }
     of_this_system(&root)?;
+    let proof = of_proof(&root);
+    of_this_system(&proof)?;
     let mut numbers = Vec::new();
     for name in ["A", "B", "C", "Z", "T1", "T2", "T3", "Wxi", "Wxiw"] {
-        let Affine { x, y } = root.get(name).point::<Bn254Fp>()?;
+        let Affine { x, y } = proof.get(name).point::<Bn254Fp>()?;
         numbers.extend([x, y].map(residue_formula::Number::to_canonical));
     }
     let r = Bn254::FAMILY.order();
     for name in ["eval_a", "eval_b", "eval_c", "eval_s1", "eval_s2", "eval_zw"] {
-        let field = root.get(name);
+        let field = proof.get(name);
         match field.number()? {
             (true, _) => return Err(field.shape("a number that is not negative")),
             (false, number) if number >= r => return Err(field.too_large(&number, "r =", r)),

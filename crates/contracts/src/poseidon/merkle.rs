@@ -23,7 +23,8 @@ pub const CONTRACT: Contract = Contract {
 
 /// What contracts of this kind take and return.
 pub(crate) const INTERFACE: &str = "96 bytes and 32 a level, at most 256: root, leaf, index of the leaf, then the siblings from the \
-                                    leaf upwards; returns 32 bytes, 1 or 0";
+                                    leaf upwards; returns 32 bytes, 1 or 0; takes the depth from the length of calldata, so that an inner node \
+                                    is a leaf of a shorter path: the caller has to fix it";
 
 /// Elements before the siblings.
 const HEAD: u32 = 3;

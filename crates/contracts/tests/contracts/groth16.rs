@@ -5,9 +5,11 @@
 
 mod bls12_381;
 mod example;
+mod forms;
 pub mod judge;
 mod keys;
 pub mod proofs;
+mod unsafe_keys;
 
 use crate::bn254::points;
 use crate::by_precompiles::by_precompiles;
@@ -20,7 +22,7 @@ use judge::{Answer, answer};
 use num_bigint::BigUint;
 use proofs::{Trapdoor, fr, of_random_circuit, snarkjs_inputs, snarkjs_key, snarkjs_proof};
 use residue_compiler::compile;
-use residue_contracts::{PROOF_SYSTEMS, ProofSystem, Source, Verifier};
+use residue_contracts::{PROOF_SYSTEMS, ProofSystem, Source, Verifier, VerifierOptions};
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
 use std::iter::once;
@@ -33,8 +35,15 @@ pub fn system() -> &'static ProofSystem {
     PROOF_SYSTEMS.iter().find(|system| system.name == "groth16").unwrap()
 }
 
+/// Of keys with small and equal points too.
 pub fn verifier(key: &VerifyingKey<Bn254>, takes_witness: bool) -> Arc<dyn Verifier> {
-    (system().verifier)(&snarkjs_key(key).to_string(), takes_witness).unwrap()
+    let options = VerifierOptions { takes_witness, allows_unsafe_key: true };
+    (system().verifier)(&snarkjs_key(key).to_string(), options).unwrap()
+}
+
+/// Options with or without a witness.
+pub fn with_witness(takes_witness: bool) -> VerifierOptions {
+    VerifierOptions { takes_witness, ..VerifierOptions::default() }
 }
 
 fn prepared(verifier: &dyn Source, revision: Revision) -> Option<Prepared> {
@@ -145,6 +154,35 @@ fn a_key_may_have_many_inputs() {
     inputs[199] += Fr::ONE;
     let call = subject.calldata(&proof, &inputs);
     subject.check(&call, Answer::False, "the last of 200 inputs is another");
+}
+
+#[test]
+fn the_sum_of_many_inputs_may_be_the_identity_and_calldata_may_go_on() {
+    let mut seeded = Seeded(24);
+    // Two chunks and one input of a third.
+    let trapdoor = Trapdoor::random(&mut seeded, 9);
+    for takes_witness in [false, true] {
+        let mut subject = Subject::one(&trapdoor.key(), takes_witness);
+        let mut inputs: Vec<Fr> = (0..9).map(|_| fr(&mut seeded)).collect();
+        let ordinary = inputs.clone();
+        let excess = trapdoor.sum(&inputs);
+        inputs[8] -= excess * trapdoor.ic[9].inverse().unwrap();
+        assert_eq!(trapdoor.sum(&inputs), Fr::ZERO);
+        let cases =
+            [("any", ordinary), ("the identity", inputs), ("zeros", vec![Fr::ZERO; 9]), ("r − 1", vec![-Fr::ONE; 9])];
+        for (what, inputs) in cases {
+            let proof = trapdoor.proof(&inputs, fr(&mut seeded), fr(&mut seeded));
+            let call = subject.calldata(&proof, &inputs);
+            subject.check(&call, Answer::True, what);
+            subject.check(&[&call[..], &[7; 200]].concat(), Answer::True, &format!("{what}, and more calldata"));
+            for input in [0, 3, 4, 8] {
+                let mut other = inputs.clone();
+                other[input] += Fr::ONE;
+                let call = subject.calldata(&proof, &other);
+                subject.check(&call, Answer::False, &format!("{what}, input {input} is another"));
+            }
+        }
+    }
 }
 
 /// A call with something else in the words from `word` on.

@@ -166,25 +166,48 @@ fn only_true_checks_have_a_witness() {
 }
 
 #[test]
-fn other_lengths_and_elements_not_below_the_modulus_are_refused() {
+fn elements_that_are_not_below_the_modulus_are_as_good_as_none() {
+    let mut prepared = prepared(&CONTRACT, Revision::Eip6690_2024);
+    let mut seeded = Seeded(8);
+    let right_pairs = crate::pairing::kinds::product_of_one(&mut seeded, 2);
+    let right = witness(&right_pairs).unwrap();
+    let wrong_pairs = [&right_pairs[..PAIR_BYTES], &encode1(seeded.g1()), &right_pairs[PAIR_BYTES + 128..]].concat();
+    let p = crate::points::p();
+    for (pairs, what) in [(&right_pairs, "true"), (&wrong_pairs, "false")] {
+        let without = check(&mut prepared, pairs, &[], what);
+        for place in 0..6 {
+            let own = &right[ELEMENT_BYTES * place..][..ELEMENT_BYTES];
+            let own = BigUint::from_bytes_be(own) + &p;
+            // The last is above p by its lower 32 bytes alone, and the one before by its upper 16.
+            let above =
+                [(&p >> 256u32) + 1u32, &p >> 256u32].map(|high| (high << 256u32) + (BigUint::from(1u32) << 255u32));
+            let most = (BigUint::from(1u32) << 384u32) - 1u32;
+            for number in [p.clone(), own, most].into_iter().chain(above.into_iter().filter(|number| *number >= p)) {
+                let mut other = right.clone();
+                other[ELEMENT_BYTES * place..][..ELEMENT_BYTES].copy_from_slice(&number.to_bytes_be());
+                let gas = check(&mut prepared, pairs, &other, &format!("{what}: element {place} is {number}"));
+                assert!(gas < without + 1_000, "{what}: {gas} gas, and {without} without a witness");
+            }
+            // What is below p by one is a wrong witness and no more.
+            let mut other = right.clone();
+            other[ELEMENT_BYTES * place..][..ELEMENT_BYTES].copy_from_slice(&(&p - 1u32).to_bytes_be());
+            check(&mut prepared, pairs, &other, &format!("{what}: element {place} is p − 1"));
+        }
+    }
+}
+
+#[test]
+fn other_lengths_are_refused() {
     let mut prepared = prepared(&CONTRACT, Revision::Eip6690_2024);
     let pairs = crate::pairing::kinds::product_of_one(&mut Seeded(5), 2);
     let right = witness(&pairs).unwrap();
-    let mut refused = vec![
+    let refused = [
         Vec::new(),
         right.clone(),
         [&pairs[..], &right[1..]].concat(),
         [&pairs[..], &right, &[0]].concat(),
         [&pairs[1..], &right].concat(),
     ];
-    for place in 0..6 {
-        for number in [crate::points::p(), (BigUint::from(1u32) << 384) - 1u32] {
-            let mut input = [&pairs[..], &right].concat();
-            let at = pairs.len() + ELEMENT_BYTES * place;
-            input[at..at + ELEMENT_BYTES].copy_from_slice(&number.to_bytes_be());
-            refused.push(input);
-        }
-    }
     for input in refused {
         let halt = prepared.run_without_memory(&input, GAS).halt;
         assert!(halt.is_exceptional() && halt != Halt::OutOfGas, "{} bytes: {halt}", input.len());

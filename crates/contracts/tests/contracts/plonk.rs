@@ -2,6 +2,7 @@
 //! kind; `conformance` has a key and a proof of snarkjs.
 
 pub mod judge;
+mod unsafe_keys;
 
 use crate::bn254::points;
 use crate::by_precompiles::by_precompiles;
@@ -15,7 +16,7 @@ use judge::{Answer, EVALUATIONS_AT, INPUTS_AT, answer, completed, word};
 use num_bigint::BigUint;
 use residue_compiler::compile;
 use residue_contracts::plonk::{Key, key};
-use residue_contracts::{PROOF_SYSTEMS, Verifier};
+use residue_contracts::{PROOF_SYSTEMS, Verifier, VerifierOptions};
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared};
 use residue_isa::{GasSchedule, Revision};
 use serde_json::{Value, json};
@@ -73,9 +74,11 @@ impl Trapdoor {
     }
 }
 
+/// Of keys with small and equal points too.
 pub fn verifier(key: &Value) -> Arc<dyn Verifier> {
     let system = PROOF_SYSTEMS.iter().find(|system| system.name == "plonk").unwrap();
-    (system.verifier)(&key.to_string(), false).unwrap()
+    let options = VerifierOptions { allows_unsafe_key: true, ..VerifierOptions::default() };
+    (system.verifier)(&key.to_string(), options).unwrap()
 }
 
 struct Subject {
@@ -98,7 +101,7 @@ impl Subject {
             Some((revision, Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code)))
         };
         Self {
-            key: key::key(&json.to_string()).unwrap(),
+            key: key::any_key(&json.to_string()).unwrap(),
             x: trapdoor.x_2(),
             selector: verifier.example()[..4].to_vec(),
             prepared: once((Revision::Evm, by_precompiles(&verifier.program(), Fork::Cancun).unwrap().0))
@@ -244,7 +247,8 @@ fn what_is_wrong_with_a_key_or_a_proof_is_said_by_field_and_value() {
     let error = key::proof("{}").unwrap_err().to_string();
     assert!(error.contains("A is missing"), "{error}");
     let system = PROOF_SYSTEMS.iter().find(|system| system.name == "plonk").unwrap();
-    let error = (system.verifier)(&good.to_string(), true).unwrap_err().to_string();
+    let options = VerifierOptions { takes_witness: true, ..VerifierOptions::default() };
+    let error = (system.verifier)(&good.to_string(), options).unwrap_err().to_string();
     assert!(error.contains("no residue witness"), "{error}");
 }
 

@@ -17,14 +17,19 @@ use residue_formula::{Fe, Number};
 use residue_ir::{Machine, SequenceStep, Variable, WordOp};
 
 /// k·T, T = τ·G with τ = 3¹⁶⁰ modulo r: no multiple of the generator that anybody has for a point.
-pub(crate) fn offset<M: Machine, E: Endomorphism>(machine: &M, curve: &E, k: &BigUint) -> Affine<M::Fe> {
+pub fn known_offset<E: Endomorphism>(curve: &E, k: &BigUint) -> Affine<E::Number> {
     let Affine { x, y } = curve.generator();
     let element = |value| E::Number::from_canonical(value).expect("it is below p");
     let order = curve.order();
     let multiple = k * BigUint::from(3u8).modpow(&160u32.into(), &order) % order;
-    let point = Sums { a: E::Number::ZERO }
+    Sums { a: E::Number::ZERO }
         .multiple(&multiple, Affine::new(element(&x), element(&y)))
-        .expect("r divides neither of the factors");
+        .expect("r divides neither of the factors")
+}
+
+/// The same as constants.
+pub(crate) fn offset<M: Machine, E: Endomorphism>(machine: &M, curve: &E, k: &BigUint) -> Affine<M::Fe> {
+    let point = known_offset(curve, k);
     Affine::new(machine.constant(&point.x.to_canonical()), machine.constant(&point.y.to_canonical()))
 }
 

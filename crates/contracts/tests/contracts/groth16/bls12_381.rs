@@ -1,7 +1,7 @@
 //! Verifiers on BLS12-381, judged by ark-groth16 and by revm's precompiles of EIP-2537.
 
 use super::proofs::{gnark_key, gnark_proof, of_random_circuit_on, snarkjs_inputs, snarkjs_key, snarkjs_proof};
-use super::{Answer, GAS, bytes, prepared, system};
+use super::{Answer, GAS, bytes, prepared, system, with_witness};
 use crate::by_precompiles::by_precompiles;
 use crate::points::{Seeded, encode1, encode2, p, r};
 use crate::support::chosen;
@@ -67,7 +67,7 @@ struct Subject {
 
 impl Subject {
     fn new(key: &VerifyingKey<Bls12_381>, takes_witness: bool, revisions: &[Revision]) -> Self {
-        let verifier = (system().verifier)(&snarkjs_key(key).to_string(), takes_witness).unwrap();
+        let verifier = (system().verifier)(&snarkjs_key(key).to_string(), with_witness(takes_witness)).unwrap();
         let prepare = |&revision: &Revision| (revision, prepared(&*verifier, revision).unwrap());
         let (thin, _) = by_precompiles(&verifier.program(), Fork::Prague).unwrap();
         let prepared = once((Revision::Evm, thin)).chain(revisions.iter().map(prepare)).collect();
@@ -113,7 +113,7 @@ fn proofs_of_random_circuits_hold_and_no_others() {
         let mut subject = Subject::new(&key, case % 2 == 1, &[Revision::Eip6690_2024]);
         let call = subject.calldata(&proof, &inputs);
         subject.check(&call, Answer::True, &what);
-        let gnark = (system().verifier)(&gnark_key(&key).to_string(), false).unwrap();
+        let gnark = (system().verifier)(&gnark_key(&key).to_string(), with_witness(false)).unwrap();
         let inputs_text = snarkjs_inputs(&inputs).to_string();
         assert_eq!(gnark.call(&gnark_proof(&proof).to_string(), &inputs_text).unwrap(), call, "{what}");
         if count > 0 {
