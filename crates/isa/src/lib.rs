@@ -2,7 +2,8 @@
 //!
 //! Read in this order: [`field_instruction`] says what an instruction does, whatever its bytes; [`opcode`] is the table of
 //! names; [`revision`] is the list of interfaces, one file each, with the bytes; [`mod@fork`] has the hard forks; [`mod@jumpdests`] finds jump targets;
-//! [`precompile`] has the addresses of precompiles; [`schedule`] is a complete set of prices as a value; [`mod@assembly`] turns text or a list of items into code and back.
+//! [`precompile`] has the addresses of precompiles; [`schedule`] is a complete set of prices as a value; [`mod@assembly`] turns text or a list of items into code and back;
+//! [`mod@nearest`] finds what an unknown name may have meant.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
@@ -13,6 +14,7 @@ pub mod fork;
 pub mod fp2;
 pub mod fp6;
 pub mod jumpdests;
+pub mod nearest;
 pub mod opcode;
 pub mod precompile;
 pub mod revision;
@@ -24,6 +26,7 @@ pub use fork::{Fork, UnknownFork};
 pub use fp2::{Fp2Lanes, Fp2Products};
 pub use fp6::Fp6Product;
 pub use jumpdests::{Jumpdests, jumpdests};
+pub use nearest::{did_you_mean, nearest};
 pub use opcode::OpcodeRow;
 pub use revision::rules::SlotRules;
 pub use revision::{EncodeError, Family, Interface, Revision, UnknownRevision};
