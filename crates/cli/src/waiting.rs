@@ -1,12 +1,13 @@
 //! What a terminal shows while a command computes: nothing for half a second, then what is done, with a clock.
 
-use std::io::{IsTerminal, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::shows_progress;
 
 /// Whether there is one already: others that begin meanwhile show nothing.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
@@ -25,7 +26,7 @@ impl WaitingLine {
     /// Shows `what` on stderr after half a second, if that is a terminal.
     #[must_use]
     pub fn new(what: impl FnOnce() -> String) -> Self {
-        if !stderr().is_terminal() || IS_TAKEN.swap(true, Ordering::Relaxed) {
+        if !shows_progress() || IS_TAKEN.swap(true, Ordering::Relaxed) {
             return Self { ends: None, shows: None };
         }
         let what = what();
@@ -46,12 +47,18 @@ impl WaitingLine {
     }
 }
 
-fn spinner(what: &str) -> ProgressBar {
-    let bar = ProgressBar::new_spinner().with_message(what.to_owned()).with_elapsed(BEFORE_IT_IS_TAKEN);
-    match ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+/// A bar of a template that is drawn on stderr, and nowhere if that is no terminal or one that knows no escape sequences.
+pub fn bar(length: u64, template: &str) -> ProgressBar {
+    let target = if shows_progress() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(length), target);
+    match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
+}
+
+fn spinner(what: &str) -> ProgressBar {
+    bar(0, "{spinner} {msg} {elapsed}").with_message(what.to_owned()).with_elapsed(BEFORE_IT_IS_TAKEN)
 }
 
 impl Drop for WaitingLine {

@@ -6,26 +6,28 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use anyhow::Context;
 use clap::Parser;
 use residue_node::node::Node;
 use residue_node::options::{Options, mine_every};
 use residue_node::server::serve;
+use residue_workbench::output;
 use tracing_subscriber::EnvFilter;
 
-/// What the shell is told when the command line, a file or the data folder is at fault.
-const USAGE: u8 = 2;
-
 fn main() -> ExitCode {
-    let options = Options::parse();
+    let options = match Options::try_parse() {
+        Ok(options) => options,
+        Err(error) => return output::usage(&error.to_string(), error.use_stderr(), || error.print()),
+    };
     let default = if options.quiet { "warn" } else { "info" };
     let filter = EnvFilter::try_from_env("RESIDUE_LOG").unwrap_or_else(|_| EnvFilter::new(default));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    // A log that cannot be written has nowhere to say so.
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    log.log_internal_errors(false).init();
     match run(&options) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(USAGE)
-        }
+        // The command line, a file or the data folder is at fault, or stdout cannot be written.
+        Err(error) => output::refused(&format!("{error:#}")),
     }
 }
 
@@ -37,9 +39,9 @@ fn run(options: &Options) -> anyhow::Result<()> {
         let served = serve(Arc::clone(&node), address).await;
         let (bound, handle) = served.map_err(|error| anyhow::anyhow!("--port {}: {error}", options.port))?;
         if !options.quiet {
-            welcome(&node);
+            say(&welcome(&node))?;
         }
-        println!("Listening on {bound}");
+        say(&format!("Listening on {bound}\n"))?;
         if let Some(seconds) = options.block_time {
             tokio::spawn(mine_every(Arc::clone(&node), seconds));
         }
@@ -53,16 +55,20 @@ fn run(options: &Options) -> anyhow::Result<()> {
     })
 }
 
-/// Says which accounts there are.
-fn welcome(node: &Node) {
-    for (address, secret) in node.keys.secrets() {
-        println!("{address} {secret}");
-    }
-    println!("Chain ID: {}", node.chain.rules().chain_id());
+/// Prints a text. Its reader may have gone away.
+fn say(text: &str) -> anyhow::Result<()> {
+    output::to_stdout(text.as_bytes()).context("writing to stdout")
+}
+
+/// The accounts that there are, and the rules.
+fn welcome(node: &Node) -> String {
+    let mut text: String = node.keys.secrets().map(|(address, secret)| format!("{address} {secret}\n")).collect();
+    text += &format!("Chain ID: {}\n", node.chain.rules().chain_id());
     for (time, engine) in node.chain.factory().engines() {
-        let config = engine.config();
-        println!("Revision: {} with schedule {} from block time {time}", config.revision, config.schedule.name());
+        let (revision, schedule) = (engine.config().revision, engine.config().schedule.name());
+        text += &format!("Revision: {revision} with schedule {schedule} from block time {time}\n");
     }
+    text
 }
 
 async fn interrupted() {
