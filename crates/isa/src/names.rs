@@ -9,9 +9,12 @@ const FEW: usize = 6;
 /// Characters of a wrong name that are said.
 const CHARS_MAX: usize = 80;
 
-/// A name that nothing of its kind has.
+/// A name that nothing of its kind has. Its parts are apart, so that results which may be one are small.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownName {
+pub struct UnknownName(Box<Parts>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Parts {
     kind: String,
     name: String,
     /// The end of the message: the nearest names, or all if there are few.
@@ -27,25 +30,20 @@ impl UnknownName {
         let known: Vec<&str> = known.into_iter().collect();
         let is_all = known.len() <= FEW;
         let offer = if is_all { format!("; known are {}", known.join(", ")) } else { did_you_mean(name, known) };
-        Self { kind: kind.into(), name: name.to_owned(), offer, lists: None, is_all }
+        Self(Box::new(Parts { kind: kind.into(), name: name.to_owned(), offer, lists: None, is_all }))
     }
 
     /// The same, with the command that lists all names.
     #[must_use]
     pub fn listed_by(mut self, command: &'static str) -> Self {
-        self.lists = Some(command);
+        self.0.lists = Some(command);
         self
-    }
-
-    /// The name given.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 }
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, name, offer, lists, is_all } = self;
+        let Parts { kind, name, offer, lists, is_all } = &*self.0;
         write!(f, "unknown {kind} {}{offer}", quoted(name))?;
         match lists {
             Some(command) if !is_all => {
