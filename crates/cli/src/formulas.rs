@@ -79,6 +79,11 @@ pub enum F2mul {
 }
 
 impl Formulas {
+    /// The options, and whether each is given.
+    pub fn given(&self) -> [(&'static str, bool); 2] {
+        [("--f2mul", self.f2mul.is_some()), ("--multiples", self.multiples.is_some())]
+    }
+
     /// The contract compiled in the cheapest of the variants asked for.
     pub fn compile(
         &self,

@@ -2,10 +2,16 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::num::IntErrorKind;
 use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use residue_isa::{names, read_text};
 
+/// Whether standard input has been read: who reads it again would take nothing for what was meant.
+static IS_STDIN_READ: AtomicBool = AtomicBool::new(false);
 /// No file that is read may be larger.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 /// No range of memory that is shown may be larger: memory cannot grow beyond this.
@@ -26,21 +32,21 @@ impl MemoryRange {
 /// An unsigned number: decimal, or hexadecimal after 0x; `_` may separate digits.
 pub fn number(text: &str) -> Result<u64> {
     let digits = text.replace('_', "");
-    let number = match digits.strip_prefix("0x") {
+    let number = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(digits) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => u64::from_str_radix(digits, 16),
         None if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits.parse(),
-        _ if digits.starts_with('-') => bail!("{text:?} is negative"),
-        _ => bail!("{text:?} is not a number"),
+        _ if digits.starts_with('-') => bail!("{} is negative", names::quoted(text)),
+        _ => bail!("{} is not a number", names::quoted(text)),
     };
-    number.map_err(|_| match digits.trim_start_matches("0x").is_empty() {
-        true => anyhow!("{text:?} is not a number"),
-        false => anyhow!("{text} is too large: at most {}", u64::MAX),
+    number.map_err(|error| match error.kind() {
+        IntErrorKind::PosOverflow => anyhow!("{} is too large: at most {}", names::quoted(text), u64::MAX),
+        _ => anyhow!("{} is not a number", names::quoted(text)),
     })
 }
 
 /// `FROM:TO` in bytes.
 pub fn memory_range(text: &str) -> Result<MemoryRange> {
-    let (from, to) = text.split_once(':').ok_or_else(|| anyhow!("{text:?} is not FROM:TO"))?;
+    let (from, to) = text.split_once(':').ok_or_else(|| anyhow!("{} is not FROM:TO", names::quoted(text)))?;
     let end = |name: &str, text: &str| number(text).map_err(|error| anyhow!("{name}: {error}"));
     let (from, to) = (end("FROM", from)?, end("TO", to)?);
     ensure!(from <= to, "it ends at {to}, before its start {from}");
@@ -59,15 +65,23 @@ pub fn code(path: &str) -> Result<Vec<u8>> {
 pub fn calldata(text: &str) -> Result<Vec<u8>> {
     match text.strip_prefix('@') {
         Some(path) => bytes_file(path).context("reading the input"),
-        None => hexadecimal(text, "--input"),
+        None => hexadecimal(text, "--input").map_err(|error| match is_a_file(text) {
+            true => anyhow!("--input {0}: a file is given as --input @{0}", names::quoted(text).trim_matches('"')),
+            false => error,
+        }),
     }
+}
+
+/// Whether what is no hexadecimal is the name of a file, or looks like one.
+fn is_a_file(text: &str) -> bool {
+    let extension = Path::new(text).extension().and_then(|extension| extension.to_str());
+    let is_known = extension.is_some_and(|extension| ["hex", "bin", "txt", "json"].contains(&extension));
+    is_known || Path::new(text).is_file()
 }
 
 /// The text of a file, or of standard input if `path` is `-`.
 pub fn text_file(path: &str) -> Result<String> {
-    let bytes = read(path)?;
-    String::from_utf8(bytes)
-        .map_err(|error| anyhow!("{}: byte {} is not UTF-8 text", shown(path), error.utf8_error().valid_up_to()))
+    read_text(read(path)?).with_context(|| shown(path).to_owned())
 }
 
 /// The bytes of a file, or of standard input if `path` is `-`.
@@ -87,6 +101,10 @@ fn bytes_file(path: &str) -> Result<Vec<u8>> {
 
 fn read(path: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    ensure!(
+        path != "-" || !IS_STDIN_READ.swap(true, Ordering::Relaxed),
+        "standard input is read once, and something else of this command is read from it: give one of them as a file"
+    );
     let source: Box<dyn Read> = match path {
         "-" => Box::new(std::io::stdin().lock()),
         _ => Box::new(File::open(path).with_context(|| format!("cannot open {path:?}"))?),
@@ -100,7 +118,7 @@ fn read(path: &str) -> Result<Vec<u8>> {
 /// Bytes from hexadecimal digits of either case; 0x in front and white space anywhere are allowed.
 fn hexadecimal(text: &str, place: &str) -> Result<Vec<u8>> {
     let start = text.len() - text.trim_start().len();
-    let skipped = if text[start..].starts_with("0x") { start + 2 } else { start };
+    let skipped = if text[start..].starts_with("0x") || text[start..].starts_with("0X") { start + 2 } else { start };
     let mut digits = Vec::with_capacity(text.len());
     for (offset, character) in text[skipped..].char_indices() {
         if character.is_ascii_whitespace() {
@@ -128,7 +146,7 @@ mod tests {
 
     #[test]
     fn hexadecimal_allows_a_prefix_and_white_space() {
-        for text in ["0x60ffAb", "60FFab", " 0x60\n\tff ab \n", "6 0 f f a b"] {
+        for text in ["0x60ffAb", "0X60FFAB", "60FFab", " 0x60\n\tff ab \n", "6 0 f f a b"] {
             assert_eq!(hexadecimal(text, "x").unwrap(), [0x60, 0xff, 0xab], "{text:?}");
         }
         for text in ["", "0x", " \n"] {
@@ -152,6 +170,7 @@ mod tests {
     fn numbers_are_decimal_or_hexadecimal() {
         assert_eq!(number("1_000").unwrap(), 1000);
         assert_eq!(number("0xff").unwrap(), 255);
+        assert_eq!(number("0XFF").unwrap(), 255);
         assert_eq!(number("18446744073709551615").unwrap(), u64::MAX);
         for text in ["", "0x", "-1", "+1", "1.5", "ff", "18446744073709551616", "0x+1"] {
             assert!(number(text).is_err(), "{text:?}");

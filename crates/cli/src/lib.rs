@@ -1,7 +1,8 @@
 //! The commands that most people need, and what all commands share: options, input, output, what is told of an execution.
 //!
 //! [`args`] is the command line of `residue`, [`commands`] does what it asks for. The full program (`crates/full`) has these commands
-//! and all others; [`handover`] is how `residue` starts it. Only these two crates print or exit.
+//! and all others; [`handover`] is how `residue` starts it. These two crates and the programs of the node
+//! print, all through `residue_workbench::output`; nothing else does.
 //!
 //! Exit code 0: done; 1: the code under test reverted or halted exceptionally, or a comparison failed; 2: bad usage or
 //! input. Results go to stdout, messages to stderr.
@@ -22,6 +23,7 @@ pub mod program_file;
 pub mod report;
 pub mod subject;
 pub mod tables;
+pub mod takers;
 pub mod verdict;
 pub mod waiting;
 

@@ -5,8 +5,6 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use residue_command::args::{Cli, Listed};
 use residue_command::{handover, run, verdict};
 
@@ -16,8 +14,10 @@ fn main() -> ExitCode {
     if handover::asks_for_another(&arguments) {
         return hand_over();
     }
-    // Bad usage ends here with exit code 2, help with 0.
-    let Cli { command, json } = Cli::parse();
+    let Cli { command, json } = match verdict::parsed() {
+        Ok(parsed) => parsed,
+        Err(code) => return code,
+    };
     match command {
         None => verdict::exit(run(None, json)),
         Some(Listed::Own(command)) => verdict::exit(run(Some(*command), json)),

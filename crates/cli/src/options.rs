@@ -35,6 +35,11 @@ pub struct CodeRules {
 }
 
 impl CodeRules {
+    /// The options, and whether each is given.
+    pub const fn given(self) -> [(&'static str, bool); 2] {
+        [("--portable", self.portable), ("--use-precompiles", self.use_precompiles)]
+    }
+
     /// The same for the compiler, with the hard fork.
     pub const fn dialect(self, fork: Fork) -> Dialect {
         Dialect { fork, portable: self.portable, precompiles: self.use_precompiles }

@@ -1,54 +1,90 @@
-//! Output: results to stdout, messages to stderr, files that are never half written.
+//! Output of the commands: results to stdout or to the files that options name, with errors that say which.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, ensure};
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use residue_workbench::output as written;
 use serde_json::Value;
+
+pub use residue_workbench::output::{colours_allowed, message, shows_progress};
+pub use residue_workbench::report::hex;
+
+/// Where an option puts something: a file, or stdout for `-`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// Stdout, in place of what the command prints otherwise.
+    Stdout,
+    /// A file.
+    File(PathBuf),
+}
+
+impl Target {
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Stdout => None,
+            Self::File(path) => Some(path),
+        }
+    }
+
+    /// Writes text there. On stdout it is all that is printed, so there is no place for `--json`.
+    pub fn write(&self, option: &str, text: &str, json: bool) -> Result<()> {
+        match self {
+            Self::Stdout => {
+                ensure!(!json, "{option} - and --json both write to stdout: {option} takes a file beside --json");
+                result(text)
+            }
+            Self::File(path) => file(path, text.as_bytes()),
+        }
+    }
+
+    /// Whether it is stdout.
+    pub fn is_stdout(&self) -> bool {
+        *self == Self::Stdout
+    }
+}
+
+impl From<OsString> for Target {
+    fn from(given: OsString) -> Self {
+        if given == "-" { Self::Stdout } else { Self::File(given.into()) }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdout => f.write_str("-"),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// An option's directory, which many files are written to: not `-`.
+pub fn directory() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
+        true => Err("many files have no place on stdout: it takes a directory"),
+        false => Ok(path),
+    })
+}
 
 /// Prints a result. A reader that has gone away is not an error.
 pub fn result(text: &str) -> Result<()> {
-    let mut stdout = io::stdout().lock();
     let newline = if text.ends_with('\n') { "" } else { "\n" };
-    match stdout.write_all(text.as_bytes()).and_then(|()| write!(stdout, "{newline}")).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("writing to stdout"),
-        _ => Ok(()),
-    }
+    bytes(format!("{text}{newline}").as_bytes())
 }
 
 /// Prints raw bytes, as [`result`] does.
 pub fn bytes(bytes: &[u8]) -> Result<()> {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("writing to stdout"),
-        _ => Ok(()),
-    }
+    written::to_stdout(bytes).context("writing to stdout")
 }
 
 /// Prints the one JSON object of a command.
 pub fn json(object: &Value) -> Result<()> {
     result(&serde_json::to_string_pretty(object)?)
 }
-
-/// Prints a message of a kind (`error`, `warning`, `note`) to stderr.
-pub fn message(kind: &str, text: &str) {
-    let mut stderr = io::stderr().lock();
-    let colour = if kind == "error" { "31" } else { "33" };
-    // Nothing is left to tell if stderr cannot be written.
-    let _ = if stderr.is_terminal() && colours_allowed() {
-        writeln!(stderr, "\x1b[1;{colour}m{kind}:\x1b[0m {text}")
-    } else {
-        writeln!(stderr, "{kind}: {text}")
-    };
-}
-
-/// Whether the user has not asked for plain output (<https://no-color.org>).
-pub fn colours_allowed() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-}
-
-pub use residue_workbench::report::hex;
 
 /// Writes code to a file: raw if its name ends in `.bin`, else a line of hexadecimal.
 pub fn code_file(path: &Path, code: &[u8]) -> Result<()> {
@@ -59,43 +95,7 @@ pub fn code_file(path: &Path, code: &[u8]) -> Result<()> {
     }
 }
 
-/// Writes a file as a whole: its content is complete under a temporary name beside it before it gets its own.
+/// Writes a file as a whole, or not at all.
 pub fn file(path: &Path, content: &[u8]) -> Result<()> {
-    write(path, content).with_context(|| format!("writing {}", path.display()))
-}
-
-fn write(path: &Path, content: &[u8]) -> Result<()> {
-    // A device or a pipe is written as it is, and a link is followed rather than replaced.
-    let path = match fs::metadata(path) {
-        Ok(found) if !found.is_file() && !found.is_dir() => return Ok(fs::write(path, content)?),
-        Ok(found) if found.is_dir() => return Err(anyhow!("it is a directory")),
-        Ok(_) => fs::canonicalize(path)?,
-        Err(_) => path.to_owned(),
-    };
-    let temporary = temporary_name(&path)?;
-    let written = OpenOptions::new().write(true).create_new(true).open(&temporary).and_then(|mut file| {
-        file.write_all(content)?;
-        keep_permissions(&file, &path)?;
-        file.sync_all()?;
-        fs::rename(&temporary, &path)
-    });
-    if let Err(error) = written {
-        // The error to report is the first one.
-        let _ = fs::remove_file(&temporary);
-        return Err(error.into());
-    }
-    Ok(())
-}
-
-fn temporary_name(path: &Path) -> Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| anyhow!("it is not the name of a file"))?;
-    Ok(path.with_file_name(format!(".{}.{}.partial", name.to_string_lossy(), std::process::id())))
-}
-
-/// A file that is replaced keeps its permissions.
-fn keep_permissions(file: &File, path: &Path) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(old) => file.set_permissions(old.permissions()),
-        Err(_) => Ok(()),
-    }
+    written::file(path, content).with_context(|| format!("writing {}", path.display()))
 }

@@ -17,24 +17,24 @@ pub fn is_program(name: &str) -> bool {
     name.ends_with(".ir")
 }
 
-/// The program of the file.
+/// The program of the file, or of standard input if `path` is `-`.
 pub fn read(path: &str) -> Result<Program> {
     let text = input::text_file(path).context("reading the program")?;
-    text::read(&text).map_err(|text::ReadError { span, what }| shown(path, &text, span, &what))
+    text::read(&text).map_err(|text::ReadError { span, what }| shown(input::shown(path), &text, span, &what))
 }
 
 /// The program of the file, compiled.
 pub fn compile(
     path: &str,
+    program: &Program,
     revision: Revision,
     schedule: &GasSchedule,
     multiples: SmallMultiples,
     dialect: Dialect,
 ) -> Result<Compiled> {
-    let program = read(path)?;
-    let _waiting = WaitingLine::new(|| format!("compiling {path} for {revision}"));
-    compile_as(&program, revision, schedule, multiples, dialect)
-        .with_context(|| format!("compiling {path} for {revision}"))
+    let what = || format!("compiling {} for {revision}", input::shown(path));
+    let _waiting = WaitingLine::new(what);
+    compile_as(program, revision, schedule, multiples, dialect).with_context(what)
 }
 
 /// What is wrong, and the line of the text with these bytes marked.
@@ -53,8 +53,10 @@ fn shown(path: &str, text: &str, span: Range<usize>, what: &str) -> anyhow::Erro
     let mut written = Vec::new();
     match report.write((path, Source::from(text)), &mut written) {
         Ok(()) => {
-            let report = String::from_utf8_lossy(&written).into_owned();
-            anyhow!("{}", report.trim_start_matches("Error: ").trim_end())
+            let report = String::from_utf8_lossy(&written);
+            // Before the message it says in colour that it is an error, which is said by what prints it.
+            let below = report.split_once(what).map_or("", |(_, below)| below);
+            anyhow!("{what}{}", below.trim_end())
         }
         Err(_) => anyhow!("{path}: {what}"),
     }

@@ -1,15 +1,16 @@
 //! What a command runs: a contract, a program of the user's or the code of a file, with its calldata.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use residue_compiler::{Dialect, SourceMap};
+use residue_compiler::SourceMap;
 use residue_contracts::{CallError, Contract, KeyError, PROOF_SYSTEMS, ProofSystem, Source, Verifier, VerifierOptions};
-use residue_isa::{GasSchedule, Revision};
+use residue_isa::{Fork, GasSchedule, Revision};
 
 use crate::formulas::Formulas;
+use crate::options::CodeRules;
+use crate::takers::{self, Kind};
 use crate::{input, output, program_file};
 
 /// The key of a contract that is made of one.
@@ -46,25 +47,30 @@ pub enum Chosen {
     Keyed(Arc<dyn Verifier>),
 }
 
-impl Chosen {
-    /// The contract of this name, made of the key if there is one; `None` if no contract has the name.
-    pub fn find(name: &str, options: &KeyOptions) -> Result<Option<Self>> {
-        let system = PROOF_SYSTEMS.iter().find(|system| system.name == name);
-        match (system, &options.key) {
-            (Some(system), Some(key)) => Ok(Some(Self::Keyed(verifier(system, key, options)?))),
-            (Some(_), None) => bail!("{name} is made of a verifying key: --key FILE"),
-            (None, Some(_)) => {
-                let known: Vec<&str> = PROOF_SYSTEMS.iter().map(|system| system.name).collect();
-                bail!("--key is for {}, and not for {name:?}", known.join(", "))
-            }
-            (None, None) => Ok(residue_contracts::find(name).map(Self::Listed)),
-        }
+impl KeyOptions {
+    /// The options, and whether each is given.
+    pub fn given(&self) -> [(&'static str, bool); 3] {
+        let unsafe_key = ("--allow-unsafe-key", self.allow_unsafe_key);
+        [("--key", self.key.is_some()), ("--witness", self.witness), unsafe_key]
     }
+}
 
-    /// The same where there must be one.
+impl ProofOptions {
+    /// The options, and whether each is given.
+    pub fn given(&self) -> [(&'static str, bool); 2] {
+        [("--proof", self.proof.is_some()), ("--public", self.public.is_some())]
+    }
+}
+
+impl Chosen {
+    /// The contract of this name, or the verifier of the proof system for its key.
     pub fn named(name: &str, options: &KeyOptions) -> Result<Self> {
-        Self::find(name, options)?
-            .ok_or_else(|| anyhow!("{name:?} is no contract; `residue list contracts` has those there are"))
+        let system = PROOF_SYSTEMS.iter().find(|system| system.name.eq_ignore_ascii_case(name));
+        match (system, &options.key) {
+            (Some(system), Some(key)) => Ok(Self::Keyed(verifier(system, key, options)?)),
+            (Some(_), None) => bail!("{name} is made of a verifying key: --key FILE"),
+            (None, _) => Ok(Self::Listed(residue_contracts::named(name)?)),
+        }
     }
 
     /// What is compiled.
@@ -137,32 +143,36 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Reads or compiles what `name` means: a file, which is a program if it ends in `.ir`, or a contract if there is no such file. `calldata` says what the calldata
-    /// is, given the contract.
+    /// Reads or compiles what `name` means, which is of this kind. `calldata` says what the calldata is, given the contract.
     pub fn new(
+        kind: Kind,
         (name, key): (&str, &KeyOptions),
-        (formulas, dialect): (&Formulas, Dialect),
+        (formulas, code_rules, fork): (&Formulas, CodeRules, Fork),
         revision: Revision,
         schedule: &GasSchedule,
         calldata: impl FnOnce(Option<&Chosen>) -> Result<Vec<u8>>,
     ) -> Result<Self> {
-        let is_file = key.key.is_none() && Path::new(name).exists();
-        let contract = if is_file { None } else { Chosen::find(name, key)? };
-        let (code, source_map) = match &contract {
-            Some(contract) => {
-                let compiled = formulas.compile(contract.source(), revision, schedule, dialect)?.compiled;
+        let dialect = code_rules.dialect(fork);
+        let contract = match kind {
+            Kind::Contract | Kind::All | Kind::Verifier => Some(Chosen::named(name, key)?),
+            Kind::Program | Kind::Code => None,
+        };
+        let (code, source_map) = match (&contract, kind) {
+            (Some(contract), _) => {
+                let source = contract.source();
+                takers::ensure_formulas(formulas, name, |product| source.program_with(product))?;
+                takers::ensure_code_rules(code_rules, name, &[revision], || source.program())?;
+                let compiled = formulas.compile(source, revision, schedule, dialect)?.compiled;
                 (compiled.code, Some(compiled.source_map))
             }
-            None if formulas.f2mul.is_some() => bail!("--f2mul needs a contract, and {name:?} is none"),
-            None if program_file::is_program(name) => {
+            (None, Kind::Code) => (input::code(name)?, None),
+            (None, _) => {
+                let program = program_file::read(name)?;
+                takers::ensure_code_rules(code_rules, name, &[revision], || program.clone())?;
                 let multiples = formulas.multiples_of_program();
-                let compiled = program_file::compile(name, revision, schedule, multiples, dialect)?;
+                let compiled = program_file::compile(name, &program, revision, schedule, multiples, dialect)?;
                 (compiled.code, Some(compiled.source_map))
             }
-            None if formulas.multiples.is_some() => {
-                bail!("--multiples needs a contract or a program, and {name:?} is code")
-            }
-            None => (code(name)?, None),
         };
         let calldata = calldata(contract.as_ref())?;
         Ok(Self { contract, name: name.to_owned(), code, source_map, calldata })
@@ -176,19 +186,4 @@ pub fn given_or_example(given: Option<&str>, proof: &ProofOptions, contract: Opt
         (None, Some(contract)) => Ok(contract.call(proof)?.unwrap_or_else(|| contract.source().example())),
         (None, None) => Ok(Vec::new()),
     }
-}
-
-/// The contract of the list with this name.
-pub fn contract_named(name: &str) -> Result<&'static Contract> {
-    match Chosen::named(name, &KeyOptions::default())? {
-        Chosen::Listed(contract) => Ok(contract),
-        Chosen::Keyed(_) => bail!("{name:?} is made of a key"),
-    }
-}
-
-fn code(path: &str) -> Result<Vec<u8>> {
-    if path != "-" && !Path::new(path).exists() {
-        bail!("{path:?} is neither a file nor a contract; `residue list contracts` has those there are");
-    }
-    input::code(path)
 }

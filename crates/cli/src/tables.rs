@@ -7,11 +7,20 @@ use crate::output::colours_allowed;
 /// A line under the headings, and nothing else drawn.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
+/// Columns of a terminal that does not say how many it has.
+pub const COLUMNS: u16 = 80;
+
 /// An empty table with bold headings. It takes the width of the terminal, if there is one.
 pub fn table(headings: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(STYLE);
     table.set_content_arrangement(ContentArrangement::Dynamic);
+    // The width is asked for while there is a terminal to ask.
+    match table.width() {
+        Some(0) => table.set_width(COLUMNS),
+        Some(width) => table.set_width(width),
+        None => &mut table,
+    };
     if !colours_allowed() {
         table.force_no_tty();
     }

@@ -1,13 +1,14 @@
 //! What a terminal shows while a command computes: nothing for half a second, then what is done, with a clock.
 
-use std::io::{IsTerminal, stderr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::shows_progress;
 
 /// Whether there is one already: others that begin meanwhile show nothing.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
@@ -43,7 +44,7 @@ impl WaitingLine {
 
     fn shown(tasks: Option<u64>, what: impl FnOnce() -> String) -> Self {
         let done = Arc::new(AtomicU64::new(0));
-        if !stderr().is_terminal() || IS_TAKEN.swap(true, Ordering::Relaxed) {
+        if !shows_progress() || IS_TAKEN.swap(true, Ordering::Relaxed) {
             return Self { ends: None, shows: None, done };
         }
         let what = what();
@@ -67,16 +68,22 @@ impl WaitingLine {
     }
 }
 
-fn spinner(what: &str, tasks: Option<u64>) -> ProgressBar {
-    let (bar, template) = match tasks {
-        None => (ProgressBar::new_spinner(), "{spinner} {msg} {elapsed}"),
-        Some(tasks) => (ProgressBar::new(tasks), "{spinner} {msg} {pos}/{len} {elapsed}"),
-    };
-    let bar = bar.with_message(what.to_owned()).with_elapsed(BEFORE_IT_IS_TAKEN);
+/// A bar of a template that is drawn on stderr, and nowhere if that is no terminal or one that knows no escape sequences.
+pub fn bar(length: u64, template: &str) -> ProgressBar {
+    let target = if shows_progress() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(length), target);
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
+}
+
+fn spinner(what: &str, tasks: Option<u64>) -> ProgressBar {
+    let template = match tasks {
+        None => "{spinner} {msg} {elapsed}",
+        Some(_) => "{spinner} {msg} {pos}/{len} {elapsed}",
+    };
+    bar(tasks.unwrap_or(0), template).with_message(what.to_owned()).with_elapsed(BEFORE_IT_IS_TAKEN)
 }
 
 impl Drop for WaitingLine {

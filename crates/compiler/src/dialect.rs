@@ -19,6 +19,11 @@ pub struct Dialect {
 }
 
 impl Dialect {
+    /// Whether code of the revision may be other code where it has to be portable.
+    pub fn portable_matters(revision: Revision) -> bool {
+        portable::exposes_operands(revision) || revision.is_strided()
+    }
+
     /// Whether code may call the precompile at this address.
     pub fn has_precompile(self, address: u16) -> bool {
         self.precompiles && precompile::since(address).is_some_and(|since| since <= self.fork)

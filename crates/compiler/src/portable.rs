@@ -101,7 +101,7 @@ pub(crate) fn is_harmless(byte: u8) -> bool {
 
 /// Whether jump analysis that knows of PUSH only takes the operands of arithmetic for opcodes: they are in an immediate, and no byte of
 /// a PUSH stands before them.
-fn exposes_operands(revision: Revision) -> bool {
+pub(crate) fn exposes_operands(revision: Revision) -> bool {
     let opcode = revision.arithmetic_opcode(residue_isa::FieldOp::Add);
     let mut zeros: Vec<u8> = revision.opcode_bytes(opcode).collect();
     zeros.resize(revision.bytes_at(&zeros), 0);

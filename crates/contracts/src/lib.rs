@@ -40,6 +40,7 @@ pub use verifier::{CallError, KeyError, ProofSystem, Verifier, VerifierOptions};
 
 use num_bigint::BigUint;
 use residue_ir::{Feature, Fp2Product, Machine, Program, Recording, record_with};
+use residue_isa::UnknownName;
 
 /// A contract of ours.
 #[derive(Debug, Clone, Copy)]
@@ -156,9 +157,16 @@ pub static CONTRACTS: &[Contract] = &[
     evm384::pairing_eq::CONTRACT,
 ];
 
-/// The contract named `name`.
+/// The contract named `name`, in letters of any case.
 pub fn find(name: &str) -> Option<&'static Contract> {
-    CONTRACTS.iter().find(|contract| contract.name == name)
+    CONTRACTS.iter().find(|contract| contract.name.eq_ignore_ascii_case(name))
+}
+
+/// The same with the nearest names, of proof systems too, where there is none.
+pub fn named(name: &str) -> Result<&'static Contract, UnknownName> {
+    let systems = PROOF_SYSTEMS.iter().map(|system| system.name);
+    let known = CONTRACTS.iter().map(|contract| contract.name).chain(systems);
+    find(name).ok_or_else(|| UnknownName::new("contract", name, known).listed_by("residue list contracts"))
 }
 
 impl Contract {

@@ -50,7 +50,7 @@ pub use prepared::{PLANNING_RUNS_MAX, Prepared};
 pub use probe::Probe;
 pub use probed::Probed;
 pub use replacements::Replacement;
-pub use residue_isa::{Fork, UnknownFork};
+pub use residue_isa::Fork;
 /// The revm this engine is built on, whose version is exact.
 pub use revm;
 pub use trace::{FieldStep, Step, Tracer, View};

@@ -29,7 +29,7 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Node | Command::T8n) => anyhow::bail!(
             "node and t8n are programs of their own: `residue node` starts the one, `residue t8n` the other"
         ),
-        Some(Command::Completions(args)) => pages::completions(&args, Cli::command()),
+        Some(Command::Completions(args)) => pages::completions(&args, Cli::command(), json),
         Some(Command::Man(args)) => pages::man(&args, Cli::command(), json),
     }
 }

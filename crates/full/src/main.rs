@@ -13,7 +13,6 @@ mod recording;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
 use residue_command::{handover, verdict};
 
 use args::Cli;
@@ -23,6 +22,8 @@ fn main() -> ExitCode {
     if handover::asks_for_one_alone(&arguments) {
         return handover::hand_over(&arguments).unwrap_or_else(|error| verdict::refused(&error));
     }
-    // Bad usage ends here with exit code 2, help with 0.
-    verdict::exit(commands::run(Cli::parse()))
+    match verdict::parsed::<Cli>() {
+        Ok(parsed) => verdict::exit(commands::run(parsed)),
+        Err(code) => code,
+    }
 }

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use residue_lab::record::environment::commit_around;
 use residue_lab::{LabError, Progress, Record};
 use serde_json::json;
 
-use residue_command::output;
+use residue_command::{output, waiting};
 
 /// Where the records of a command go, if anywhere.
 pub struct Recording<'a> {
@@ -33,7 +33,8 @@ impl<'a> Recording<'a> {
         json: bool,
         measure: impl FnOnce(&mut (dyn FnMut(Progress<'_>) + Send)) -> Result<T, LabError>,
     ) -> Result<Option<T>> {
-        let bar = bar(name);
+        // It is drawn between rounds, not while something is timed.
+        let bar = waiting::bar(0, "{prefix}: {msg:<12} {wide_bar} {pos}/{len}").with_prefix(name);
         let measured = measure(&mut |progress| show(&bar, progress));
         bar.finish_and_clear();
         match measured {
@@ -63,15 +64,6 @@ impl<'a> Recording<'a> {
             record.environment.set("commit", commit);
         }
         Ok(self.directory.map(|directory| record.write(directory)).transpose()?)
-    }
-}
-
-/// A bar that is not shown yet, and never if stderr is no terminal. It is drawn between rounds, not while something is timed.
-fn bar(name: &'static str) -> ProgressBar {
-    let bar = ProgressBar::new(0).with_prefix(name);
-    match ProgressStyle::with_template("{prefix}: {msg:<12} {wide_bar} {pos}/{len}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
     }
 }
 

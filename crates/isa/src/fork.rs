@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use thiserror::Error;
-
+use crate::names::UnknownName;
 use crate::opcode::evm;
 
 /// A hard fork that changed the EVM; Osaka unless said otherwise.
@@ -41,14 +40,6 @@ pub enum Fork {
     Osaka,
     /// Not yet on mainnet.
     Amsterdam,
-}
-
-/// A name that no hard fork has.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("unknown hard fork {name:?}; known are {}", known_names())]
-pub struct UnknownFork {
-    /// The name given.
-    pub name: String,
 }
 
 impl Fork {
@@ -107,16 +98,14 @@ impl fmt::Display for Fork {
 }
 
 impl FromStr for Fork {
-    type Err = UnknownFork;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, UnknownFork> {
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
         let found = Self::ALL.into_iter().find(|fork| fork.name().eq_ignore_ascii_case(name));
-        found.ok_or_else(|| UnknownFork { name: name.to_owned() })
+        found.ok_or_else(|| {
+            UnknownName::new("hard fork", name, Self::ALL.map(Self::name)).listed_by("residue list forks")
+        })
     }
-}
-
-fn known_names() -> String {
-    Fork::ALL.map(Fork::name).join(", ")
 }
 
 #[cfg(test)]
@@ -124,13 +113,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_parse_back_and_unknown_ones_list_the_known() {
+    fn names_parse_back_and_unknown_ones_get_the_nearest() {
         for fork in Fork::ALL {
             assert_eq!(fork.name().parse(), Ok(fork));
         }
         assert_eq!("Osaka".parse(), Ok(Fork::default()));
         let error = "osaca".parse::<Fork>().unwrap_err().to_string();
-        assert!(error.contains("\"osaca\"") && error.contains("prague, osaka, amsterdam"), "{error}");
+        assert!(error.starts_with("unknown hard fork \"osaca\"; did you mean osaka"), "{error}");
+        assert!(error.ends_with("`residue list forks` lists them all"), "{error}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Read in this order: [`field_instruction`] says what an instruction does, whatever its bytes; [`opcode`] is the table of
 //! names; [`revision`] is the list of interfaces, one file each, with the bytes; [`mod@fork`] has the hard forks; [`mod@jumpdests`] finds jump targets;
 //! [`precompile`] has the addresses of precompiles; [`schedule`] is a complete set of prices as a value; [`mod@assembly`] turns text or a list of items into code and back;
-//! [`mod@nearest`] finds what an unknown name may have meant.
+//! [`mod@nearest`] finds what an unknown name may have meant, and [`names`] says so; [`text`] reads the text of files.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
@@ -14,20 +14,24 @@ pub mod fork;
 pub mod fp2;
 pub mod fp6;
 pub mod jumpdests;
+pub mod names;
 pub mod nearest;
 pub mod opcode;
 pub mod precompile;
 pub mod revision;
 pub mod schedule;
+pub mod text;
 
 pub use assembly::{AssembleError, Assembly, Code, Item, LabelId, assemble, assemble_text, disassemble};
 pub use field_instruction::{Comparison, FieldInstruction, FieldOp, Lanes, ModulusAt, PerOp, SumOfProducts};
-pub use fork::{Fork, UnknownFork};
+pub use fork::Fork;
 pub use fp2::{Fp2Lanes, Fp2Products};
 pub use fp6::Fp6Product;
 pub use jumpdests::{Jumpdests, jumpdests};
+pub use names::UnknownName;
 pub use nearest::{did_you_mean, nearest};
 pub use opcode::OpcodeRow;
 pub use revision::rules::SlotRules;
-pub use revision::{EncodeError, Family, Interface, Revision, UnknownRevision};
+pub use revision::{EncodeError, Family, Interface, Revision};
 pub use schedule::{GasSchedule, Price, ScheduleError, WidthPrices};
+pub use text::{TextFault, read_text};

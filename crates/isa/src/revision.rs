@@ -10,6 +10,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::field_instruction::{FieldInstruction, FieldOp, PerOp};
+use crate::names::UnknownName;
 use crate::opcode::subroutine::CALLSUB;
 use crate::opcode::{self, OpcodeRow};
 use eip5843::Reading;
@@ -243,14 +244,6 @@ pub enum EncodeError {
     },
 }
 
-/// A name that no revision has.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("unknown revision {name:?}; known are {}", known_names())]
-pub struct UnknownRevision {
-    /// The name given.
-    pub name: String,
-}
-
 impl Revision {
     /// The name users write, such as `eip6690-2024`.
     pub const fn name(self) -> &'static str {
@@ -463,16 +456,14 @@ impl fmt::Display for Revision {
 }
 
 impl FromStr for Revision {
-    type Err = UnknownRevision;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, UnknownRevision> {
-        let found = Self::every().find(|revision| revision.name() == name);
-        found.ok_or_else(|| UnknownRevision { name: name.to_owned() })
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        let found = Self::every().find(|revision| revision.name().eq_ignore_ascii_case(name));
+        found.ok_or_else(|| {
+            UnknownName::new("revision", name, Self::every().map(Self::name)).listed_by("residue list revisions")
+        })
     }
-}
-
-fn known_names() -> String {
-    Revision::every().map(Revision::name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -480,13 +471,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_parse_back_and_unknown_ones_list_the_known() {
+    fn names_parse_back_in_any_case_and_unknown_ones_get_the_nearest() {
         for revision in Revision::every() {
             assert_eq!(revision.name().parse(), Ok(revision));
+            assert_eq!(revision.name().to_uppercase().parse(), Ok(revision));
         }
-        let error = "evm384-v70".parse::<Revision>().unwrap_err().to_string();
-        assert!(error.contains("\"evm384-v70\""), "{error}");
-        assert!(error.contains("evm384-v6, evm384-v7, evm384-v8"), "{error}");
+        let error = "eip6690-2042".parse::<Revision>().unwrap_err().to_string();
+        assert!(error.starts_with("unknown revision \"eip6690-2042\"; did you mean eip6690-2024"), "{error}");
+        assert!(error.ends_with("`residue list revisions` lists them all"), "{error}");
     }
 
     #[test]

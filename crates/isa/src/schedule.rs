@@ -16,6 +16,7 @@ pub use parse::ScheduleFault;
 pub use price::{Price, PriceFault};
 
 use crate::field_instruction::{FieldOp, PerOp};
+use crate::names::UnknownName;
 use crate::revision::rules::{Addition, SlotRules};
 use crate::revision::{Family, Revision};
 
@@ -119,13 +120,16 @@ pub struct WidthPrices {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ScheduleError {
     /// No schedule of this name comes with the program for this revision.
-    #[error("{revision} has no gas schedule {name:?}; known are {}", known.join(", "))]
-    Unknown {
-        /// The name asked for.
+    #[error(transparent)]
+    Unknown(#[from] UnknownName),
+    /// The schedule is for other revisions.
+    #[error("the gas schedule {name} is not for {revision}; those for it are {}", known.join(", "))]
+    NotFor {
+        /// The schedule.
         name: String,
         /// The revision asked for.
         revision: Revision,
-        /// The names there are.
+        /// The schedules for it.
         known: Vec<String>,
     },
     /// The text of a schedule is wrong.
@@ -207,10 +211,23 @@ impl GasSchedule {
 
     /// A schedule that comes with the program.
     pub fn named(name: &str, revision: Revision) -> Result<Self, ScheduleError> {
-        let bundled = Self::bundled(revision)?;
-        let known = bundled.iter().map(|schedule| schedule.name.clone()).collect();
-        let found = bundled.into_iter().find(|schedule| schedule.name == name);
-        found.ok_or_else(|| ScheduleError::Unknown { name: name.to_owned(), revision, known })
+        let all = Self::bundled()?;
+        let is_named = |schedule: &&Self| schedule.name.eq_ignore_ascii_case(name);
+        let named: Vec<&Self> = all.iter().filter(is_named).collect();
+        let known = all.iter().filter(|schedule| schedule.is_for(revision)).map(|schedule| schedule.name.as_str());
+        match (named.iter().find(|schedule| schedule.is_for(revision)), named.first()) {
+            (Some(&found), _) => Ok(found.clone()),
+            (None, Some(other)) => {
+                let (name, known) = (other.name.clone(), known.map(str::to_owned).collect());
+                Err(ScheduleError::NotFor { name, revision, known })
+            }
+            (None, None) => Err(Self::unknown(&format!(" for {revision}"), name, known).into()),
+        }
+    }
+
+    /// What is said of a name that none of the `known` schedules has; `whose` goes after what they are, as in ` for evm`.
+    pub fn unknown<'a>(whose: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> UnknownName {
+        UnknownName::new(format!("gas schedule{whose}"), name, known).listed_by("residue list schedules")
     }
 
     /// The schedule of a revision when none is chosen.
@@ -220,7 +237,8 @@ impl GasSchedule {
 
     /// Names of the schedules that come with the program for a revision.
     pub fn names(revision: Revision) -> Vec<String> {
-        Self::bundled(revision).into_iter().flatten().map(|schedule| schedule.name).collect()
+        let all = Self::bundled().into_iter().flatten();
+        all.filter(|schedule| schedule.is_for(revision)).map(|schedule| schedule.name).collect()
     }
 
     /// Reads and validates a schedule. `file` appears in errors only.
@@ -228,11 +246,8 @@ impl GasSchedule {
         parse::parse(text, file)
     }
 
-    fn bundled(revision: Revision) -> Result<Vec<Self>, ScheduleError> {
-        let mut schedules =
-            BUNDLED.iter().map(|(file, text)| Self::from_toml(text, file)).collect::<Result<Vec<_>, _>>()?;
-        schedules.retain(|schedule| schedule.is_for(revision));
-        Ok(schedules)
+    fn bundled() -> Result<Vec<Self>, ScheduleError> {
+        BUNDLED.iter().map(|(file, text)| Self::from_toml(text, file)).collect()
     }
 
     /// The name users write, such as `evmone`.

@@ -62,8 +62,11 @@ fn every_revision_has_its_schedules_and_its_default() {
             assert_eq!(GasSchedule::from_toml(&schedule.to_toml(), "again"), Ok(schedule));
         }
     }
+    assert_eq!(GasSchedule::named("Geth", Revision::Evm384V10), GasSchedule::named("geth", Revision::Evm384V10));
+    let message = GasSchedule::named("gath", Revision::Evm384V10).unwrap_err().to_string();
+    assert_eq!(message, "unknown gas schedule for evm384-v10 \"gath\"; known are geth");
     let message = GasSchedule::named("eip6690", Revision::Evm384V10).unwrap_err().to_string();
-    assert_eq!(message, "evm384-v10 has no gas schedule \"eip6690\"; known are geth");
+    assert_eq!(message, "the gas schedule eip6690 is not for evm384-v10; those for it are geth");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use residue_engine::Batching;
-use thiserror::Error;
+use residue_isa::UnknownName;
 
 /// A side of the comparison. The other one is the plain engine, made anew for every transaction, so that it remembers nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,14 +19,6 @@ pub enum Mode {
     Shared,
     /// The executable specification, where it has a verdict.
     Spec,
-}
-
-/// A name that no mode has.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("unknown mode {name:?}; known are {}", Mode::ALL.map(Mode::name).join(", "))]
-pub struct UnknownMode {
-    /// The name given.
-    pub name: String,
 }
 
 impl Mode {
@@ -62,11 +54,11 @@ impl fmt::Display for Mode {
 }
 
 impl FromStr for Mode {
-    type Err = UnknownMode;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, UnknownMode> {
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
         let found = Self::ALL.into_iter().find(|mode| mode.name().eq_ignore_ascii_case(name));
-        found.ok_or_else(|| UnknownMode { name: name.to_owned() })
+        found.ok_or_else(|| UnknownName::new("mode", name, Self::ALL.map(Self::name)))
     }
 }
 

@@ -7,7 +7,7 @@ mod runtimes;
 mod sensitivity;
 
 pub use fit::{Fit, fit};
-pub use model::{Model, Priced, Residual, UnknownModel};
+pub use model::{Model, Priced, Residual};
 pub use program::{exact_gas_under, gas_under};
 pub use runtimes::{Pivot, Runtime, Runtimes};
 pub use sensitivity::{Sensitivity, sensitivity};

@@ -7,25 +7,26 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use anyhow::Context;
 use clap::Parser;
 use residue_node::node::Node;
 use residue_node::options::Options;
 use residue_node::server::serve;
+use residue_workbench::output;
 use tracing_subscriber::EnvFilter;
 
-/// What the shell is told when the command line, a file or the data folder is at fault.
-const USAGE: u8 = 2;
 /// Bytes of the stack of a thread.
 const STACK_BYTES: usize = 32 << 20;
 
 fn main() -> ExitCode {
-    let options = Options::parse();
+    let options = match Options::try_parse() {
+        Ok(options) => options,
+        Err(error) => return output::usage(&error.to_string(), error.use_stderr(), || error.print()),
+    };
     match log(&options).and_then(|()| run(&options)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(USAGE)
-        }
+        // The command line, a file or the data folder is at fault, or stdout cannot be written.
+        Err(error) => output::refused(&format!("{error:#}")),
     }
 }
 
@@ -36,12 +37,10 @@ fn log(options: &Options) -> anyhow::Result<()> {
         Ok(given) => EnvFilter::try_new(&given).map_err(|error| anyhow::anyhow!("RESIDUE_LOG={given}: {error}"))?,
         Err(_) => EnvFilter::new(default),
     };
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let has_colour = std::io::stderr().is_terminal()
-        && !is_set("NO_COLOR")
-        && std::env::var_os("TERM").is_none_or(|name| name != "dumb");
+    let has_colour = std::io::stderr().is_terminal() && output::colours_allowed();
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    log.with_target(false).with_ansi(has_colour).init();
+    // A log that cannot be written has nowhere to say so.
+    log.with_target(false).with_ansi(has_colour).log_internal_errors(false).init();
     Ok(())
 }
 
@@ -54,8 +53,8 @@ fn run(options: &Options) -> anyhow::Result<()> {
         let served = serve(Arc::clone(&node), address).await;
         let (bound, handle) = served.map_err(|error| anyhow::anyhow!("--port {}: {error}", options.port))?;
         if !options.quiet {
-            welcome(&node);
-            println!("Listening on {bound}");
+            say(&welcome(&node))?;
+            say(&format!("Listening on {bound}\n"))?;
         }
         tokio::spawn(Arc::clone(&node).mine_by_the_clock());
         interrupted().await;
@@ -68,16 +67,20 @@ fn run(options: &Options) -> anyhow::Result<()> {
     })
 }
 
-/// Says which accounts there are.
-fn welcome(node: &Node) {
-    for (address, secret) in node.keys.secrets() {
-        println!("{address} {secret}");
-    }
-    println!("Chain ID: {}", node.chain.rules().chain_id());
+/// Prints a text. Its reader may have gone away.
+fn say(text: &str) -> anyhow::Result<()> {
+    output::to_stdout(text.as_bytes()).context("writing to stdout")
+}
+
+/// The accounts that there are, and the rules.
+fn welcome(node: &Node) -> String {
+    let mut text: String = node.keys.secrets().map(|(address, secret)| format!("{address} {secret}\n")).collect();
+    text += &format!("Chain ID: {}\n", node.chain.rules().chain_id());
     for (time, engine) in node.chain.factory().engines() {
-        let config = engine.config();
-        println!("Revision: {} with schedule {} from block time {time}", config.revision, config.schedule.name());
+        let (revision, schedule) = (engine.config().revision, engine.config().schedule.name());
+        text += &format!("Revision: {revision} with schedule {schedule} from block time {time}\n");
     }
+    text
 }
 
 async fn interrupted() {

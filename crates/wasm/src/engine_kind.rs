@@ -55,7 +55,7 @@ impl FromStr for EngineKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|engine| engine.name() == text);
-        found.ok_or_else(|| format!("there is no engine {text:?}; there are {}", Self::ALL.map(Self::name).join(", ")))
+        let found = Self::ALL.into_iter().find(|engine| engine.name().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| format!("unknown engine {text:?}; known are {}", Self::ALL.map(Self::name).join(", ")))
     }
 }

@@ -233,7 +233,7 @@ impl<'a> Candidates<'a> {
 }
 
 /// Whether a program asks whether it may call a precompile.
-fn asks_for_precompiles(program: &Program) -> bool {
+pub fn asks_for_precompiles(program: &Program) -> bool {
     let is_question = |word: &WordDef| matches!(word, WordDef::Has(Feature::Precompile(_)));
     program.functions.iter().any(|function| function.words.iter().any(is_question))
 }

@@ -1,6 +1,6 @@
 //! `residue asm`: from assembly text to code.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
@@ -8,6 +8,7 @@ use residue_isa::Revision;
 use serde_json::json;
 
 use crate::options::DEFAULT_REVISION;
+use crate::output::Target;
 use crate::tables::grouped;
 use crate::verdict::Verdict;
 use crate::{input, output};
@@ -21,9 +22,9 @@ pub struct AsmArgs {
     /// Whose field instructions.
     #[arg(long, value_name = "REVISION", default_value_t = DEFAULT_REVISION)]
     pub revision: Revision,
-    /// Write the code to this file: hexadecimal, or raw bytes if the name ends in .bin.
+    /// Write the code to this file: hexadecimal, or raw bytes if the name ends in .bin; - for standard output.
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub output: Option<Target>,
 }
 
 /// Assembles a file.
@@ -33,7 +34,8 @@ pub fn asm(args: &AsmArgs, json: bool) -> Result<Verdict> {
     let assembled = residue_isa::assemble_text(&text, args.revision);
     let code = assembled.map_err(|error| anyhow!("{place}:{}:{}: {}", error.line, error.column, error.what))?.bytes;
     ensure!(!code.is_empty(), "{place} has no instruction");
-    if let Some(path) = &args.output {
+    let path = args.output.as_ref().and_then(Target::file);
+    if let Some(path) = path {
         output::code_file(path, &code)?;
     }
     if json {
@@ -41,10 +43,10 @@ pub fn asm(args: &AsmArgs, json: bool) -> Result<Verdict> {
             "revision": args.revision.name(),
             "code": output::hex(&code),
             "code_bytes": code.len(),
-            "path": args.output.as_deref().map(Path::to_string_lossy),
+            "path": path.map(Path::to_string_lossy),
         });
         output::json(&object)?;
-    } else if let Some(path) = &args.output {
+    } else if let Some(path) = path {
         output::result(&format!("{}: {} bytes of code", path.display(), grouped(code.len() as u64)))?;
     } else {
         output::result(&output::hex(&code))?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use residue_compiler::Dialect;
 use residue_contracts::CONTRACTS;
@@ -17,8 +17,10 @@ use serde_json::{Value, json};
 use crate::formats::{Artifact, Format};
 use crate::formulas::{Formulas, is_inexpressible};
 use crate::options::{CodeRules, InterfaceRules};
+use crate::output::Target;
 use crate::subject::{Chosen, KeyOptions};
 use crate::tables::{grouped, right, table};
+use crate::takers::{self, Kind, Reads};
 use crate::verdict::Verdict;
 use crate::{output, program_file};
 
@@ -33,8 +35,8 @@ use crate::{output, program_file};
   residue build bls12_381/g1_add --format solidity --output G1Add.sol
   residue build groth16 --key examples/groth16/key.json --output verifier.bin")]
 pub struct BuildArgs {
-    /// A contract of `residue list contracts`, or all that the revision can express, or a file of a program whose name ends in .ir;
-    /// or with --key a proof system, for a verifier of that key.
+    /// A contract of `residue list contracts`, or all that the revision can express, or a file of a program whose name ends in .ir,
+    /// or - for a program on standard input; or with --key a proof system, for a verifier of that key.
     pub contract: String,
     /// The interface to compile for, and the prices that decide between variants.
     #[command(flatten)]
@@ -54,20 +56,28 @@ pub struct BuildArgs {
     /// What to write: the code without it.
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub format: Option<Format>,
-    /// With --format solidity: where the contract is, in place of code that creates it.
+    /// With --format solidity: where the contract is, in place of code that creates it. In mixed case its checksum is held to EIP-55.
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub address: Option<Address>,
-    /// Write to this file: hexadecimal becomes raw bytes if the name ends in .bin. With all: to a directory.
+    /// Write to this file: hexadecimal becomes raw bytes if the name ends in .bin; - for standard output. With all: to a directory.
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub output: Option<Target>,
     /// Instead of the code: which formulas were chosen, and what the others would have cost.
     #[arg(long, conflicts_with = "format")]
     pub explain: bool,
 }
 
-/// An address, as 20 bytes in hexadecimal.
+/// An address, as 20 bytes in hexadecimal. Letters of both cases are a checksum (EIP-55).
 fn address(text: &str) -> Result<Address, String> {
-    text.parse().map_err(|error| format!("an address is 20 bytes in hexadecimal ({error})"))
+    let address: Address = text.parse().map_err(|error| format!("an address is 20 bytes in hexadecimal ({error})"))?;
+    let right = address.to_checksum(None);
+    let digits = text.trim_start_matches("0x");
+    let has = |is_case: fn(&u8) -> bool| digits.as_bytes().iter().any(is_case);
+    let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    match is_mixed && !right.ends_with(digits) {
+        true => Err(format!("the checksum of EIP-55 does not fit: {right} is right if every digit is")),
+        false => Ok(address),
+    }
 }
 
 /// A contract that has been compiled, and where its code was written.
@@ -83,6 +93,33 @@ struct Built {
 impl BuildArgs {
     fn format(&self) -> Format {
         self.format.unwrap_or_default()
+    }
+
+    /// The file or directory to write to; none for stdout.
+    fn path(&self) -> Option<&Path> {
+        self.output.as_ref().and_then(Target::file)
+    }
+
+    /// What is built, once every option given has an effect on it.
+    fn kind(&self, json: bool) -> Result<Kind> {
+        let name = &self.contract;
+        let kind = if name == "all" { Kind::All } else { Kind::of(name, &self.key, Reads::Programs)? };
+        let own = [("--explain", self.explain), ("--address", self.address.is_some())];
+        kind.ensure_takes(name, &[&self.key.given(), &self.formulas.given(), &own])?;
+        ensure!(
+            !(self.explain && json),
+            "--explain has no effect with --json, whose `variants` always say what every formula costs"
+        );
+        ensure!(self.address.is_none() || self.format() == Format::Solidity, "--address needs --format solidity");
+        if kind == Kind::All {
+            ensure!(
+                self.output != Some(Target::Stdout),
+                "--output - has place for one contract: with all it takes a directory"
+            );
+            ensure!(self.format.is_none() || self.path().is_some(), "--format with all contracts needs --output");
+            takers::ensure_portable(self.code, &[self.rules.revision])?;
+        }
+        Ok(kind)
     }
 }
 
@@ -101,11 +138,9 @@ impl Built {
 
 /// Compiles one contract or all.
 pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
+    let kind = args.kind(json)?;
     let schedule = args.rules.schedule()?;
-    ensure!(args.address.is_none() || args.format() == Format::Solidity, "--address needs --format solidity");
-    if args.contract == "all" {
-        ensure!(args.key.key.is_none(), "--key goes with one verifier, not with all contracts");
-        ensure!(args.format.is_none() || args.output.is_some(), "--format with all contracts needs --output");
+    if kind == Kind::All {
         let (built, left_out) = build_all(&schedule, args)?;
         for (contract, error) in &left_out {
             output::message("note", &format!("{contract} is left out: {}", error.root_cause()));
@@ -123,11 +158,14 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
         }
         return Ok(Verdict::Good);
     }
-    if program_file::is_program(&args.contract) {
+    if kind == Kind::Program {
         return build_program(args, &schedule, json);
     }
-    let contract = Chosen::find(&args.contract, &args.key)?.ok_or_else(|| unknown(&args.contract))?;
-    let built = build_one(contract, &schedule, args, args.output.clone())?;
+    let contract = Chosen::named(&args.contract, &args.key)?;
+    let source = contract.source();
+    takers::ensure_formulas(&args.formulas, source.name(), |product| source.program_with(product))?;
+    takers::ensure_code_rules(args.code, source.name(), &[args.rules.revision], || source.program())?;
+    let built = build_one(contract, &schedule, args, args.path().map(Path::to_owned))?;
     if json {
         let mut object = to_json(&built);
         add_artifact(&mut object, &built.artifact(args), args)?;
@@ -150,8 +188,8 @@ fn build_all(schedule: &GasSchedule, args: &BuildArgs) -> Result<(Vec<Built>, Ve
     let (mut built, mut left_out) = (Vec::new(), Vec::new());
     let each = in_parallel(CONTRACTS, |contract| {
         let in_directory =
-            |directory: &PathBuf| directory.join(format!("{}.{}", contract.name, args.format().extension()));
-        build_one(Chosen::Listed(contract), schedule, args, args.output.as_ref().map(in_directory))
+            |directory: &Path| directory.join(format!("{}.{}", contract.name, args.format().extension()));
+        build_one(Chosen::Listed(contract), schedule, args, args.path().map(in_directory))
     });
     for (contract, one) in CONTRACTS.iter().zip(each) {
         match one {
@@ -165,7 +203,7 @@ fn build_all(schedule: &GasSchedule, args: &BuildArgs) -> Result<(Vec<Built>, Ve
 
 /// With --format and without --output, what would be printed stands in the object.
 fn add_artifact(object: &mut Value, artifact: &Artifact<'_>, args: &BuildArgs) -> Result<()> {
-    if let (Some(format), None) = (args.format, &args.output) {
+    if let (Some(format), None) = (args.format, args.path()) {
         object["artifact"] = artifact.value(format)?;
     }
     Ok(())
@@ -174,15 +212,19 @@ fn add_artifact(object: &mut Value, artifact: &Artifact<'_>, args: &BuildArgs) -
 /// Compiles a program of the user's.
 fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result<Verdict> {
     let path = &args.contract;
-    ensure!(!args.explain, "--explain needs a contract: a program has no variants");
-    ensure!(args.formulas.f2mul.is_none(), "--f2mul needs a contract, and {path:?} is none");
+    let revision = args.rules.revision;
+    let program = program_file::read(path)?;
+    takers::ensure_code_rules(args.code, path, &[revision], || program.clone())?;
     let dialect = args.code.dialect(args.fork);
     let multiples = args.formulas.multiples_of_program();
-    let compiled = program_file::compile(path, args.rules.revision, schedule, multiples, dialect)?;
-    let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
+    let compiled = program_file::compile(path, &program, revision, schedule, multiples, dialect)?;
+    let name = match path.as_str() {
+        "-" => "program".into(),
+        _ => Path::new(path).file_stem().unwrap_or_default().to_string_lossy(),
+    };
     let (compiled, contract, address) = (&compiled, None, args.address);
     let artifact = Artifact { name: &name, contract, compiled, schedule: schedule.name(), dialect, address };
-    if let Some(output) = &args.output {
+    if let Some(output) = args.path() {
         artifact.write(args.format(), output)?;
     }
     if json {
@@ -192,10 +234,10 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
         object["fork"] = args.fork.name().into();
         object["portable"] = dialect.portable.into();
         object["precompiles"] = dialect.precompiles.into();
-        object["path"] = args.output.as_deref().map(Path::to_string_lossy).into();
+        object["path"] = args.path().map(Path::to_string_lossy).into();
         add_artifact(&mut object, &artifact, args)?;
         output::json(&object)?;
-    } else if let Some(output) = &args.output {
+    } else if let Some(output) = args.path() {
         output::result(&format!("{}: {} bytes", output.display(), compiled.code.len()))?;
     } else {
         artifact.print(args.format())?;
@@ -225,11 +267,6 @@ fn make_directory_of(path: &Path, args: &BuildArgs) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-fn unknown(name: &str) -> anyhow::Error {
-    let known: Vec<&str> = CONTRACTS.iter().map(|contract| contract.name).collect();
-    anyhow!("unknown contract {name:?}; known are {}, all", known.join(", "))
 }
 
 fn to_json(Built { contract, schedule, dialect, trials, path }: &Built) -> Value {

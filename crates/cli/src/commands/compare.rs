@@ -8,7 +8,7 @@ mod tables;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use residue_compiler::{Dialect, SmallMultiples, compile_as};
 use residue_engine::Fork;
@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 use crate::formulas::Formulas;
 use crate::options::{CodeRules, InterfaceRules, Rules, schedule_file};
 use crate::subject::{Chosen, KeyOptions, ProofOptions, given_or_example};
+use crate::takers::{self, Kind, Reads};
 use crate::verdict::Verdict;
 use crate::waiting::WaitingLine;
 use crate::{input, output, program_file, report};
@@ -36,7 +37,7 @@ use crate::{input, output, program_file, report};
   residue compare examples/ir/polynomial.ir --input @examples/ir/polynomial.hex --no-time
   residue compare bls12_381/fp2_mul --no-time --markdown")]
 pub struct CompareArgs {
-    /// A contract of `residue list contracts`, or a file of a program whose name ends in .ir.
+    /// A contract of `residue list contracts`, or a file of a program whose name ends in .ir; - for a program on standard input.
     pub contract: String,
     /// The interface revisions; without it every one that can express the contract.
     #[arg(long, value_name = "REVISION", value_delimiter = ',')]
@@ -104,14 +105,21 @@ enum Compared {
 }
 
 impl Compared {
-    fn named(name: &str, key: &KeyOptions) -> Result<Self> {
-        if program_file::is_program(name) {
-            return Ok(Self::Program { path: name.to_owned(), program: Box::new(program_file::read(name)?) });
+    /// What is asked for, once every option given has an effect on it under one of these revisions.
+    fn new(args: &CompareArgs, revisions: &[Revision]) -> Result<Self> {
+        let name = &args.contract;
+        let kind = Kind::of(name, &args.key, Reads::Programs)?;
+        let example = [("--example", args.example)];
+        kind.ensure_takes(name, &[&args.key.given(), &args.proof.given(), &args.formulas.given(), &example])?;
+        let compared = match kind {
+            Kind::Program => Self::Program { path: name.clone(), program: Box::new(program_file::read(name)?) },
+            _ => Self::Contract(Chosen::named(name, &args.key)?),
+        };
+        if let Some(contract) = compared.contract() {
+            takers::ensure_formulas(&args.formulas, name, |product| contract.source().program_with(product))?;
         }
-        Chosen::find(name, key)?.map(Self::Contract).ok_or_else(|| {
-            let names: Vec<&str> = residue_contracts::CONTRACTS.iter().map(|contract| contract.name).collect();
-            anyhow!("unknown contract {name:?}; known are {}", names.join(", "))
-        })
+        takers::ensure_code_rules(args.code, name, revisions, || compared.program().into_owned())?;
+        Ok(compared)
     }
 
     const fn contract(&self) -> Option<&Chosen> {
@@ -252,14 +260,9 @@ pub fn compare(args: &CompareArgs, json: bool) -> Result<Verdict> {
 
 impl Comparison {
     fn new(args: &CompareArgs) -> Result<Self> {
-        let compared = Compared::named(&args.contract, &args.key)?;
+        let revisions = if args.revisions.is_empty() { Revision::every().collect() } else { args.revisions.clone() };
+        let compared = Compared::new(args, &revisions)?;
         let contract = compared.contract();
-        ensure!(!args.example || contract.is_some(), "--example needs a contract, and {:?} is none", args.contract);
-        ensure!(
-            args.formulas.f2mul.is_none() || contract.is_some(),
-            "--f2mul needs a contract, and {:?} is none",
-            args.contract
-        );
         let input = given_or_example(args.input.as_deref(), &args.proof, contract)?;
         let native = contract.and_then(|contract| native(contract.source(), &input));
         let expected = match &native {
@@ -274,7 +277,6 @@ impl Comparison {
         let (rows, left_out) = (Vec::new(), Vec::new());
         let mut comparison = Self { compared, input, native, expected, is_choice_shown, rows, left_out };
         let schedules = Schedules::new(&args.schedules)?;
-        let revisions = if args.revisions.is_empty() { Revision::every().collect() } else { args.revisions.clone() };
         let mut wanted = Vec::new();
         for &revision in &revisions {
             let names = schedules.names_for(revision);
@@ -406,10 +408,12 @@ impl<'a> Schedules<'a> {
     /// Refuses a schedule that is for none of the revisions: a misspelt name, most likely.
     fn ensure_used(&self, revisions: &[Revision]) -> Result<()> {
         for (name, file) in &self.given {
-            let is_used = revisions.iter().any(|&revision| is_for(name, file.as_ref(), revision));
+            if revisions.iter().any(|&revision| is_for(name, file.as_ref(), revision)) {
+                continue;
+            }
+            ensure!(file.is_none(), "the gas schedule of {name} is for none of the revisions");
             let known: BTreeSet<String> = revisions.iter().flat_map(|&revision| GasSchedule::names(revision)).collect();
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            ensure!(is_used, "the gas schedule {name:?} is for none of the revisions; known are {}", known.join(", "));
+            return Err(GasSchedule::unknown("", name, known.iter().map(String::as_str)).into());
         }
         Ok(())
     }
@@ -418,6 +422,6 @@ impl<'a> Schedules<'a> {
 fn is_for(name: &str, file: Option<&GasSchedule>, revision: Revision) -> bool {
     match file {
         Some(schedule) => schedule.is_for(revision),
-        None => GasSchedule::names(revision).iter().any(|known| known == name),
+        None => GasSchedule::names(revision).iter().any(|known| known.eq_ignore_ascii_case(name)),
     }
 }

@@ -12,6 +12,7 @@ use crate::formulas::Formulas;
 use crate::options::{DEFAULT_REVISION, InterfaceRules, Rules};
 use crate::output;
 use crate::subject::{Chosen, KeyOptions, ProofOptions};
+use crate::takers::{Kind, Reads};
 use crate::verdict::Verdict;
 
 /// Options of `example`.
@@ -36,6 +37,9 @@ const GAS: u64 = 1 << 40;
 
 /// Prints the input, with the expected output beside it as JSON.
 pub fn example(args: &ExampleArgs, json: bool) -> Result<Verdict> {
+    let kind = Kind::of(&args.contract, &args.key, Reads::Programs)?;
+    ensure!(kind != Kind::Program, "{:?} is a program, which comes with no input", args.contract);
+    kind.ensure_takes(&args.contract, &[&args.key.given(), &args.proof.given()])?;
     let chosen = Chosen::named(&args.contract, &args.key)?;
     let contract = chosen.source();
     let input = chosen.call(&args.proof)?.unwrap_or_else(|| contract.example());

@@ -1,18 +1,18 @@
 //! `residue gas`: what the examples of contracts cost, kept in a file, held to it, or compared with it.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use residue_compiler::Dialect;
-use residue_contracts::{CONTRACTS, Contract};
+use residue_contracts::{CONTRACTS, Contract, PROOF_SYSTEMS};
 use residue_isa::{GasSchedule, Revision};
 use serde_json::{Value, json};
 
 use crate::formulas::{Formulas, is_inexpressible};
 use crate::options::{DEFAULT_REVISION, InterfaceRules};
-use crate::subject::contract_named;
+use crate::output::Target;
 use crate::tables::{grouped, right, table};
 use crate::verdict::Verdict;
 use crate::{input, output};
@@ -29,18 +29,18 @@ pub struct GasArgs {
     /// The interface revisions, each under its own schedule.
     #[arg(long, value_name = "REVISION", value_delimiter = ',', default_values_t = [DEFAULT_REVISION])]
     pub revisions: Vec<Revision>,
-    /// Write what was found to this file.
+    /// Write what was found to this file; - for standard output, in place of the table.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "diff"])]
-    pub snapshot: Option<PathBuf>,
+    pub snapshot: Option<Target>,
     /// Hold what is in this file to what is found today: exit code 1 if gas differs.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["diff", "contracts", "revisions"])]
     pub check: Option<String>,
     /// Print what is in this file beside what is found today, as a table in Markdown.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["contracts", "revisions"])]
     pub diff: Option<String>,
-    /// With --check: percent that gas may differ by.
-    #[arg(long, value_name = "PERCENT", requires = "check", value_parser = percent, default_value = "0")]
-    pub tolerance: f64,
+    /// With --check: percent that gas may differ by, 0 without it.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub tolerance: Option<f64>,
 }
 
 /// A contract under a revision and its own schedule.
@@ -67,20 +67,22 @@ impl Change {
 
 /// Measures, and writes, checks or compares.
 pub fn gas(args: &GasArgs, json: bool) -> Result<Verdict> {
+    // That --check excludes contracts keeps clap from asking for it.
+    ensure!(args.tolerance.is_none() || args.check.is_some(), "--tolerance has no effect without --check");
     if let Some(path) = &args.check {
-        return check(&changes(path)?, args.tolerance, json);
+        return check(&changes(path)?, args.tolerance.unwrap_or(0.0), json);
     }
     if let Some(path) = &args.diff {
         return diff(&changes(path)?, json);
     }
     let entries = measured(args)?;
-    if let Some(path) = &args.snapshot {
-        output::file(path, to_text(&entries).as_bytes())?;
+    if let Some(target) = &args.snapshot {
+        target.write("--snapshot", &to_text(&entries), json)?;
     }
     if json {
-        let path = args.snapshot.as_deref().map(Path::to_string_lossy);
+        let path = args.snapshot.as_ref().and_then(Target::file).map(Path::to_string_lossy);
         output::json(&json!({ "entries": entries.iter().map(to_json).collect::<Vec<_>>(), "path": path }))?;
-    } else {
+    } else if !args.snapshot.as_ref().is_some_and(Target::is_stdout) {
         let mut rows = table(&["contract", "revision", "gas of the example", "code bytes"]);
         for entry in &entries {
             let (gas, code_bytes) = (right(grouped(entry.gas)), right(grouped(entry.code_bytes as u64)));
@@ -89,6 +91,16 @@ pub fn gas(args: &GasArgs, json: bool) -> Result<Verdict> {
         output::result(&rows.trim_fmt())?;
     }
     Ok(Verdict::Good)
+}
+
+/// The contract of the list with this name.
+fn contract_named(name: &str) -> Result<&'static Contract> {
+    if PROOF_SYSTEMS.iter().any(|system| system.name.eq_ignore_ascii_case(name)) {
+        bail!(
+            "{name:?} is made of a key, so there is no one gas of it: `residue run {name} --key FILE` says what its example costs"
+        );
+    }
+    Ok(residue_contracts::named(name)?)
 }
 
 /// Every contract that was asked for under every revision; of all contracts those that the revision can express.

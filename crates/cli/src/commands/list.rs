@@ -1,6 +1,6 @@
 //! `residue list`: what there is to choose from.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 use residue_contracts::{CONTRACTS, PROOF_SYSTEMS};
 use residue_engine::Fork;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::options::DEFAULT_REVISION;
 use crate::output;
-use crate::tables::{right, table};
+use crate::tables::{COLUMNS, right, table};
 use crate::verdict::Verdict;
 
 /// Options of `list`.
@@ -23,7 +23,7 @@ pub struct ListArgs {
     /// What to list; everything without it.
     #[arg(value_enum)]
     pub what: Option<Listed>,
-    /// Only schedules and opcodes of this revision.
+    /// With schedules and opcodes: only those of this revision.
     #[arg(long, value_name = "REVISION")]
     pub revision: Option<Revision>,
     /// With opcodes: the EVM's own too.
@@ -51,13 +51,12 @@ pub enum Listed {
     Verifiers,
 }
 
-/// Columns of what is listed shortly, where no terminal says how many there are.
-const COLUMNS: u16 = 80;
 const ALL: [Listed; 6] =
     [Listed::Revisions, Listed::Schedules, Listed::Forks, Listed::Opcodes, Listed::Contracts, Listed::Verifiers];
 
 /// Lists.
 pub fn list(args: &ListArgs, json: bool) -> Result<Verdict> {
+    ensure_effect(args, json)?;
     let listed = args.what.map_or(ALL.to_vec(), |what| vec![what]);
     if json {
         let lists = listed.into_iter().map(|what| (key(what).to_owned(), to_json(what, args)));
@@ -67,6 +66,28 @@ pub fn list(args: &ListArgs, json: bool) -> Result<Verdict> {
         output::result(&texts.join("\n\n"))?;
     }
     Ok(Verdict::Good)
+}
+
+/// Refuses options that change nothing of the list asked for.
+fn ensure_effect(args: &ListArgs, json: bool) -> Result<()> {
+    let options: [(&str, bool, &[Listed]); 3] = [
+        ("--revision", args.revision.is_some(), &[Listed::Schedules, Listed::Opcodes]),
+        ("--evm", args.evm, &[Listed::Opcodes]),
+        ("--long", args.long, &[Listed::Contracts, Listed::Verifiers]),
+    ];
+    for (option, is_given, lists) in options {
+        if let (true, Some(what)) = (is_given, args.what) {
+            let names: Vec<&str> = lists.iter().map(|&list| key(list)).collect();
+            ensure!(
+                lists.contains(&what),
+                "{option} has no effect on the list of {}: it is for {}",
+                key(what),
+                names.join(" and ")
+            );
+        }
+    }
+    ensure!(!(args.long && json), "--long has no effect with --json, which always says what each takes and returns");
+    Ok(())
 }
 
 fn key(what: Listed) -> &'static str {

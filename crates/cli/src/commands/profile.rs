@@ -1,7 +1,5 @@
 //! `residue profile`: where the gas and the time of a contract go, by function and by named stretch of its text.
 
-use std::path::PathBuf;
-
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use residue_engine::{Engine, EngineConfig};
@@ -13,8 +11,10 @@ use residue_workbench::statistics::whole_ns;
 
 use crate::formulas::Formulas;
 use crate::options::{CodeRules, Rules};
+use crate::output::Target;
 use crate::subject::{Chosen, KeyOptions, ProofOptions, Subject, given_or_example};
 use crate::tables::{duration, grouped, percent, right, table};
+use crate::takers::{Kind, Reads};
 use crate::verdict::Verdict;
 use crate::{input, output};
 
@@ -29,7 +29,7 @@ const ROUNDS: usize = 51;
   residue profile examples/ir/point_multiple.ir --input @examples/ir/point_multiple.hex --no-time
   residue profile bls12_381/pairing --by time --svg pairing.svg")]
 pub struct ProfileArgs {
-    /// A contract of `residue list contracts`, or a file of a program whose name ends in .ir.
+    /// A contract of `residue list contracts`, or a file of a program whose name ends in .ir; - for a program on standard input.
     pub contract: String,
     /// The interface and its prices.
     #[command(flatten)]
@@ -52,12 +52,12 @@ pub struct ProfileArgs {
     /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin). The contract's example without it.
     #[arg(long, value_name = "HEX|@FILE", allow_hyphen_values = true, conflicts_with = "proof")]
     pub input: Option<String>,
-    /// Write a flame graph to this file, as SVG.
+    /// Write a flame graph to this file, as SVG; - for standard output, in place of the table.
     #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
-    /// What the widths of the flame graph are.
-    #[arg(long, value_enum, default_value_t = By::Gas)]
-    pub by: By,
+    pub svg: Option<Target>,
+    /// With --svg: what the widths of the flame graph are, gas without it.
+    #[arg(long, value_enum, requires = "svg")]
+    pub by: Option<By>,
     /// Skip timing.
     #[arg(long)]
     pub no_time: bool,
@@ -74,15 +74,19 @@ pub enum By {
 
 /// Profiles the contract.
 pub fn profile(args: &ProfileArgs, json: bool) -> Result<Verdict> {
-    if args.no_time && args.by == By::Time {
+    let by = args.by.unwrap_or(By::Gas);
+    if args.no_time && by == By::Time {
         bail!("--by time needs times, and --no-time skips them");
     }
     let revision = args.rules.interface.revision;
     let schedule = args.rules.interface.schedule()?;
     let calldata = |contract: Option<&Chosen>| given_or_example(args.input.as_deref(), &args.proof, contract);
+    let kind = Kind::of(&args.contract, &args.key, Reads::Programs)?;
+    kind.ensure_takes(&args.contract, &[&args.key.given(), &args.proof.given(), &args.formulas.given()])?;
     let Subject { name: subject, code, source_map, calldata, .. } = Subject::new(
+        kind,
         (&args.contract, &args.key),
-        (&args.formulas, args.code.dialect(args.rules.fork)),
+        (&args.formulas, args.code, args.rules.fork),
         revision,
         &schedule,
         calldata,
@@ -97,10 +101,10 @@ pub fn profile(args: &ProfileArgs, json: bool) -> Result<Verdict> {
     let engine = Engine::new(EngineConfig { fork: args.rules.fork, ..EngineConfig::new(revision, schedule) })?;
     let rounds = if args.no_time { 0 } else { ROUNDS };
     let (profile, outcome) = on_one_core(|_| measure(&engine, &code, &map, &calldata, args.gas, rounds))?;
-    if let Some(path) = &args.svg {
-        let measure = if args.by == By::Gas { Measure::Gas } else { Measure::Time };
+    if let Some(target) = &args.svg {
+        let measure = if by == By::Gas { Measure::Gas } else { Measure::Time };
         let title = format!("{subject} under {revision}, schedule {name}");
-        output::file(path, flame_graph(&profile, &title, measure).as_bytes())?;
+        target.write("--svg", &flame_graph(&profile, &title, measure), json)?;
     }
     if json {
         let mut object = residue_workbench::report::profile(&profile);
@@ -111,7 +115,7 @@ pub fn profile(args: &ProfileArgs, json: bool) -> Result<Verdict> {
         object["schedule"] = name.into();
         object["machine"] = Machine::this().to_json();
         output::json(&object)?;
-    } else {
+    } else if !args.svg.as_ref().is_some_and(Target::is_stdout) {
         output::result(&to_text(&profile))?;
     }
     if !outcome.is_success() {

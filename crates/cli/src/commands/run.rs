@@ -1,9 +1,10 @@
 //! `residue run`: code from a file or a contract, in a frame of its own.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 use residue_contracts::CONTRACTS;
 use residue_engine::Replacement;
+use residue_isa::Family;
 use residue_workbench::Machine;
 use residue_workbench::{EngineKind, Job, Setup};
 
@@ -11,6 +12,7 @@ use crate::formulas::{Formulas, is_inexpressible};
 use crate::input::MemoryRange;
 use crate::options::{CodeRules, Rules, engine_kinds};
 use crate::subject::{KeyOptions, ProofOptions, Subject};
+use crate::takers::{self, Kind, Reads};
 use crate::verdict::Verdict;
 use crate::{input, output, report};
 
@@ -77,15 +79,16 @@ pub struct RunArgs {
 
 /// Runs the code and reports how it ended.
 pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
+    let kind = kind(args)?;
     let setup = setup(args)?;
     let subject = Subject::new(
+        kind,
         (&args.file, &args.key),
-        (&args.formulas, args.code.dialect(setup.fork)),
+        (&args.formulas, args.code, setup.fork),
         setup.revision,
         &setup.schedule,
         |contract| match contract {
             Some(contract) if args.example => Ok(contract.source().example()),
-            None if args.example => bail!("--example needs a contract, and {:?} is none", args.file),
             Some(contract) => contract.call(&args.proof)?.map_or_else(|| input::calldata(&args.input), Ok),
             None => input::calldata(&args.input),
         },
@@ -110,6 +113,28 @@ pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
         output::result(&report::to_text(&setup, &execution, args.memory.as_ref(), &machine))?;
     }
     Ok(Verdict::of(execution.ended.is_success && execution.disagreement.is_none()))
+}
+
+/// What is run, once every option given has an effect on it.
+fn kind(args: &RunArgs) -> Result<Kind> {
+    let kind = Kind::of(&args.file, &args.key, Reads::Code)?;
+    let given: [&[_]; 4] =
+        [&args.key.given(), &args.proof.given(), &args.formulas.given(), &[("--example", args.example)]];
+    kind.ensure_takes(&args.file, &given)?;
+    let revision = args.rules.interface.revision;
+    if args.as_precompiles {
+        takers::ensure_portable(args.code, &[revision])?;
+    } else {
+        kind.ensure_takes(&args.file, &[&args.code.given()])?;
+    }
+    if args.explain {
+        ensure!(
+            args.engine == EngineKind::Batch && revision.family() != Family::Words,
+            "--explain has no effect with --engine {} under {revision}: it shows what the batch engine makes of field instructions",
+            args.engine.name()
+        );
+    }
+    Ok(kind)
 }
 
 /// The rules, with contracts in place of precompiles if that was asked for.

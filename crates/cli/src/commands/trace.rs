@@ -1,18 +1,21 @@
 //! `residue trace`: one line for each executed instruction, with the field values in canonical form.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, Write};
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use residue_compiler::SourceMap;
 use residue_engine::{Engine, EngineConfig};
+use residue_isa::UnknownName;
 use residue_workbench::inspect::trace::{Executed, Tracing, is_within};
+use residue_workbench::output::unless_reader_left;
 use residue_workbench::report::step;
 use serde_json::json;
 
 use crate::formulas::Formulas;
 use crate::options::{CodeRules, Rules};
 use crate::subject::{Chosen, KeyOptions, ProofOptions, Subject, given_or_example};
+use crate::takers::{Kind, Reads};
 use crate::verdict::Verdict;
 use crate::{input, output};
 
@@ -60,9 +63,14 @@ pub fn trace(args: &TraceArgs, json: bool) -> Result<Verdict> {
     let revision = args.rules.interface.revision;
     let schedule = args.rules.interface.schedule()?;
     let calldata = |contract: Option<&Chosen>| given_or_example(args.input.as_deref(), &args.proof, contract);
+    let kind = Kind::of(&args.file, &args.key, Reads::Code)?;
+    let function = [("--function", args.function.is_some())];
+    let (key, proof, formulas, code) = (args.key.given(), args.proof.given(), args.formulas.given(), args.code.given());
+    kind.ensure_takes(&args.file, &[&key, &proof, &formulas, &code, &function])?;
     let subject = Subject::new(
+        kind,
         (&args.file, &args.key),
-        (&args.formulas, args.code.dialect(args.rules.fork)),
+        (&args.formulas, args.code, args.rules.fork),
         revision,
         &schedule,
         calldata,
@@ -92,10 +100,8 @@ pub fn trace(args: &TraceArgs, json: bool) -> Result<Verdict> {
         });
         engine.run_traced(&subject.code, &subject.calldata, args.gas, &mut tracer)
     };
-    match written.and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => return Err(error).context("writing to stdout"),
-        _ => drop(stdout),
-    }
+    unless_reader_left(written.and_then(|()| stdout.flush())).context("writing to stdout")?;
+    drop(stdout);
     if json {
         output::json(&json!({
             "success": outcome.is_success(),
@@ -117,13 +123,13 @@ pub fn trace(args: &TraceArgs, json: bool) -> Result<Verdict> {
 
 /// The name of a function or a stretch that the map knows.
 fn chosen<'a>(name: &'a str, map: Option<&SourceMap>) -> Result<&'a str> {
-    let map = map.ok_or_else(|| anyhow!("--function {name:?} needs a contract: code from a file has no functions"))?;
+    let map = map.ok_or_else(|| anyhow!("--function {name:?}: code from a file has no functions"))?;
     let mut known: Vec<&str> = map.functions().map(|(name, _)| name).chain(map.stretches()).collect();
     known.sort_unstable();
     known.dedup();
     match known.contains(&name) {
         true => Ok(name),
-        false => Err(anyhow!("the contract has no function {name:?}; it has {}", known.join(", "))),
+        false => Err(UnknownName::new("function", name, known).into()),
     }
 }
 

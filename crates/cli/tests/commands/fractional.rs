@@ -152,5 +152,5 @@ fn a_wrong_schedule_names_file_and_line() {
     refused("syntax.toml", "name = ", &["syntax.toml:1:"]);
     refused("other.toml", MEMORY, &["particle-384", "eip6690-2024"]);
     refused("raw.toml", "", &["raw.toml"]);
-    residue(&["run", "x", "--schedule", "@nowhere.toml"]).refused(&["nowhere.toml"]);
+    residue(&["run", "-", "--schedule", "@nowhere.toml"]).refused(&["nowhere.toml"]);
 }

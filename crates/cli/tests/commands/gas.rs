@@ -51,7 +51,7 @@ fn what_is_no_snapshot_is_refused() {
     for (text, parts) in [
         ("", vec!["empty.txt has no entry"]),
         ("bls12_381/fp2_mul eip6690-2024 5", vec!["empty.txt:1:", "3 words"]),
-        ("# x\nbls12_381/nothing eip6690-2024 5 5", vec!["empty.txt:2:", "\"bls12_381/nothing\" is no contract"]),
+        ("# x\nbls12_381/nothing eip6690-2024 5 5", vec!["empty.txt:2:", "unknown contract \"bls12_381/nothing\""]),
         ("bls12_381/fp2_mul eip6690-2030 5 5", vec!["empty.txt:1:", "eip6690-2030"]),
         ("bls12_381/fp2_mul eip6690-2024 0 5", vec!["gas is 0"]),
     ] {
@@ -59,7 +59,7 @@ fn what_is_no_snapshot_is_refused() {
         residue(&["gas", "--check", &path]).refused(&parts);
     }
     residue(&["gas", "--check", "nowhere.txt"]).refused(&["nowhere.txt"]);
-    residue(&["gas", "bls12_381/g1"]).refused(&["\"bls12_381/g1\" is no contract"]);
+    residue(&["gas", "bls12_381/g1"]).refused(&["unknown contract \"bls12_381/g1\""]);
     residue(&["gas", "--check", "gas.txt", "--tolerance", "-1"]).refused(&["-1"]);
     residue(&["gas", "--check", "gas.txt", "--snapshot", "gas.txt"]).refused(&["--snapshot"]);
 }

@@ -4,13 +4,17 @@
 mod choices;
 mod compare;
 mod dialects;
+mod flags;
 mod formats;
 mod formulas;
 mod fractional;
 mod gas;
 mod handover;
+mod inputs;
 mod interfaces;
 mod main_job;
+mod names;
+mod outputs;
 mod program;
 mod raw_code;
 mod run;

@@ -84,8 +84,8 @@ fn a_fault_is_shown_where_it_stands() {
     let path = file(&directory, "endless.ir", format!("{head}{endless}"));
     residue(&["compare", &path]).refused(&["endless.ir has no outcome", "more than 4194304 turns, parts and calls"]);
     let path = example("polynomial.ir");
-    residue(&["build", &path, "--f2mul", "3"]).refused(&["--f2mul needs a contract", "polynomial.ir"]);
-    residue(&["build", &path, "--explain"]).refused(&["--explain needs a contract"]);
-    residue(&["compare", &path, "--example"]).refused(&["--example needs a contract"]);
+    residue(&["build", &path, "--f2mul", "3"]).refused(&["--f2mul has no effect", "polynomial.ir"]);
+    residue(&["build", &path, "--explain"]).refused(&["--explain has no effect", "is a program"]);
+    residue(&["compare", &path, "--example"]).refused(&["--example has no effect", "is a program"]);
     residue(&["build", &path, "--revision", "evm384-v4"]).refused(&["polynomial.ir", "evm384-v4"]);
 }

@@ -71,7 +71,8 @@ fn what_is_wrong_with_a_key_or_a_proof_is_said_by_file_field_and_value() {
     residue(&["build", "groth16"]).refused(&["groth16 is made of a verifying key: --key FILE"]);
     residue(&["run", "groth16"]).refused(&["--key FILE"]);
     residue(&["build", "plonk", "--key", KEY]).refused(&["protocol is \"groth16\"", "plonk"]);
-    residue(&["build", "bn254/add", "--key", KEY]).refused(&["--key is for groth16, plonk", "bn254/add"]);
+    residue(&["build", "bn254/add", "--key", KEY])
+        .refused(&["--key has no effect on \"bn254/add\"", "`residue list verifiers`"]);
     residue(&["build", "groth16", "--witness"]).refused(&["--key"]);
     residue(&["run", "groth16", "--key", KEY, "--proof", PROOF]).refused(&["--public"]);
     let inputs = file(&directory, "inputs.json", "[\"1\"]");
@@ -108,7 +109,7 @@ fn on_the_evm_of_today_verifiers_call_precompiles() {
         let built = residue(&["build", name, "--revision", revision, "--use-precompiles", "--json"]).json(0);
         built["code_bytes"].as_u64().unwrap() < 64
     };
-    assert!(thin("bn254/mul", "eip6690-2024") && thin("bls12_381/g1_add", "evm") && !thin("poseidon2/bn254_t2", "evm"));
+    assert!(thin("bn254/mul", "eip6690-2024") && thin("bls12_381/g1_add", "evm"));
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use clap::Args;
 use residue_engine::EngineConfig;
-use residue_isa::Revision;
+use residue_isa::{Revision, UnknownName};
 use residue_lab::bench::groups;
 use residue_lab::{Effort, GROUPS, Group, Record, Subjects, job};
 use residue_workbench::specification::Specification;
@@ -38,7 +38,7 @@ pub struct BenchArgs {
     #[arg(long, hide = true, exclusive = true)]
     pub errand: bool,
     /// Write a record of each group to MACHINE/DATE-GROUP.csv below this directory, replacing one of the same day.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output::directory())]
     pub record: Option<PathBuf>,
 }
 
@@ -93,8 +93,8 @@ fn to_text(group: &Group, record: &Record) -> String {
 }
 
 fn group_named(name: &str) -> Result<&'static Group> {
-    let known = || GROUPS.iter().map(|group| group.name).collect::<Vec<_>>().join(", ");
-    groups::find(name).ok_or_else(|| anyhow!("there is no group {name:?}; known are {}", known()))
+    let known = GROUPS.iter().map(|group| group.name);
+    Ok(groups::find(name).ok_or_else(|| UnknownName::new("group", name, known).listed_by("residue bench --help"))?)
 }
 
 fn groups_help() -> String {

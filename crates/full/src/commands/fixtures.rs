@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use residue_fixtures::{FixtureError, Made, Planned, Suite};
 use residue_isa::Revision;
+use residue_isa::nearest;
 use residue_workbench::parallel::in_parallel;
 use serde_json::json;
 
 use residue_command::options::DEFAULT_REVISION;
-use residue_command::output;
 use residue_command::verdict::Verdict;
+use residue_command::{output, waiting};
 
 /// Options of `fixtures`.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub struct FixturesArgs {
     #[arg(long, value_name = "REVISION", default_value_t = DEFAULT_REVISION)]
     pub revision: Revision,
     /// A folder for the files, which must be new or empty.
-    #[arg(long, value_name = "DIR", required_unless_present = "list")]
+    #[arg(long, value_name = "DIR", required_unless_present = "list", value_parser = output::directory())]
     pub out: Option<PathBuf>,
     /// Only files whose name contains one of these.
     #[arg(long, value_name = "TEXT", value_delimiter = ',')]
@@ -49,13 +49,12 @@ pub fn fixtures(args: &FixturesArgs, json: bool) -> Result<Verdict> {
     let suite = Suite::new(args.revision)?;
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| name.contains(only));
     let planned: Vec<Planned> = suite.files().into_iter().filter(|planned| wanted(&planned.name())).collect();
-    let known = || suite.files().iter().map(Planned::name).collect::<Vec<_>>().join(", ");
     ensure!(
         !planned.is_empty(),
-        "no file of {} has {} in its name; there are {}",
+        "no file of {} has {} in its name{}; `residue fixtures --list --revision {0}` lists them all",
         args.revision,
         args.only.join(" or "),
-        known()
+        near(&args.only, &suite)
     );
     let Some(out) = &args.out else {
         return list(&planned, json);
@@ -87,6 +86,21 @@ pub fn fixtures(args: &FixturesArgs, json: bool) -> Result<Verdict> {
     Ok(Verdict::Good)
 }
 
+/// The names that are nearest to what was asked for.
+fn near(only: &[String], suite: &Suite) -> String {
+    let known: Vec<String> = suite.files().iter().map(Planned::name).collect();
+    let part = |name: &'_ String| name.rsplit('/').next().unwrap_or_default().to_owned();
+    let parts: Vec<String> = known.iter().map(part).collect();
+    let near: Vec<&str> = only.iter().flat_map(|only| nearest(only, parts.iter().map(String::as_str))).collect();
+    let near: Vec<&str> = known
+        .iter()
+        .zip(&parts)
+        .filter(|(_, part)| near.contains(&part.as_str()))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
+}
+
 fn list(planned: &[Planned], json: bool) -> Result<Verdict> {
     let names: Vec<String> = planned.iter().map(Planned::name).collect();
     if json {
@@ -99,7 +113,7 @@ fn list(planned: &[Planned], json: bool) -> Result<Verdict> {
 
 /// Makes and writes all files; what became of each, or where engine and specification differ.
 fn make(suite: &Suite, planned: &[Planned], folder: &Path) -> Result<Result<Vec<Became>, FixtureError>> {
-    let bar = bar(planned.len());
+    let bar = waiting::bar(planned.len() as u64, "{msg:<40} {wide_bar} {pos}/{len}"); // style: S11: widens
     let made = in_parallel(planned, |planned| -> Result<Result<Became, FixtureError>> {
         let name = planned.name();
         bar.set_message(name.clone());
@@ -185,12 +199,4 @@ fn ensure_free(out: &Path) -> Result<()> {
 fn partial_name(out: &Path) -> Result<PathBuf> {
     let name = out.file_name().with_context(|| format!("{} is not the name of a folder", out.display()))?;
     Ok(out.with_file_name(format!(".{}.{}.partial", name.to_string_lossy(), std::process::id())))
-}
-
-fn bar(files: usize) -> ProgressBar {
-    let bar = ProgressBar::new(files as u64); // style: S11: widens
-    match ProgressStyle::with_template("{msg:<40} {wide_bar} {pos}/{len}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }

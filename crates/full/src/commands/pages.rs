@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::{Args, Command};
 use serde_json::json;
 
@@ -22,11 +22,13 @@ pub struct CompletionsArgs {
 #[command(after_help = "Example:\n  residue man pages")]
 pub struct ManArgs {
     /// The directory, which is made if it is not there: one page for each command.
+    #[arg(value_parser = output::directory())]
     pub directory: PathBuf,
 }
 
 /// Prints a script for a shell that knows `command`.
-pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<Verdict> {
+pub fn completions(args: &CompletionsArgs, mut command: Command, json: bool) -> Result<Verdict> {
+    ensure!(!json, "--json has no effect on completions, which are a script of the shell");
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "residue", &mut script);
     output::result(String::from_utf8_lossy(&script).trim_end())?;

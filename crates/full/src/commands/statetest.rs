@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use anyhow::{Result, anyhow, bail, ensure};
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use residue_engine::Batching;
 use residue_isa::{Revision, did_you_mean};
 use residue_statetest::{
@@ -20,8 +20,8 @@ use residue_statetest::{
 };
 
 use residue_command::options::DEFAULT_REVISION;
-use residue_command::output;
 use residue_command::verdict::Verdict;
+use residue_command::{output, waiting};
 
 /// Entries that execute more instructions run under one revision of each family unless all are asked for.
 const STEPS_MAX: u64 = 50_000_000;
@@ -44,8 +44,9 @@ pub struct StatetestArgs {
     /// trace under, eip6690-2024 without it.
     #[arg(long, value_name = "REVISION|all|stock", value_delimiter = ',')]
     pub revision: Vec<RuleSets>,
-    /// When blocks of field instructions run as plans: each revision runs in all of these ways, whose results must agree.
-    #[arg(long, value_enum, value_name = "WHEN", value_delimiter = ',', default_value = "off,warm")]
+    /// When blocks of field instructions run as plans: each revision runs in all of these ways, whose results must agree; off,warm
+    /// without it.
+    #[arg(long, value_enum, value_name = "WHEN", value_delimiter = ',')]
     pub batching: Vec<BatchingKind>,
     /// Only entries of these forks, named as in the files.
     #[arg(long, value_name = "FORK", value_delimiter = ',')]
@@ -57,13 +58,13 @@ pub struct StatetestArgs {
     #[arg(long, value_name = "DATA,GAS,VALUE")]
     pub index: Option<Indexes>,
     /// Threads; as many as the machine has without it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "trace")]
     pub jobs: Option<NonZeroUsize>,
     /// Print a line of JSON for every instruction and for every transaction (EIP-3155) instead of the results.
     #[arg(long)]
     pub trace: bool,
     /// Print a file with two small tests.
-    #[arg(long, conflicts_with_all = ["paths", "trace"])]
+    #[arg(long, conflicts_with_all = ["paths", "trace", "revision", "batching", "fork", "test", "index", "jobs"])]
     pub example: bool,
 }
 
@@ -102,7 +103,7 @@ impl FromStr for RuleSets {
             "stock" => Ok(Self::Stock),
             _ => match text.parse() {
                 Ok(revision) => Ok(Self::Revision(revision)),
-                Err(error) => Err(anyhow!("{error}; or all, or stock")),
+                Err(error) => Err(anyhow!("{error}, beside all and stock")),
             },
         }
     }
@@ -110,6 +111,10 @@ impl FromStr for RuleSets {
 
 /// Runs or traces the tests.
 pub fn statetest(args: &StatetestArgs, json: bool) -> Result<Verdict> {
+    ensure!(
+        args.batching.is_empty() || args.revision.is_empty() || args.revision.iter().any(|set| *set != RuleSets::Stock),
+        "--batching has no effect with --revision stock, under which there are no field instructions"
+    );
     if args.example {
         output::result(EXAMPLE)?;
         return Ok(Verdict::Good);
@@ -217,17 +222,14 @@ fn batchings(kinds: &[BatchingKind]) -> Vec<Batching> {
         (BatchingKind::Always, Batching::Always),
         (BatchingKind::Traces, Batching::Traces),
     ];
+    let kinds = if kinds.is_empty() { &[BatchingKind::Off, BatchingKind::Warm] } else { kinds };
     let is_asked_for = |kind| kinds.contains(&kind) || kinds.contains(&BatchingKind::All);
     all.into_iter().filter(|(kind, _)| is_asked_for(*kind)).map(|(_, batching)| batching).collect()
 }
 
 /// A bar that is never shown if stderr is no terminal.
 fn bar() -> ProgressBar {
-    let bar = ProgressBar::new(0);
-    match ProgressStyle::with_template("{wide_bar} {pos}/{len} files, {msg}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
+    waiting::bar(0, "{wide_bar} {pos}/{len} files, {msg}")
 }
 
 fn show(bar: &ProgressBar, progress: Progress) {

@@ -1,9 +1,8 @@
 //! `residue wasm`: modules of others with the host functions of 2020, and contracts of ours as modules.
 
-use std::path::PathBuf;
-
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
+use residue_isa::read_text;
 use residue_wasm::engine::NumberType;
 use residue_wasm::host::Outside;
 use residue_wasm::{Compiled, EngineKind, Export, Form, Instance, Number, RunError};
@@ -13,7 +12,7 @@ use residue_workbench::statistics::{Spread, whole_ns};
 use serde_json::{Map, Value, json};
 
 use residue_command::input::{self, MemoryRange};
-use residue_command::output;
+use residue_command::output::{self, Target};
 use residue_command::tables::{duration, grouped, short_hex};
 use residue_command::verdict::Verdict;
 
@@ -60,7 +59,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "HEX|@FILE", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     pub input: String,
     /// Write the input to memory at this address, before the call.
-    #[arg(long, value_name = "ADDRESS", value_parser = input::number, allow_hyphen_values = true)]
+    #[arg(long, value_name = "ADDRESS", requires = "input", value_parser = input::number, allow_hyphen_values = true)]
     pub input_at: Option<u64>,
     /// Show these bytes of memory after the call; zeros beyond the end.
     #[arg(long, value_name = "FROM:TO", value_parser = input::memory_range, allow_hyphen_values = true)]
@@ -82,9 +81,9 @@ pub struct BuildArgs {
     /// Who computes in the field.
     #[arg(long, value_enum, default_value_t = FormChoice::SelfContained)]
     pub form: FormChoice,
-    /// Write the module to this file.
+    /// Write the module to this file; - for standard output, with nothing else.
     #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
+    pub output: Target,
 }
 
 /// Who computes in the field.
@@ -114,24 +113,27 @@ pub fn wasm(args: &WasmArgs, json: bool) -> Result<Verdict> {
 }
 
 fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
-    let contract = residue_contracts::find(&args.contract).ok_or_else(|| {
-        anyhow!("there is no contract {:?}; `residue list contracts` has those there are", args.contract)
-    })?;
+    let contract = residue_contracts::named(&args.contract)?;
     let form = args.form.form();
     let lowered = residue_wasm::lower(&contract.program(), form);
     let lowered = lowered.with_context(|| format!("making a module of {}", contract.name))?;
-    output::file(&args.output, &lowered.module)?;
+    let Target::File(path) = &args.output else {
+        ensure!(!json, "--output - and --json both write to stdout: --output takes a file beside --json");
+        output::bytes(&lowered.module)?;
+        return Ok(Verdict::Good);
+    };
+    output::file(path, &lowered.module)?;
     if json {
         output::json(&json!({
             "contract": contract.name,
             "form": form.name(),
-            "file": args.output.display().to_string(),
+            "file": path.display().to_string(),
             "module_bytes": lowered.module.len(),
             "memory_bytes": lowered.memory_bytes,
         }))?;
     } else {
         let bytes = grouped(lowered.module.len() as u64);
-        output::result(&format!("{}, {}: {bytes} bytes in {}", contract.name, form.name(), args.output.display()))?;
+        output::result(&format!("{}, {}: {bytes} bytes in {}", contract.name, form.name(), path.display()))?;
     }
     Ok(Verdict::Good)
 }
@@ -261,11 +263,11 @@ fn module(path: &str) -> Result<Vec<u8>> {
     if bytes.starts_with(b"\0asm") {
         return Ok(bytes);
     }
-    let is_text =
-        bytes.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|&byte| byte == b'(' || byte == b';');
-    ensure!(is_text, "{} is no module: it begins neither as the binary form nor as text", input::shown(path));
-    let parsed = wat::parse_bytes(&bytes).map_err(|error| anyhow!("{error}"));
-    Ok(parsed.with_context(|| format!("reading the text of {}", input::shown(path)))?.into_owned())
+    let neither = || format!("{} is no module: it begins neither as the binary form nor as text", input::shown(path));
+    let text = read_text(bytes).with_context(neither)?;
+    ensure!(text.trim_start().starts_with(['(', ';']), neither());
+    let parsed = wat::parse_str(&text).map_err(|error| anyhow!("{error}"));
+    Ok(parsed.with_context(|| format!("reading the text of {}", input::shown(path)))?)
 }
 
 /// Numbers of the types that the function takes. Where their count or the function's name is wrong, the engine says so.

@@ -53,7 +53,7 @@ fn histories_are_replayed_from_files() {
     assert!(residue(&["check", "engine", "--replay", &good]).text().contains("good.history: every side agrees"));
     let bad = file(&directory, "bad.history", "revision eip6690-2024\ncontract 0x1000\n PUSH 5 POPP\nrun 0x1000\n");
     residue(&["check", "engine", "--replay", &bad]).refused(&["bad.history", "line 3, column 9", "\"POPP\""]);
-    residue(&["check", "engine", "--replay", "nowhere.history"]).refused(&["reading nowhere.history"]);
+    residue(&["check", "engine", "--replay", "nowhere.history"]).refused(&["reading a history", "nowhere.history"]);
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn files_are_listed_and_bad_input_is_named() {
     residue(&["fixtures", "--out", folder]).refused(&[folder, "is not empty"]);
     let new = directory.join("new");
     let new = new.to_str().unwrap();
-    residue(&["fixtures", "--out", new, "--revision", "evm384-v70"]).refused(&["evm384-v70", "evm384-v7, "]);
+    residue(&["fixtures", "--out", new, "--revision", "evm384-v70"]).refused(&["evm384-v70", "did you mean evm384-v"]);
     residue(&["fixtures", "--out", new, "--only", "mulmody"]).refused(&["mulmody", "instructions/mulmodx"]);
     residue(&["fixtures"]).refused(&["--out"]);
     let below_a_file = directory.join("mine.txt/new");

@@ -137,7 +137,7 @@ fn instructions_are_compared_over_contracts() {
     residue(&["lab", "design", "--from", record.to_str().unwrap(), "--weights", &weights]).text();
 
     let wrong = file(&directory, "wrong.toml", "[calls]\nnothing = 1\n");
-    residue(&["lab", "design", "--weights", &wrong]).refused(&["wrong.toml", "no contract \"nothing\""]);
+    residue(&["lab", "design", "--weights", &wrong]).refused(&["wrong.toml", "unknown contract \"nothing\""]);
     residue(&["lab", "design", "--revisions", "evm384-v7"])
         .refused(&["evm384-v7 does not add opcodes to eip6690-2024"]);
     residue(&["lab", "design", "--base", "evm384-v7"]).refused(&["no revision adds instructions to evm384-v7"]);

@@ -116,7 +116,7 @@ fn bad_input_is_refused_with_file_and_place() {
         std::fs::remove_file(directory.join(made)).unwrap();
     }
     residue(&["statetest", &good, "--index", "1,2"]).refused(&["'1,2'", "DATA,GAS,VALUE"]);
-    residue(&["statetest", &good, "--revision", "evm384-v70"]).refused(&["'evm384-v70'", "all, or stock"]);
+    residue(&["statetest", &good, "--revision", "evm384-v70"]).refused(&["'evm384-v70'", "beside all and stock"]);
     residue(&["statetest", &good, "--batching", "often"]).refused(&["'often'", "off, warm, always, traces, all"]);
     residue(&["statetest", &good, "--jobs", "0"]).refused(&["'0'", "--jobs"]);
     residue(&["statetest", &good, "--trace", "--json"]).refused(&["--trace", "--json"]);

@@ -176,7 +176,7 @@ fn bad_input_is_named() {
     residue(&["lab", "report", "--records", "no/such"]).refused(&["no/such"]);
     let empty = directory("report_of_nothing");
     residue(&["lab", "report", "--records", empty.to_str().unwrap()]).refused(&["has no records"]);
-    residue(&["lab", "figures", "gass", "--quick"]).refused(&["\"gass\"", "gas, options"]);
+    residue(&["lab", "figures", "gass", "--quick"]).refused(&["unknown figure \"gass\"", "gas"]);
     residue(&["lab", "attack", "--revision", "evm384-v7,v8"]).refused(&["\"v8\""]);
     residue(&["lab", "attack", "--revision", "eip6690-2024", "--schedule", "model-b"]).refused(&["model-b"]);
     residue(&["lab", "attack", "--gas", "5"]).refused(&["--gas 5"]);

@@ -9,9 +9,10 @@ use toml::de::{DeTable, DeValue};
 
 use super::{GasSchedule, Price, PriceFault, ScheduleError, SlotPrices, WidthPrices};
 use crate::field_instruction::{FieldOp, PerOp};
+use crate::names::UnknownName;
 use crate::opcode;
 use crate::revision::rules::{Addition, SizeUnit, SlotRules};
-use crate::revision::{Family, Revision, UnknownRevision};
+use crate::revision::{Family, Revision};
 
 /// A table of `[per_width]`, and a price of `[narrow]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +104,7 @@ pub enum ScheduleFault {
     },
     /// A revision that does not exist.
     #[error(transparent)]
-    Revision(#[from] UnknownRevision),
+    Revision(#[from] UnknownName),
     /// Revisions that cannot share a schedule.
     #[error("revisions of one schedule have one family and the same arithmetic mnemonics: {first} and {other} differ")]
     MixedRevisions {

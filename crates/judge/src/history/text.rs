@@ -11,7 +11,7 @@ mod read;
 
 use std::fmt::Write;
 
-use residue_engine::UnknownFork;
+use residue_isa::UnknownName;
 use residue_isa::assembly::{Item, LabelId, ParseError, print};
 use thiserror::Error;
 
@@ -63,7 +63,7 @@ pub enum TextFault {
     Revision(String),
     /// A fork that does not exist.
     #[error(transparent)]
-    Fork(UnknownFork),
+    Fork(UnknownName),
     /// A contract that is no assembly text.
     #[error("in the contract that begins here, {0}")]
     Assembly(ParseError),

@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use residue_engine::{Batching, Engine, EngineConfig, Halt, Tracer, World};
-use residue_isa::{GasSchedule, Revision};
+use residue_isa::{GasSchedule, Revision, UnknownName};
 use residue_workbench::harness::time_ns;
 use serde::{Deserialize, Serialize};
 
@@ -76,8 +76,8 @@ impl Scene {
 
     /// The revision and the prices.
     pub fn rules(&self) -> Result<(Revision, GasSchedule), LabError> {
-        let unknown = || LabError::Scene { reason: format!("there is no revision {:?}", self.revision) };
-        let revision = self.revision.parse().map_err(|_| unknown())?;
+        let unknown = |error: UnknownName| LabError::Scene { reason: error.to_string() };
+        let revision = self.revision.parse().map_err(unknown)?;
         Ok((revision, GasSchedule::from_toml(&self.schedule, "the schedule of a scene")?))
     }
 

@@ -2,9 +2,8 @@
 //! forms of modules, `eip6690-2024` for both engines, `eip6690-2024:batch` for one. Every revision has a name.
 
 use residue_engine::Batching;
-use residue_isa::Revision;
+use residue_isa::{Revision, UnknownName};
 use ruint::aliases::U256;
-use thiserror::Error;
 
 /// Everybody who can be chosen besides the revisions.
 const OTHERS: [&str; 17] = [
@@ -42,11 +41,6 @@ pub struct Subjects {
 
 const _: () = assert!(OTHERS.len() + NAMES_A_REVISION * (Revision::ALL.len() + Revision::BESIDE.len()) < U256::BITS);
 
-/// A name of nobody.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("there is no subject {0:?}; known are {known}", known = names().collect::<Vec<_>>().join(", "))]
-pub struct UnknownSubject(pub String);
-
 /// Every name that can be chosen.
 pub fn names() -> impl Iterator<Item = String> {
     let of_revision = |revision: Revision| {
@@ -66,13 +60,16 @@ impl Subjects {
     pub const ALL: Self = Self { chosen: U256::MAX };
 
     /// Those of these names; everybody without a name.
-    pub fn named<S: AsRef<str>>(chosen: &[S]) -> Result<Self, UnknownSubject> {
+    pub fn named<S: AsRef<str>>(chosen: &[S]) -> Result<Self, UnknownName> {
         if chosen.is_empty() {
             return Ok(Self::ALL);
         }
         let place = |name: &S| {
-            let place = names().position(|known| known == name.as_ref());
-            place.map(|place| U256::ONE << place).ok_or_else(|| UnknownSubject(name.as_ref().to_owned()))
+            let known: Vec<String> = names().collect();
+            let place = known.iter().position(|known| known.eq_ignore_ascii_case(name.as_ref()));
+            place
+                .map(|place| U256::ONE << place)
+                .ok_or_else(|| UnknownName::new("subject", name.as_ref(), known.iter().map(String::as_str)))
         };
         let bits: Vec<U256> = chosen.iter().map(place).collect::<Result<_, _>>()?;
         Ok(Self { chosen: bits.iter().fold(U256::ZERO, |chosen, bit| chosen | bit) })

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use residue_isa::UnknownName;
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -23,18 +24,16 @@ pub enum WeightsError {
     #[error("{0}")]
     Malformed(String),
     /// A contract is weighed that does not exist.
-    #[error("there is no contract {0:?}")]
-    Unknown(String),
+    #[error(transparent)]
+    Unknown(#[from] UnknownName),
 }
 
 impl Weights {
     /// Reads a file of the form of [`DEFAULT`].
     pub fn read(text: &str) -> Result<Self, WeightsError> {
         let weights: Self = toml::from_str(text).map_err(|error| WeightsError::Malformed(error.to_string()))?;
-        match weights.calls.keys().find(|name| residue_contracts::find(name).is_none()) {
-            Some(unknown) => Err(WeightsError::Unknown(unknown.clone())),
-            None => Ok(weights),
-        }
+        let named = |(name, calls): (String, u64)| Ok((residue_contracts::named(&name)?.name.to_owned(), calls));
+        Ok(Self { calls: weights.calls.into_iter().map(named).collect::<Result<_, UnknownName>>()? })
     }
 
     /// Calls of a contract.
@@ -58,7 +57,9 @@ mod tests {
         let weights = Weights::default();
         assert!(weights.of("modexp") > weights.of("bls12_381/pairing"));
         assert_eq!(weights.of("evm384/f6m_mul"), 0);
-        assert_eq!(Weights::read("[calls]\nnothing = 1"), Err(WeightsError::Unknown("nothing".to_owned())));
+        assert_eq!(Weights::read("[calls]\nMODEXP = 1").unwrap().of("modexp"), 1);
+        let unknown = Weights::read("[calls]\nmodexq = 1").unwrap_err().to_string();
+        assert!(unknown.starts_with("unknown contract \"modexq\"; did you mean modexp"), "{unknown}");
         for wrong in ["calls = 1", "[calls]\nmodexp = -1", "[colls]\nmodexp = 1", "["] {
             assert!(matches!(Weights::read(wrong), Err(WeightsError::Malformed(_))), "{wrong}");
         }

@@ -2,8 +2,7 @@
 
 use std::str::FromStr;
 
-use residue_isa::{FieldOp, GasSchedule, Price, Revision, WidthPrices};
-use thiserror::Error;
+use residue_isa::{FieldOp, GasSchedule, Price, Revision, UnknownName, WidthPrices};
 
 use super::fit::{Fit, fit};
 use super::runtimes::{Pivot, Runtime, Runtimes};
@@ -24,11 +23,6 @@ pub enum Model {
     /// (EIP-6690).
     Fit,
 }
-
-/// Text that names no model.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("there is no model {0:?}; known are a, b, time, particle, fit")]
-pub struct UnknownModel(String);
 
 /// What a price leaves over.
 #[derive(Debug, Clone, PartialEq)]
@@ -253,10 +247,11 @@ fn fits(runtimes: &Runtimes) -> Vec<(FieldOp, Fit)> {
 }
 
 impl FromStr for Model {
-    type Err = UnknownModel;
+    type Err = UnknownName;
 
-    fn from_str(text: &str) -> Result<Self, UnknownModel> {
-        Self::ALL.into_iter().find(|model| model.name() == text).ok_or_else(|| UnknownModel(text.to_owned()))
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        let found = Self::ALL.into_iter().find(|model| model.name().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| UnknownName::new("model", text, Self::ALL.map(Self::name)))
     }
 }
 
@@ -346,7 +341,7 @@ mod tests {
         assert_eq!(Model::Particle.price(6.4, 10.0).to_string(), "0.64");
         assert_eq!(
             "c".parse::<Model>().unwrap_err().to_string(),
-            "there is no model \"c\"; known are a, b, time, particle, fit"
+            "unknown model \"c\"; known are a, b, time, particle, fit"
         );
     }
 }

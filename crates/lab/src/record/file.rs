@@ -1,9 +1,10 @@
 //! Records as files: writing and reading are inverse, and a file is never half written.
 
+use residue_isa::text::read_file;
+use residue_workbench::output;
 use residue_workbench::statistics::Spread;
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Record, RecordFault, RecordRow};
@@ -77,7 +78,7 @@ impl Record {
     pub fn write(&self, directory: &Path) -> Result<PathBuf, LabError> {
         let machine = directory.join(self.environment.get("machine").unwrap_or("unknown-machine"));
         let path = machine.join(format!("{}-{}.csv", self.date, self.group));
-        match fs::create_dir_all(&machine).and_then(|()| write_whole(&path, self.to_csv().as_bytes())) {
+        match fs::create_dir_all(&machine).and_then(|()| output::file(&path, self.to_csv().as_bytes())) {
             Ok(()) => Ok(path),
             Err(error) => Err(LabError::Io { path, error }),
         }
@@ -85,24 +86,9 @@ impl Record {
 
     /// Reads a record from a file.
     pub fn read(path: &Path) -> Result<Self, LabError> {
-        let text = fs::read_to_string(path).map_err(|error| LabError::Io { path: path.to_owned(), error })?;
+        let text = read_file(path).map_err(|error| LabError::Io { path: path.to_owned(), error })?;
         Self::from_csv(&text, &path.display().to_string())
     }
-}
-
-/// The content is complete under a temporary name before the file gets its own.
-fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
-    let temporary = path.with_extension(format!("{}.partial", std::process::id()));
-    let written = File::create(&temporary).and_then(|mut file| {
-        file.write_all(content)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    });
-    if written.is_err() {
-        // The error to report is the first one.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
 }
 
 fn is_of_a_name(byte: u8) -> bool {

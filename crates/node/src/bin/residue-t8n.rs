@@ -6,16 +6,16 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use residue_node::t8n::Options;
-
-/// What the shell is told when the command line or a file is at fault.
-const USAGE: u8 = 2;
+use residue_workbench::output;
 
 fn main() -> ExitCode {
-    match Options::parse().run() {
+    let options = match Options::try_parse() {
+        Ok(options) => options,
+        Err(error) => return output::usage(&error.to_string(), error.use_stderr(), || error.print()),
+    };
+    match options.run() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(USAGE)
-        }
+        // The command line or a file is at fault, or what comes out cannot be written.
+        Err(error) => output::refused(&format!("{error:#}")),
     }
 }

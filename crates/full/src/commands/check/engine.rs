@@ -1,14 +1,13 @@
 //! `residue check engine`: histories on one engine in every mode against a plain one that remembers nothing, and against the
 //! specification where it speaks.
 
-use std::io::ErrorKind;
 use std::panic::PanicHookInfo;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use residue_isa::Revision;
 use residue_judge::history::text;
 use residue_judge::invent;
@@ -20,7 +19,7 @@ use residue_judge::verdict::judge;
 use serde_json::{Value, json};
 
 use residue_command::verdict::Verdict;
-use residue_command::{input, output};
+use residue_command::{input, output, waiting};
 
 /// How often what has been done is saved.
 const SAVED_EVERY: Duration = Duration::from_secs(10);
@@ -62,13 +61,18 @@ pub struct EngineArgs {
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
     /// Write what is found to this directory, as text that --replay runs.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output::directory())]
     out: Option<PathBuf>,
     /// End the process at the first panic, after saying which history it came from.
     #[arg(long)]
     abort_on_panic: bool,
     /// Instead of searching: run these histories.
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["runs", "resume", "out"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 1..,
+        conflicts_with_all = ["minutes", "runs", "seed", "shard", "revision", "threads", "findings", "resume", "out"]
+    )]
     replay: Vec<PathBuf>,
 }
 
@@ -140,10 +144,11 @@ impl EngineArgs {
     /// What has been done before, and how many seconds that took.
     fn saved(&self, search: &Search) -> Result<(Tally, u64)> {
         let Some(path) = &self.resume else { return Ok((Tally::default(), 0)) };
-        let text = match std::fs::read_to_string(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((Tally::default(), 0)),
-            text => text.with_context(|| format!("reading {}", path.display()))?,
-        };
+        ensure!(path.as_os_str() != "-", "--resume - has no place to save to: it takes a file");
+        if !path.try_exists().with_context(|| format!("reading {}", path.display()))? {
+            return Ok((Tally::default(), 0));
+        }
+        let text = input::text_file(&path.to_string_lossy())?;
         let saved: Saved = serde_json::from_str(&text)
             .with_context(|| format!("{} is not what a search has saved", path.display()))?;
         let seconds = saved.seconds;
@@ -171,7 +176,7 @@ fn replay(files: &[PathBuf], modes: &[Mode], json: bool) -> Result<Verdict> {
     let mut replayed = Vec::new();
     for path in files {
         let shown = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("reading {shown}"))?;
+        let text = input::text_file(&path.to_string_lossy()).context("reading a history")?;
         let history = text::read(&text).with_context(|| format!("{shown}"))?;
         let judged = judge(&history, modes).with_context(|| format!("{shown}"))?;
         replayed.push((path, judged));
@@ -232,11 +237,7 @@ fn bar(end: End) -> ProgressBar {
         End::Runs(runs) => ("check engine: {wide_bar} {pos}/{len} runs, {msg}", runs),
         End::Time(time) => ("check engine: {wide_bar} {pos}/{len} s, {msg}", time.as_secs()),
     };
-    let bar = ProgressBar::new(length);
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
+    waiting::bar(length, template)
 }
 
 fn show(bar: &ProgressBar, end: End, tally: &Tally, elapsed: Duration) {

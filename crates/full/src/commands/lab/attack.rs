@@ -63,19 +63,26 @@ pub struct AttackArgs {
     #[arg(long)]
     pub from_nothing: bool,
     /// Measure once more what a search has written to this file, and search for nothing.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "record"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["out", "record", "revision", "schedule", "parts", "seed", "gas", "code_bytes", "quick", "minutes", "from_nothing"]
+    )]
     pub replay: Option<PathBuf>,
     /// Measure cycles through 2,000 contracts, batched beside plain, and search for nothing.
-    #[arg(long, conflicts_with_all = ["replay", "instructions", "out"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["replay", "instructions", "out", "parts", "seed", "gas", "code_bytes", "minutes", "from_nothing"]
+    )]
     pub cycle: bool,
     /// Measure each instruction by itself at the ends of its operands, without blocks, and search for nothing.
-    #[arg(long, conflicts_with_all = ["replay", "out"])]
+    #[arg(long, conflicts_with_all = ["replay", "out", "parts", "seed", "code_bytes", "minutes", "from_nothing"])]
     pub instructions: bool,
     /// Write what was found to this directory: the code, for `residue run`, and all of it, for `--replay`.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output::directory())]
     pub out: Option<PathBuf>,
     /// Write a record to MACHINE/DATE-attack.csv below this directory; DATE-cycle.csv or DATE-extremes.csv without a search.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output::directory())]
     pub record: Option<PathBuf>,
 }
 
@@ -193,7 +200,7 @@ fn searches(args: &AttackArgs) -> Result<Vec<Search>> {
 
 /// Measures what is in a file.
 fn again(file: &Path, json: bool) -> Result<Verdict> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+    let text = input::text_file(&file.to_string_lossy()).context("reading what a search has found")?;
     let scene: Scene = serde_json::from_str(&text).with_context(|| format!("{}: no candidate", file.display()))?;
     anyhow::ensure!(
         scene.code_bytes_max <= 1 << 20 && scene.gas <= 1 << 40,
@@ -228,7 +235,7 @@ fn write(directory: &Path, findings: &Findings) -> Result<()> {
         if let Some(scene) = &found.scene {
             let path = directory.join(format!("{name}.json"));
             let text = serde_json::to_string_pretty(scene)?;
-            std::fs::write(&path, text + "\n").with_context(|| format!("writing {}", path.display()))?;
+            output::file(&path, format!("{text}\n").as_bytes())?;
         }
     }
     Ok(())

@@ -15,9 +15,9 @@ use residue_lab::{Record, opcodes};
 
 use super::tables::finish;
 use crate::recording::Recording;
-use residue_command::input;
 use residue_command::options::DEFAULT_REVISION;
 use residue_command::verdict::Verdict;
+use residue_command::{input, output};
 
 /// Options of `lab design`.
 #[derive(Debug, Args)]
@@ -45,10 +45,10 @@ pub struct DesignArgs {
     #[arg(long, value_name = "DIR", default_value = "records")]
     pub records: PathBuf,
     /// Write a record to MACHINE/DATE-design.csv below this directory, replacing one of the same day.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output::directory())]
     pub record: Option<PathBuf>,
     /// Make the tables of this record and run nothing.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "times", "revisions", "contracts", "base"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "records", "times", "revisions", "contracts", "base"])]
     pub from: Option<PathBuf>,
     /// Write the tables into this page, in place of those that it has, and the figure beside it, as .svg.
     #[arg(long, value_name = "FILE")]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
+use residue_isa::UnknownName;
 use residue_lab::programs::measure_programs;
 use residue_lab::render::figures::{Figure, Records, figures as all_figures};
 use serde_json::json;
@@ -32,10 +33,10 @@ pub struct FiguresArgs {
     #[arg(long, value_name = "DIR")]
     pub records: Option<PathBuf>,
     /// Write a record of the programs to MACHINE/DATE-programs.csv below this directory.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output::directory())]
     pub record: Option<PathBuf>,
     /// Write the figures to this directory: Markdown with SVG files.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output::directory())]
     pub out: Option<PathBuf>,
     /// A few rounds.
     #[arg(long)]
@@ -50,7 +51,9 @@ pub fn figures(args: &FiguresArgs, json: bool) -> Result<Verdict> {
     };
     if let Some(name) = &args.figure {
         let known: Vec<&str> = all_figures(&records).iter().map(|figure| figure.id).collect();
-        anyhow::ensure!(known.contains(&name.as_str()), "there is no figure {name:?}; known are {}", known.join(", "));
+        if !known.contains(&name.as_str()) {
+            return Err(UnknownName::new("figure", name, known).into());
+        }
     }
     let recording = Recording::new(args.record.as_deref());
     let rounds = if args.quick { ROUNDS_QUICK } else { ROUNDS };

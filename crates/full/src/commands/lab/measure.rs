@@ -27,10 +27,10 @@ pub struct MeasureArgs {
     #[arg(long)]
     pub quick: bool,
     /// Write a record to MACHINE/DATE-opcodes.csv below this directory, replacing one of the same day.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output::directory())]
     pub record: Option<PathBuf>,
     /// Write the input of evm-gasfit to this directory: runtimes.csv, opcounts.json, tests.yaml.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output::directory())]
     pub gasfit: Option<PathBuf>,
 }
 

@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, ensure};
 use clap::Args;
-use residue_isa::Revision;
+use residue_isa::{Revision, UnknownName};
 use residue_lab::Record;
 use residue_lab::price::{ANCHOR_NS, Model, Priced, Residual, Runtimes, Sensitivity, sensitivity};
 use serde_json::{Value, json};
 
 use residue_command::options::DEFAULT_REVISION;
-use residue_command::output;
+use residue_command::output::{self, Target};
 use residue_command::tables::{right, table};
 use residue_command::verdict::Verdict;
 
@@ -25,7 +25,7 @@ pub struct PriceArgs {
     #[arg(required_unless_present = "published")]
     pub record: Option<PathBuf>,
     /// The published runtimes of EVM384 version 7 instead of a record.
-    #[arg(long, conflicts_with = "record")]
+    #[arg(long, conflicts_with_all = ["record", "revision"])]
     pub published: bool,
     /// The revision to price.
     #[arg(long, value_name = "REVISION", default_value_t = DEFAULT_REVISION)]
@@ -33,34 +33,41 @@ pub struct PriceArgs {
     /// a: base and operation; b: relative to KECCAK256; time: at the anchor; particle: in thousandths; fit: by width.
     #[arg(long, value_name = "MODEL", default_value = "time", value_parser = model)]
     pub model: Model,
-    /// Nanoseconds that a gas stands for.
-    #[arg(long, value_name = "NS", default_value_t = ANCHOR_NS, value_parser = anchor, allow_hyphen_values = true)]
-    pub anchor: f64,
+    /// Nanoseconds that a gas stands for, 10 without it. Model b goes by its pivot.
+    #[arg(long, value_name = "NS", value_parser = anchor, allow_hyphen_values = true)]
+    pub anchor: Option<f64>,
     /// With model b: what prices are relative to, such as KECCAK256/192/5000 or MULMOD; KECCAK256 where it prices highest
     /// without it.
     #[arg(long, value_name = "NAME")]
     pub pivot: Option<String>,
-    /// Write the schedule to this file, for --schedule of other commands.
+    /// Write the schedule to this file, for --schedule of other commands; - for standard output, in place of the tables.
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub output: Option<Target>,
 }
 
 /// Derives the schedule.
 pub fn price(args: &PriceArgs, json: bool) -> Result<Verdict> {
+    ensure!(
+        args.anchor.is_none() || args.model != Model::B,
+        "--anchor has no effect with model b, whose prices are relative to --pivot"
+    );
     let runtimes = runtimes(args)?;
     if let Some(pivot) = &args.pivot {
         ensure!(args.model == Model::B, "--pivot is for model b, not for model {}", args.model.name());
         if runtimes.pivot(Some(pivot)).is_none() {
-            let known: Vec<&str> = runtimes.pivots.iter().map(|pivot| pivot.name.as_str()).collect();
-            bail!("there is no pivot {pivot:?}; the record has {}", known.join(", "));
+            let known = runtimes.pivots.iter().map(|pivot| pivot.name.as_str());
+            return Err(UnknownName::new("pivot", pivot, known).into());
         }
     }
-    let priced = args.model.apply(&runtimes, args.anchor, args.pivot.as_deref())?;
+    let priced = args.model.apply(&runtimes, args.anchor.unwrap_or(ANCHOR_NS), args.pivot.as_deref())?;
     let choices = sensitivity(&runtimes);
     let toml = priced.schedule.to_toml();
-    if let Some(path) = &args.output {
-        output::file(path, toml.as_bytes())?;
-        output::message("note", &format!("the schedule is in {}", path.display()));
+    if let Some(target) = &args.output {
+        target.write("--output", &toml, json)?;
+        if target.is_stdout() {
+            return Ok(Verdict::Good);
+        }
+        output::message("note", &format!("the schedule is in {target}"));
     }
     if json {
         output::json(&to_json(&priced, &choices, &toml))?;

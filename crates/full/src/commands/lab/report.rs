@@ -20,7 +20,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "DIR", default_value = "records")]
     pub records: PathBuf,
     /// Write report.html and report.md with its files to this directory.
-    #[arg(long, value_name = "DIR", default_value = "report")]
+    #[arg(long, value_name = "DIR", default_value = "report", value_parser = output::directory())]
     pub out: PathBuf,
 }
 
