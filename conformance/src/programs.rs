@@ -370,8 +370,9 @@ impl Maker {
     /// A word below `bound`; in a wild program it may be above, unless it is a constant.
     fn small_word(&mut self, bound: u64) -> Word {
         if self.kind == Kind::Wild && self.random.random_ratio(1, 12) {
-            let (word, bound) = (self.word(2), self.constant_word(bound + 2));
-            return self.op(WordOp::Mod, word, bound);
+            let (word, size) = (self.word(2), self.word_def(WordDef::CalldataSize));
+            let (sum, bound) = (self.op(WordOp::Add, word, size), self.constant_word(bound + 2));
+            return self.op(WordOp::Mod, sum, bound);
         }
         if self.random.random_ratio(1, 2) {
             let value = self.random.random_range(0..bound);

@@ -162,7 +162,8 @@ fn campaign(modulus: &BigUint) {
     println!("{modulus:#x}: {tally:?}");
     assert_eq!(tally.none, 0, "{tally:?}");
     assert!(tally.returned > cases && tally.failed > 0 && tally.ended > 0, "{tally:?}");
-    assert!(tally.refused * 20 < tally.compiled, "{tally:?}");
+    // Counts that are kept make some functions keep more words than DUP reaches.
+    assert!(tally.refused * 8 < tally.compiled, "{tally:?}");
 }
 
 /// That the campaigns judge choices without a jump, and comparisons of slots: programs have some, in code that is run there.

@@ -89,7 +89,7 @@ struct Run<'a> {
     entered: HashSet<SubprogramId>,
     calldata: &'a [u8],
     variables: Vec<U256>,
-    /// For each variable the array that it holds indices of, and in which cells, if it was set to indices last.
+    /// For each variable the array that it holds indices of, and in which cells, if it was set to indices.
     indices: Vec<Option<(ArrayId, Cells)>>,
     /// The rows that the step being done carries, the next one last.
     carried: Vec<U256>,
@@ -350,9 +350,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What a variable holds, which was set to indices in this way or, without any, to a word.
-    fn variable(&self, variable: VariableId, indices: Option<(ArrayId, Cells)>) -> Result<U256, Ending> {
-        if self.indices[variable.0] == indices {
+    /// What a variable holds, which was set to indices in this way, and may have been shifted since.
+    fn variable(&self, variable: VariableId, indices: (ArrayId, Cells)) -> Result<U256, Ending> {
+        if self.indices[variable.0] == Some(indices) {
             return Ok(self.variables[variable.0]);
         }
         Err(Ending::None(NoOutcome::Indices { variable: self.names[variable.0].clone() }))
@@ -423,7 +423,7 @@ impl<'a> Run<'a> {
                 self.indices[variable.0] = Some((*array, *cells));
             }
             Effect::Index { result, variable, first_bit, cells, array } => {
-                let indices = self.variable(*variable, Some((*array, *cells)))?;
+                let indices = self.variable(*variable, (*array, *cells))?;
                 frame.words.insert(*result, cells.take(indices, *first_bit));
             }
             Effect::Lookup { table, index, results } => {
@@ -500,17 +500,13 @@ impl<'a> Run<'a> {
                 frame.words.insert(*result, word);
             }
             Effect::Get { result, variable } => {
-                frame.words.insert(*result, self.variable(*variable, None)?);
+                frame.words.insert(*result, self.variables[variable.0]);
             }
             Effect::GetAcross { result, variable, first_byte } => {
-                let first = self.variable(*variable, None)?;
-                let second = self.variable(VariableId(variable.0 + 1), None)?;
+                let [first, second] = [variable.0, variable.0 + 1].map(|variable| self.variables[variable]);
                 frame.words.insert(*result, words::across(first, second, *first_byte));
             }
-            Effect::Set { variable, word } => {
-                self.variables[variable.0] = self.word(frame, *word);
-                self.indices[variable.0] = None;
-            }
+            Effect::Set { variable, word } => self.variables[variable.0] = self.word(frame, *word),
             Effect::Sha256 { result, pieces } => {
                 let hash = self.hash(frame, pieces, |calldata, pieces| hash::sha256(calldata, pieces))?;
                 frame.words.insert(*result, hash);

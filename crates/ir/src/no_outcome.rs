@@ -45,7 +45,7 @@ pub enum NoOutcome {
         /// Bits of an index.
         index_bits: u32,
     },
-    /// What a variable holds as indices of an array that was not set to such is not defined, nor what word one holds that was.
+    /// What a variable holds as indices of an array that was not set to such is not defined.
     #[error("variable `{variable}` is read as what it was not set to")]
     Indices {
         /// The variable's name.

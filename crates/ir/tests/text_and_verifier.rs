@@ -93,11 +93,6 @@ fn what_has_no_outcome_is_said_and_listed() {
             "variable `x` is read as what it was not set to",
         ),
         (
-            "indices",
-            "set_indices x0 a0 cells 8 indices 2 w0 get x0 -> w3",
-            "variable `x` is read as what it was not set to",
-        ),
-        (
             "choice",
             &format!("sequence (w4 from 0) () {{ {parts} }} -> ()"),
             "one of 16 parts of a sequence is chosen by 17",
@@ -561,7 +556,11 @@ fn words_are_defined_once_and_before_their_use() {
     check("add w1 w2", "add w1 w3", "w3 is made of a later word");
     check("countdown w10", "countdown w4", "w4 is used where it is not defined");
     check("countdown w11", "countdown w4", "w4 is used where it is not defined");
-    check("block { v25", "require w7 block { v25", "w7 is used where it is not defined");
+    check(
+        "block { v25",
+        "require w7 block { v25",
+        "w7 is defined around a sequence, whose parts see no words from there: a variable takes it there, by `set` and `get`",
+    );
     check("branch w7", "branch w6", "w6 is used where it is not defined");
 }
 
