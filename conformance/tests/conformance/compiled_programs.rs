@@ -491,7 +491,7 @@ fn many_live_values_fit_or_are_an_error_that_names_the_function() {
                     let found = engine.run_code(&compiled.code, &input, GAS);
                     assert_eq!(Outcome::Returned(found.output), expected, "{values}, {revision}");
                 }
-                Err(CompileError::Slots(TooFewSlots { function, limit })) => {
+                Err(CompileError::Slots { few: TooFewSlots { function, limit, .. }, .. }) => {
                     assert!(values >= 250 && is_narrow(revision), "{values} fit {revision}");
                     assert_eq!(function, "gathers");
                     assert!((248..256).contains(&limit), "{limit}");
@@ -536,7 +536,7 @@ fn many_constants_fit_or_are_an_error() {
                     assert_eq!((found, limit), (found_constants, slots), "{revision}");
                     assert!(count + 1 >= slots - 3, "{revision}");
                 }
-                Err(CompileError::Slots(TooFewSlots { function, limit })) => {
+                Err(CompileError::Slots { few: TooFewSlots { function, limit, .. }, .. }) => {
                     assert_eq!((function.as_str(), limit), ("start", 256 - (count + own_constants(revision)) - 1));
                 }
                 Err(error) => panic!("{count}, {revision}: {error}"),
@@ -549,9 +549,10 @@ fn many_constants_fit_or_are_an_error() {
 fn moduli_that_a_revision_does_not_have_are_refused() {
     let refusal = |modulus: &BigUint, revision| compiled(&program(modulus, 0), revision).unwrap_err();
     let (evm384, eip6690) = (Revision::Evm384V7, Revision::Eip6690_2024);
-    assert_eq!(refusal(&two_to(255), evm384), CompileError::EvenModulus { revision: evm384 });
-    assert_eq!(refusal(&(two_to(255) - 2u8), evm384), CompileError::EvenModulus { revision: evm384 });
-    assert_eq!(refusal(&(two_to(255) - 2u8), eip6690), CompileError::EvenModulus { revision: eip6690 });
+    let even = |revision, modulus| CompileError::EvenModulus { revision, modulus };
+    assert_eq!(refusal(&two_to(255), evm384), even(evm384, two_to(255)));
+    assert_eq!(refusal(&(two_to(255) - 2u8), evm384), even(evm384, two_to(255) - 2u8));
+    assert_eq!(refusal(&(two_to(255) - 2u8), eip6690), even(eip6690, two_to(255) - 2u8));
     let width = |revision, bits, limit_bits| CompileError::Width { revision, bits, limit_bits };
     assert_eq!(refusal(&(two_to(384) + 1u8), evm384), width(evm384, 385, 384));
     assert_eq!(refusal(&(two_to(768) + 1u8), eip6690), width(eip6690, 769, 768));
@@ -566,7 +567,7 @@ fn moduli_that_a_revision_does_not_have_are_refused() {
     assert_eq!(refusal(&bn254(), geth), CompileError::OnlyWidth { revision: geth, bits: 254, limbs: 6 });
     assert_eq!(refusal(&(two_to(512) + 1u8), Revision::Evmone2025), width(Revision::Evmone2025, 513, 512));
     for revision in [Revision::Eip5843, Revision::Eip7747, Revision::EvmoneBits, Revision::Eip6690_2023] {
-        assert_eq!(refusal(&two_to(255), revision), CompileError::EvenModulus { revision });
+        assert_eq!(refusal(&two_to(255), revision), even(revision, two_to(255)));
     }
     assert!(compiled(&program(&(two_to(384) - 1u8), 0), evm384).is_ok());
     assert!(compiled(&program(&(two_to(768) - 1u8), 0), eip6690).is_ok());

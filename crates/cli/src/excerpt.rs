@@ -14,9 +14,7 @@ pub fn of_long_line(path: &str, text: &str, span: &Range<usize>) -> Option<Strin
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let line_end = text[span.start..].find('\n').map_or(text.len(), |length| span.start + length);
     let line = &text[line_start..line_end];
-    if line.chars().nth(LINE_CHARS_MAX).is_none() {
-        return None;
-    }
+    line.chars().nth(LINE_CHARS_MAX)?;
     let column = text[line_start..span.start].chars().count();
     let marked = text.get(span.clone()).unwrap_or_default().chars().take_while(|&c| c != '\n').count();
     let skipped = column.saturating_sub(AROUND_CHARS);

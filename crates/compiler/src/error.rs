@@ -323,9 +323,9 @@ mod tests {
             );
             let program = text::read(&text).unwrap();
             for revision in Revision::every() {
-                match compile(&program, revision, &GasSchedule::default_for(revision).unwrap()) {
-                    Err(CompileError::Assemble(error)) => panic!("{revision}: {error}: {body}"),
-                    Ok(_) | Err(_) => {}
+                let compiled = compile(&program, revision, &GasSchedule::default_for(revision).unwrap());
+                if let Err(CompileError::Assemble(error)) = compiled {
+                    panic!("{revision}: {error}: {body}");
                 }
             }
         }

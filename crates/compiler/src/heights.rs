@@ -155,7 +155,7 @@ impl<'a> Walk<'a> {
         }
         stack.resize(stack.len() + usize::from(pushes), None);
         let ends = [evm::STOP, evm::JUMP, evm::RETURN, evm::REVERT, evm::INVALID].contains(&opcode);
-        !ends && !(self.has_subroutines && opcode == RETURNSUB)
+        !(ends || self.has_subroutines && opcode == RETURNSUB)
     }
 
     /// Control may come to a label, if there is one, when what lies above its place on the stack is gone.

@@ -508,11 +508,11 @@ impl<'a> Run<'a> {
             }
             Effect::Set { variable, word } => self.variables[variable.0] = self.word(frame, *word),
             Effect::Sha256 { result, pieces } => {
-                let hash = self.hash(frame, pieces, |calldata, pieces| hash::sha256(calldata, pieces))?;
+                let hash = self.hash(frame, pieces, hash::sha256)?;
                 frame.words.insert(*result, hash);
             }
             Effect::Keccak256 { result, pieces } => {
-                let hash = self.hash(frame, pieces, |calldata, pieces| hash::keccak256(calldata, pieces))?;
+                let hash = self.hash(frame, pieces, hash::keccak256)?;
                 frame.words.insert(*result, hash);
             }
             Effect::Scratch { size_bytes } => self.scratch.grow(*size_bytes),

@@ -370,7 +370,7 @@ fn numbers_have_digits_and_limits_and_long_tokens_are_cut() {
 fn a_byte_order_mark_is_no_part_of_a_text() {
     let (text, marked) = (branches(1), format!("\u{feff}{}", branches(1)));
     assert_eq!(text::read(&marked), text::read(&text));
-    let error = text::read(&format!("\u{feff}prog")).unwrap_err();
+    let error = text::read("\u{feff}prog").unwrap_err();
     assert_eq!((error.span, error.what.as_str()), (3..7, "expected `program`, found `prog`"));
 }
 

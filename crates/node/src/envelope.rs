@@ -101,7 +101,7 @@ impl Served {
     async fn entry(&self, entry: &str) -> Option<String> {
         let call = match Call::read(entry) {
             Ok(call) => call,
-            Err((id, error)) => return Some(refusal(&id, &error)),
+            Err(refused) => return Some(refusal(&refused.0, &refused.1)),
         };
         let served = self.clone();
         let Call { id, method, params } = call;
@@ -139,9 +139,10 @@ struct Call {
 
 impl Call {
     /// A request of its text, or why it is none, with the id to answer to.
-    fn read(text: &str) -> Result<Self, (String, RpcError)> {
-        let invalid =
-            |id: &str, why: &str| (id.to_owned(), RpcError::new(INVALID_REQUEST, format!("invalid request: {why}")));
+    fn read(text: &str) -> Result<Self, Box<(String, RpcError)>> {
+        let invalid = |id: &str, why: &str| {
+            Box::new((id.to_owned(), RpcError::new(INVALID_REQUEST, format!("invalid request: {why}"))))
+        };
         let fields: BTreeMap<String, &RawValue> =
             serde_json::from_str(text).map_err(|_| invalid("null", "it is no object"))?;
         let written = |name: &str| fields.get(name).map(|value| value.get());
@@ -168,7 +169,7 @@ impl Call {
         };
         if let "eth_subscribe" | "eth_unsubscribe" = method.as_str() {
             let reason = "subscriptions need a WebSocket connection";
-            return Err((id.unwrap_or_else(|| "null".to_owned()), RpcError::new(NO_METHOD, reason)));
+            return Err(Box::new((id.unwrap_or_else(|| "null".to_owned()), RpcError::new(NO_METHOD, reason))));
         }
         Ok(Self { id, method, params: Params(params) })
     }

@@ -341,10 +341,10 @@ impl Colouring<'_> {
             self.colour.fill(None);
             self.window = (fewest + slack).min(self.limit);
             self.cursor = 0; // All functions take their state from the lowest slots.
-            if self.run(passed_first).is_ok() {
-                if let Some(code_bytes) = self.code_bytes(choice, best.0) {
-                    best = (code_bytes, self.colour.clone());
-                }
+            if self.run(passed_first).is_ok()
+                && let Some(code_bytes) = self.code_bytes(choice, best.0)
+            {
+                best = (code_bytes, self.colour.clone());
             }
         }
         self.colour = best.1;

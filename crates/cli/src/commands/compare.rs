@@ -209,8 +209,8 @@ struct ComparedRow {
 
 /// As far as a row has come.
 enum Row {
-    Compiled(CompiledRow),
-    Run(ComparedRow),
+    Compiled(Box<CompiledRow>),
+    Run(Box<ComparedRow>),
 }
 
 /// Compiles for one revision under one schedule; or gives the reason why there is no code.
@@ -299,8 +299,8 @@ impl Comparison {
             let compiled = compiled(args, &compiling, *revision, schedule.as_ref());
             // A timed execution runs alone.
             let row = match compiled {
-                Ok(Ok(compiled)) if !args.no_time => Ok(Ok(Row::Compiled(compiled))),
-                Ok(Ok(compiled)) => self.run(args, compiled).map(|row| Ok(Row::Run(row))),
+                Ok(Ok(compiled)) if !args.no_time => Ok(Ok(Row::Compiled(Box::new(compiled)))),
+                Ok(Ok(compiled)) => self.run(args, compiled).map(|row| Ok(Row::Run(Box::new(row)))),
                 Ok(Err(left_out)) => Ok(Err(left_out)),
                 Err(error) => Err(error),
             };
@@ -311,8 +311,8 @@ impl Comparison {
         let (mut run, mut left_out) = (Vec::new(), Vec::new());
         for row in rows {
             match row? {
-                Ok(Row::Run(row)) => run.push(row),
-                Ok(Row::Compiled(compiled)) => run.push(self.run(args, compiled)?),
+                Ok(Row::Run(row)) => run.push(*row),
+                Ok(Row::Compiled(compiled)) => run.push(self.run(args, *compiled)?),
                 Err(reason) => left_out.push(reason),
             }
         }

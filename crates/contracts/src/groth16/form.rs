@@ -56,8 +56,8 @@ const NAMED_MAX: usize = 8;
 impl KeyForm {
     /// The form of the key: that of which there is α, or else that of which most fields are there.
     pub(super) fn of(root: &Field<'_>) -> Result<&'static Self, KeyError> {
-        let is_there = |place: &&[&str]| root.along(place).value.is_some();
-        let with_alpha: Vec<_> = FORMS.iter().filter(|form| is_there(&&form.places[0])).collect();
+        let is_there = |place: &[&str]| root.along(place).value.is_some();
+        let with_alpha: Vec<_> = FORMS.iter().filter(|form| is_there(form.places[0])).collect();
         match with_alpha[..] {
             [form] => return Ok(form),
             [first, second, ..] => {
@@ -68,7 +68,7 @@ impl KeyForm {
             [] => (),
         }
         // The first of those with most fields: the maximum of an iterator is the last.
-        let count = |form: &&Self| form.places.iter().filter(|place| is_there(place)).count();
+        let count = |form: &&Self| form.places.iter().filter(|&&place| is_there(place)).count();
         let form = FORMS.iter().rev().max_by_key(count).filter(|form| count(form) > 0);
         form.ok_or_else(|| {
             let known = FORMS.iter().map(|form| format!("{} ({})", form.places[0].join("."), form.of));

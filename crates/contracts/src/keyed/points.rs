@@ -12,6 +12,9 @@ use residue_curves::tower::Fp2;
 use residue_formula::Number;
 use residue_ir::Bundle;
 
+/// An element of the field of G2's curve.
+type ElementOfG2<C> = Fp2<<C as ProofCurve>::Number, C>;
+
 /// What points of a curve are checked by.
 pub(crate) struct Curve<C: ProofCurve> {
     pub(crate) b: C::Number,
@@ -34,7 +37,7 @@ impl<C: ProofCurve> Curve<C> {
     }
 
     /// G2, and its generator.
-    pub(crate) fn of_g2(&self) -> (Points<Fp2<C::Number, C>>, Affine<Fp2<C::Number, C>>) {
+    pub(crate) fn of_g2(&self) -> (Points<ElementOfG2<C>>, Affine<ElementOfG2<C>>) {
         let Affine { x, y } = C::g2_generator();
         let element = |value: &BigUint| C::Number::from_canonical(value).expect("constants are below p");
         let [x, y] = [x, y].map(|value| Fp2::new(element(&value.c0), element(&value.c1)));

@@ -33,8 +33,11 @@ fn elements(seeded: &mut Seeded, modulus: &BigUint, count: usize) -> Vec<BigUint
 /// Contracts with calldata and output, made by `crates/judges`.
 const KNOWN: &str = include_str!("poseidon_known.txt");
 
+/// Calldata and output.
+type Answer = (Vec<u8>, Vec<u8>);
+
 /// The known answers of a contract, and refusals of its last input spoiled.
-fn check(name: &str, known: &[(Vec<u8>, Vec<u8>)]) {
+fn check(name: &str, known: &[Answer]) {
     let contract = find(name).unwrap();
     let modulus = (contract.field)();
     let mut compiled = everywhere(contract);
@@ -57,7 +60,7 @@ fn check(name: &str, known: &[(Vec<u8>, Vec<u8>)]) {
 
 #[test]
 fn answers_are_those_of_the_libraries() {
-    let mut known: Vec<(&str, Vec<(Vec<u8>, Vec<u8>)>)> = Vec::new();
+    let mut known: Vec<(&str, Vec<Answer>)> = Vec::new();
     for line in KNOWN.lines().filter(|line| !line.starts_with('#')) {
         let [name, input, output] = line.split(' ').collect::<Vec<_>>().try_into().unwrap();
         let answer = (hex::decode(input).unwrap(), hex::decode(output).unwrap());

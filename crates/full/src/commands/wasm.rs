@@ -267,7 +267,7 @@ fn module(path: &str) -> Result<Vec<u8>> {
     let text = read_text(bytes).with_context(neither)?;
     ensure!(text.trim_start().starts_with(['(', ';']), neither());
     let parsed = wat::parse_str(&text).map_err(|error| anyhow!("{error}"));
-    Ok(parsed.with_context(|| format!("reading the text of {}", input::shown(path)))?)
+    parsed.with_context(|| format!("reading the text of {}", input::shown(path)))
 }
 
 /// Numbers of the types that the function takes. Where their count or the function's name is wrong, the engine says so.

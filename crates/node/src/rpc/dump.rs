@@ -323,8 +323,8 @@ fn block_of(
     if let Some((index, _)) = dumped_receipts.first_key_value() {
         return Err(format!("a receipt of transaction {index}, which is not there"));
     }
-    let used = receipts.iter().map(TxReceipt::cumulative_gas_used);
-    if !used.clone().is_sorted() || used.last().unwrap_or_default() != header.gas_used {
+    let mut used = receipts.iter().map(TxReceipt::cumulative_gas_used);
+    if !used.clone().is_sorted() || used.next_back().unwrap_or_default() != header.gas_used {
         return Err(format!("the gas of its receipts does not add up to {}", header.gas_used));
     }
     if receipts.iter().fold(Bloom::ZERO, |bloom, receipt| bloom | receipt.bloom()) != header.logs_bloom {

@@ -35,12 +35,15 @@ struct Case<E: Pairing> {
 
 type Inputs<E> = [<E as Pairing>::ScalarField; 2];
 
+/// A, B and C of a proof.
+type Made<E> = (<E as Pairing>::G1, <E as Pairing>::G2, <E as Pairing>::G1);
+
 /// A proof that is made up, with the inputs that it holds for.
 enum Forged<E: Pairing> {
     /// Of any inputs, with multiples of the points of the key: of S, the sum of its points with the inputs, and of γ·S, which follows from the powers of the setup.
-    Any(fn(&VerifyingKey<E>, E::G1, E::G1) -> (E::G1, E::G2, E::G1)),
+    Any(fn(&VerifyingKey<E>, E::G1, E::G1) -> Made<E>),
     /// Of these inputs, with the points of the key.
-    Of(fn() -> Inputs<E>, fn(&VerifyingKey<E>) -> (E::G1, E::G2, E::G1)),
+    Of(fn() -> Inputs<E>, fn(&VerifyingKey<E>) -> Made<E>),
     /// One for some inputs, used for those.
     Moved(fn(Inputs<E>) -> Inputs<E>),
     /// With the powers of the setup, by a witness for each constraint alone.
@@ -254,7 +257,7 @@ fn forged<E: Pairing>(
     seeded: &mut Seeded,
 ) -> Option<(Proof<E>, Inputs<E>)> {
     let key = of::<E>(logarithms);
-    let proof = |(a, b, c): (E::G1, E::G2, E::G1)| Proof { a: a.into(), b: b.into(), c: c.into() };
+    let proof = |(a, b, c): Made<E>| Proof { a: a.into(), b: b.into(), c: c.into() };
     let inputs = [fr(seeded), fr(seeded)];
     let s = sum(logarithms, inputs);
     let g1 = |k: E::ScalarField| E::G1Affine::generator() * k;

@@ -34,9 +34,12 @@ pub fn are_there() -> Result<bool> {
     }
 }
 
+/// The run of some files: whether all is good, and the answer where none has been written.
+type Run<'a> = dyn Fn(&[PathBuf]) -> Result<(Verdict, Option<Value>)> + 'a;
+
 /// Answers every line by what `run` makes of the file; `None` where it has written by itself. A file that cannot be run is answered by an
 /// `error`, the next ones are run all the same, and the exit code is that of bad input.
-pub fn answer(run: &dyn Fn(&[PathBuf]) -> Result<(Verdict, Option<Value>)>) -> Result<Verdict> {
+pub fn answer(run: &Run<'_>) -> Result<Verdict> {
     let (mut all_good, mut first_error, mut errors) = (true, None, 0);
     while let Some(name) = next_name()? {
         let (name, ran) = match name {
