@@ -111,7 +111,7 @@ pub const fn member_waiting(place: usize) -> u64 {
 fn hash_row(before: u64, row: &[Item]) -> u64 {
     row.iter().fold(member(before ^ row.len() as u64), |hash, &item| {
         // usize to u64 widens
-        let product = u128::from(hash ^ u64::from(item)) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835u128;
+        let product = u128::from(hash ^ u64::from(item)).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
         (product as u64) ^ (product >> 64) as u64
     })
 }

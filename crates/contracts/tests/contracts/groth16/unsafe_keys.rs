@@ -38,10 +38,13 @@ type Inputs<E> = [<E as Pairing>::ScalarField; 2];
 /// A, B and C of a proof.
 type Made<E> = (<E as Pairing>::G1, <E as Pairing>::G2, <E as Pairing>::G1);
 
+/// Of the key and multiples of S and γ·S.
+type AnyInputs<E> = fn(&VerifyingKey<E>, <E as Pairing>::G1, <E as Pairing>::G1) -> Made<E>;
+
 /// A proof that is made up, with the inputs that it holds for.
 enum Forged<E: Pairing> {
     /// Of any inputs, with multiples of the points of the key: of S, the sum of its points with the inputs, and of γ·S, which follows from the powers of the setup.
-    Any(fn(&VerifyingKey<E>, E::G1, E::G1) -> Made<E>),
+    Any(AnyInputs<E>),
     /// Of these inputs, with the points of the key.
     Of(fn() -> Inputs<E>, fn(&VerifyingKey<E>) -> Made<E>),
     /// One for some inputs, used for those.
