@@ -19,9 +19,6 @@ pub(crate) const HEIGHT_MAX: usize = 1024;
 /// Pushes of a field instruction that takes its operands from the stack, at most: destination, both sources, modulus and r_inv of `evm384-v1`.
 const FIELD_PUSHES_MAX: usize = 5;
 
-/// Rounds after which heights are taken not to end.
-const ROUNDS_MAX: usize = 8;
-
 /// What lowering says of jumps.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
@@ -40,18 +37,18 @@ pub(crate) struct Highest {
     pub item: usize,
 }
 
-/// The most words that the stack has in code of these items, whose offset 0 is `origin`.
+/// The most words that the stack has in code of these items, whose offset 0 is `origin`; or as many as were seen when they came to more
+/// than [`HEIGHT_MAX`]. Heights only grow from round to round, so the rounds end.
 pub(crate) fn highest(items: &[Item], (revision, origin): (Revision, LabelId), arrivals: &Arrivals) -> Highest {
     let mut walk = Walk::new(revision, origin, arrivals);
-    for _ in 0..ROUNDS_MAX {
+    loop {
         let before = walk.heights.clone();
         walk.stack = Some(Vec::new());
         (0..items.len()).for_each(|at| walk.item(items, at));
-        if walk.heights == before {
+        if walk.heights == before || walk.highest.words > HEIGHT_MAX {
             return walk.highest;
         }
     }
-    Highest { words: usize::MAX, ..walk.highest }
 }
 
 /// How much higher than before them the stack gets within items without labels.
@@ -66,6 +63,7 @@ pub(crate) fn rise(items: &[Item], revision: Revision) -> usize {
 
 /// What a walk over items knows.
 struct Walk<'a> {
+    revision: Revision,
     /// What each opcode takes and puts.
     effects: Vec<[u8; 2]>,
     has_subroutines: bool,
@@ -82,6 +80,7 @@ impl<'a> Walk<'a> {
     fn new(revision: Revision, origin: LabelId, arrivals: &'a Arrivals) -> Self {
         let effect = |opcode| revision.row(opcode).map_or([0; 2], |row| [row.pops, row.pushes]);
         Self {
+            revision,
             effects: (0..=u8::MAX).map(effect).collect(),
             has_subroutines: revision.has_subroutines(),
             origin,
@@ -135,7 +134,14 @@ impl<'a> Walk<'a> {
                     _ => {}
                 }
             }
-            Item::Data(_) | Item::Label(_) | Item::Mark(_) => {}
+            // Data that control comes to is an instruction with its immediate.
+            Item::Data(bytes) => {
+                let opcode = self.revision.opcode_at(bytes);
+                if !self.opcode((opcode, at), &mut stack) {
+                    return;
+                }
+            }
+            Item::Label(_) | Item::Mark(_) => {}
         }
         self.note(stack.len(), at);
         self.stack = Some(stack);
@@ -242,7 +248,7 @@ mod tests {
     fn places_in_memory_are_those_that_lowering_names() {
         let write = |code: &mut Assembly, arrivals: &mut Arrivals, is_named: bool| {
             let (part, back) = (code.new_label(), code.new_label());
-            code.push_label(part).push(1u8).op(evm::MUL).push(0u8).op(evm::MSTORE).push_label(back);
+            code.push(1u8).push_label(part).op(evm::MUL).push(0u8).op(evm::MSTORE).push_label(back);
             code.push(0u8).op(evm::MLOAD).op(evm::JUMP);
             if is_named {
                 arrivals.chosen.insert(code.items().len() - 1, vec![part]);
@@ -265,6 +271,6 @@ mod tests {
             code.op(evm::DUP1).push_label(top).op(evm::JUMPI).op(evm::STOP);
         };
         check(|code, _| turns(code, false), 3);
-        check(|code, _| turns(code, true), usize::MAX);
+        check(|code, _| turns(code, true), HEIGHT_MAX + 1);
     }
 }

@@ -184,6 +184,7 @@ fn lower_with(
     code: &mut Assembly,
     (dead_words, cuts): (DeadWords, Cuts),
 ) -> Result<Lowered, CompileError> {
+    // style: S2: the parts one after the other, then the data of all.
     let layout = layout(parts)?;
     let fail = code.new_label();
     let labels = |(unit, part)| entered(part, unit > 0, revision, code);
