@@ -134,11 +134,11 @@ impl<'a> Walk<'a> {
                     _ => {}
                 }
             }
-            // Data that control comes to is an instruction with its immediate.
+            // An instruction of the revision that is written with its immediate.
             Item::Data(bytes) => {
-                let opcode = self.revision.opcode_at(bytes);
-                if !self.opcode((opcode, at), &mut stack) {
-                    return;
+                if let Some(row) = self.revision.own_row_at(bytes) {
+                    stack.truncate(height.saturating_sub(row.pops.into()));
+                    stack.resize(stack.len() + usize::from(row.pushes), None);
                 }
             }
             Item::Label(_) | Item::Mark(_) => {}
