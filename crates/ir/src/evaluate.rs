@@ -387,6 +387,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    #[inline(never)] // Calls are a thousand deep: what all effects need of the stack is not in each of their frames.
     fn effect(&mut self, frame: &mut Frame<'a>, effect: &'a Effect) -> Result<(), Ending> {
         // style: S2: a table: one arm for each effect.
         match effect {
