@@ -26,7 +26,7 @@ const DEPTH_MAX: usize = 3;
 const ELEMENTS: u32 = 3;
 /// Bytes of scratch memory.
 const SCRATCH_BYTES: u32 = 96;
-/// What bound counts of loops are, at most.
+/// The largest bound of a loop's count.
 const COUNT_MAX: u64 = 4;
 /// Bytes of calldata that programs look at.
 const CALLDATA_BYTES: u16 = 320;

@@ -314,7 +314,7 @@ fn counts_of_loops_are_words_of_their_bodies() {
     }
 }
 
-/// What is too high for the stack whatever is cut is refused, with the number.
+/// A program too high for the stack under every cut is refused, with the number.
 #[test]
 fn a_stack_that_is_too_high_is_refused() {
     let mut text = "program \"deep\" modulus 0x61 variable x0 \"x\" ".to_owned();

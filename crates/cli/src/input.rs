@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use residue_isa::{names, read_text};
 
-/// Whether standard input has been read: who reads it again would take nothing for what was meant.
+/// Set when standard input has been read: a second reader would find it empty.
 static IS_STDIN_READ: AtomicBool = AtomicBool::new(false);
 /// No file that is read may be larger.
 const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -72,7 +72,7 @@ pub fn calldata(text: &str) -> Result<Vec<u8>> {
     }
 }
 
-/// Whether what is no hexadecimal is the name of a file, or looks like one.
+/// True if a text that is not hexadecimal names a file, or looks like a file name.
 fn is_a_file(text: &str) -> bool {
     let extension = Path::new(text).extension().and_then(|extension| extension.to_str());
     let is_known = extension.is_some_and(|extension| ["hex", "bin", "txt", "json"].contains(&extension));

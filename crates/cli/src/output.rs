@@ -12,7 +12,7 @@ use serde_json::Value;
 pub use residue_workbench::output::{colours_allowed, message, shows_progress};
 pub use residue_workbench::report::hex;
 
-/// Where an option puts something: a file, or stdout for `-`.
+/// The destination that an option names: a file, or stdout for `-`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// Stdout, in place of what the command prints otherwise.
@@ -41,7 +41,7 @@ impl Target {
         }
     }
 
-    /// Whether it is stdout.
+    /// True for stdout.
     pub fn is_stdout(&self) -> bool {
         *self == Self::Stdout
     }

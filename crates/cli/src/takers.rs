@@ -29,7 +29,7 @@ pub enum Kind {
     Code,
 }
 
-/// What a command reads from standard input and from files whose names do not end in `.ir`.
+/// The kind of subject that a command reads from standard input and from files whose names do not end in `.ir`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
     /// Code.
@@ -39,7 +39,7 @@ pub enum Reads {
 }
 
 const VERIFIER: &[Kind] = &[Kind::Verifier];
-/// What has an example and a choice of formulas.
+/// Subjects with an example and a choice of formulas.
 const LISTED: &[Kind] = &[Kind::Contract, Kind::All, Kind::Verifier];
 const COMPILED: &[Kind] = &[Kind::Contract, Kind::All, Kind::Verifier, Kind::Program];
 

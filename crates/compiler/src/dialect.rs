@@ -19,7 +19,7 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// Whether code of the revision may be other code where it has to be portable.
+    /// True if portable code of the revision may differ from its other code.
     pub fn portable_matters(revision: Revision) -> bool {
         portable::exposes_operands(revision) || revision.is_strided()
     }

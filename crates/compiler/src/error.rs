@@ -73,9 +73,9 @@ pub enum CompileError {
     /// More slots are needed at once than there are.
     #[error("{few}; an array (`store` and `load`) holds values in memory{}", with_more(*limit))]
     Slots {
-        /// Which function needs how many.
+        /// The function, and the number that it needs.
         few: TooFewSlots,
-        /// How many the revision has, those of constants included.
+        /// The slots of the revision, those of constants included.
         limit: u32,
     },
     /// More constants than there are slots.
@@ -290,7 +290,7 @@ mod tests {
         }
     }
 
-    /// What takes memory by the square is not begun for what has no place.
+    /// Programs without a placement are refused before quadratic memory is taken.
     #[test]
     fn an_element_that_has_no_place_is_refused_before_all_else() {
         let values: String = (0..20_000).map(|value| format!("v{value} ")).collect();

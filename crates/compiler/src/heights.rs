@@ -19,7 +19,7 @@ pub(crate) const HEIGHT_MAX: usize = 1024;
 /// Pushes of a field instruction that takes its operands from the stack, at most: destination, both sources, modulus and r_inv of `evm384-v1`.
 const FIELD_PUSHES_MAX: usize = 5;
 
-/// What lowering says of jumps.
+/// Targets of jumps, from lowering.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     /// Jumps, by their items, to places that are found in memory or computed: those there are.
@@ -28,7 +28,7 @@ pub(crate) struct Arrivals {
     pub above: HashMap<LabelId, usize>,
 }
 
-/// Where the stack is highest.
+/// The highest point of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Highest {
     /// Its words.
@@ -51,7 +51,7 @@ pub(crate) fn highest(items: &[Item], (revision, origin): (Revision, LabelId), a
     }
 }
 
-/// How much higher than before them the stack gets within items without labels.
+/// Words by which items without labels raise the stack at most.
 pub(crate) fn rise(items: &[Item], revision: Revision) -> usize {
     let (arrivals, deep) = (Arrivals::default(), HEIGHT_MAX);
     let mut walk = Walk::new(revision, LabelId(u32::MAX), &arrivals);
@@ -61,15 +61,15 @@ pub(crate) fn rise(items: &[Item], revision: Revision) -> usize {
     walk.highest.words.saturating_sub(deep)
 }
 
-/// What a walk over items knows.
+/// The state of a walk over items.
 struct Walk<'a> {
     revision: Revision,
-    /// What each opcode takes and puts.
+    /// Words that each opcode takes and puts.
     effects: Vec<[u8; 2]>,
     has_subroutines: bool,
     origin: LabelId,
     arrivals: &'a Arrivals,
-    /// How high the stack is at labels, at most.
+    /// The greatest height of the stack at labels.
     heights: HashMap<LabelId, usize>,
     /// The stack before the next item, with the labels on it; none where control does not come by.
     stack: Option<Vec<Option<LabelId>>>,

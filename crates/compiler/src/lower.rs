@@ -75,7 +75,7 @@ pub(crate) struct Lowered {
     pub memory_bytes: u32,
     /// Labels whose addresses have to fit the cells of a word, and how many bytes after them do too.
     pub near: Vec<(LabelId, usize)>,
-    /// What the items alone do not say of how high the stack is where control arrives.
+    /// Facts on the height of the stack at arrivals that the items alone do not give.
     pub arrivals: Arrivals,
     /// Words that the stack has at most.
     pub stack_words: usize,
@@ -108,7 +108,7 @@ fn entered(part: &Part<'_>, is_subprogram: bool, revision: Revision, code: &mut 
     Entered { conventions, begins, entries, tables, rows }
 }
 
-/// What is cut where the stack would get too high, one way after the other: nothing first, as a cut takes gas.
+/// Cuts for stacks that would get too high, tried in order: none first, as a cut takes gas.
 const CUTS: [Cuts; 3] = [
     Cuts { block_words: usize::MAX, steps: usize::MAX },
     Cuts { block_words: 256, steps: 128 },
@@ -400,7 +400,7 @@ struct Lowering<'a> {
     cuts: Cuts,
 }
 
-/// What is cut so that the stack is not too high.
+/// Cuts that keep the stack low enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cuts {
     /// A block whose own words on the stack are more than that becomes two, with values in memory between them.

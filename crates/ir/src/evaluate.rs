@@ -105,7 +105,7 @@ struct Unit<'a> {
     program: &'a Program,
     modulus: BigUint,
     arrays: Vec<HashMap<U256, Vec<BigUint>>>,
-    /// How many elements of each array without a capacity there is room for.
+    /// The number of elements with room, for each array without a capacity.
     room: Vec<U256>,
 }
 
@@ -277,7 +277,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What a step comes to: a chosen part is one of its group of parts.
+    /// The part that a step comes to: a chosen part is one of its group of parts.
     fn coming(&self, frame: &Frame<'_>, step: &SequenceStep<Word>, groups: &[Range<usize>]) -> Result<Coming, Ending> {
         if let SequenceStep::Chosen { word, first_bit, first_part } = *step {
             let number = SequenceStep::<Word>::CELLS.take(self.word(frame, word), first_bit);
@@ -337,7 +337,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Whether an array has an element of this index, or room for it.
+    /// An error if an array has neither an element of this index nor room for it.
     fn within(&self, array: ArrayId, index: U256) -> Result<(), Ending> {
         let declared = &self.unit.program.arrays[array.0];
         let (room, array) = (self.unit.room[array.0], declared.name.clone());
@@ -350,7 +350,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What a variable holds, which was set to indices in this way, and may have been shifted since.
+    /// The value of a variable that was set to indices in this way, and may have been shifted since.
     fn variable(&self, variable: VariableId, indices: (ArrayId, Cells)) -> Result<U256, Ending> {
         if self.indices[variable.0] == Some(indices) {
             return Ok(self.variables[variable.0]);

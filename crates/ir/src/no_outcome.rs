@@ -1,4 +1,4 @@
-//! What has no outcome: what a program may do that is not defined, each kind with its name in the list of `docs/ir.md`.
+//! No outcome: the undefined behaviour of programs, each kind with its name in the list of `docs/ir.md`.
 
 use num_bigint::BigUint;
 use ruint::aliases::U256;
@@ -7,7 +7,7 @@ use thiserror::Error;
 /// Why a verified program has no outcome on an input.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoOutcome {
-    /// What an element holds before it is stored is not defined.
+    /// An element is not defined before it is stored.
     #[error("element {index} of array `{array}` is loaded before it is stored")]
     Unstored {
         /// The array's name.
@@ -15,27 +15,27 @@ pub enum NoOutcome {
         /// The element.
         index: U256,
     },
-    /// What an element past the capacity of its array is, is not defined.
+    /// An element past the capacity of its array is not defined.
     #[error("element {index} of array `{array}`, which has {capacity}")]
     PastCapacity {
         /// The array's name.
         array: String,
         /// The element.
         index: U256,
-        /// How many it has.
+        /// Their number.
         capacity: u32,
     },
-    /// What an element is that no room was made for, is not defined.
+    /// An element without room is not defined.
     #[error("element {index} of array `{array}`, of which there is room for {room}")]
     NoRoom {
         /// The array's name.
         array: String,
         /// The element.
         index: U256,
-        /// How many elements there is room for.
+        /// The number of elements with room.
         room: U256,
     },
-    /// What indices are that their cells have no room for is not defined.
+    /// Indices without room in their cells are not defined.
     #[error("indices of {index_bits} bits in cells of {bits}: {indices:#x} has others")]
     Cells {
         /// The word.
@@ -45,13 +45,13 @@ pub enum NoOutcome {
         /// Bits of an index.
         index_bits: u32,
     },
-    /// What a variable holds as indices of an array that was not set to such is not defined.
+    /// A variable that was not set to indices of an array is not defined as such.
     #[error("variable `{variable}` is read as what it was not set to")]
     Indices {
         /// The variable's name.
         variable: String,
     },
-    /// Which part follows is not defined.
+    /// The next part is not defined.
     #[error("one of {parts} parts of a sequence is chosen by {number}")]
     Choice {
         /// The parts that there are.
@@ -59,7 +59,7 @@ pub enum NoOutcome {
         /// The number.
         number: U256,
     },
-    /// What such a countdown does is not defined.
+    /// Such a countdown is not defined.
     #[error("a countdown of {turns} turns is entered at {count}")]
     Countdown {
         /// The turns that there are.
@@ -67,27 +67,27 @@ pub enum NoOutcome {
         /// Those that were asked for.
         count: U256,
     },
-    /// What such a sequence does is not defined.
+    /// Such a sequence is not defined.
     #[error("the first {count} times {each} steps of a sequence that has {steps}")]
     Steps {
         /// The steps that there are.
         steps: usize,
-        /// How many are counted as one.
+        /// The number counted as one.
         each: usize,
         /// Those that were asked for.
         count: U256,
     },
-    /// What a table gives there is not defined.
+    /// The table is not defined there.
     #[error("element {index} of table `{table}`, which has {count}")]
     NoElement {
         /// The table's name.
         table: String,
         /// The element.
         index: U256,
-        /// How many it has.
+        /// Their number.
         count: usize,
     },
-    /// What a subprogram over such a modulus does is not defined.
+    /// A subprogram over such a modulus is not defined.
     #[error(
         "subprogram `{subprogram}` is entered over {modulus:#x}, which is not odd, above 1 and of at most {limbs} limbs"
     )]
@@ -99,13 +99,13 @@ pub enum NoOutcome {
         /// The limbs it may have.
         limbs: u32,
     },
-    /// What a second entry over a given modulus does is not defined.
+    /// A second entry over a given modulus is not defined.
     #[error("subprogram `{0}`, whose modulus is given, is entered twice")]
     Twice(String),
     /// An element is made of words, or read in Montgomery form, only if they are below the modulus.
     #[error("an element is made of {number:#x}, which is not below the modulus {modulus:#x}")]
     NotBelow {
-        /// What was to be one.
+        /// The text that was given.
         number: BigUint,
         /// The modulus.
         modulus: BigUint,
@@ -113,7 +113,7 @@ pub enum NoOutcome {
     /// A word has 32 bytes to hash.
     #[error("{0} bytes of a word are hashed, which has 32")]
     HashedBytes(U256),
-    /// What scratch memory holds after its end is not defined.
+    /// Scratch memory after its end is not defined.
     #[error("scratch memory is used after its end: at byte {0}")]
     Scratch(U256),
     /// There are none here: a branch on what the interface has says what is computed instead.

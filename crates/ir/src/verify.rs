@@ -167,7 +167,7 @@ fn size(function: &Function) -> Checked {
     }
 }
 
-/// How deep regions are in each other.
+/// The depth of nested regions.
 fn regions(region: &Region) -> usize {
     let arms = region.statements.iter().flat_map(Statement::arms);
     arms.map(|arm| 1 + regions(&arm.body)).max().unwrap_or(0)

@@ -148,7 +148,7 @@ fn what_has_no_outcome_is_said_and_listed() {
     assert_eq!(listed, kinds);
 }
 
-/// What a constant decides is refused where it stands.
+/// Indices that are constant are refused at their statement.
 #[test]
 fn constants_past_an_end_are_refused_at_their_statements() {
     for (statement, what) in [
@@ -339,17 +339,17 @@ fn numbers_have_digits_and_limits_and_long_tokens_are_cut() {
         ("parse w+0 bytes 1 -> v0", "expected a word such as w0, found `w+0`"),
         (
             "parse w0 bytes 99999999999999999999 -> v0",
-            "expected a number, numbers up to 4294967295, found `99999999999999999999`",
+            "expected a number, at most 4294967295, found `99999999999999999999`",
         ),
         (
             "return_word w99999999999999999999",
-            "expected a word such as w0, numbers up to 4294967295, found `w99999999999999999999`",
+            "expected a word such as w0, at most 4294967295, found `w99999999999999999999`",
         ),
     ] {
         assert_eq!(message(body), expected);
     }
     let address = text::read(&start("").replace("0x1", "has precompile 65536")).unwrap_err();
-    assert_eq!(address.what, "expected the address of a precompile, numbers up to 65535, found `65536`");
+    assert_eq!(address.what, "expected the address of a precompile, at most 65535, found `65536`");
     let wide = text::read(&start("").replace("0x1", &format!("0x1{}", "0".repeat(64)))).unwrap_err();
     assert!(wide.what.starts_with("expected a number below 2²⁵⁶, found `0x1000"), "{wide}");
     let long = "9".repeat(1 << 20);

@@ -1,4 +1,4 @@
-//! What is said of a name that nothing has: the nearest names, and what lists all of them.
+//! Messages on unknown names: the nearest ones, and the command that lists all.
 
 use std::fmt;
 

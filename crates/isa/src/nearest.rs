@@ -45,7 +45,7 @@ pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -
     text
 }
 
-/// How alike two names in lower case are, from 0 to 1.
+/// Likeness of two names in lower case, from 0 to 1.
 fn likeness(given: &str, name: &str) -> f64 {
     let is_part = given.chars().count() >= CONTAINED_LETTERS_MIN && name != given && name.contains(given);
     let by_letters = strsim::jaro(given, name);

@@ -225,7 +225,7 @@ impl GasSchedule {
         }
     }
 
-    /// What is said of a name that none of the `known` schedules has; `whose` goes after what they are, as in ` for evm`.
+    /// The message on a name that none of the `known` schedules has; `whose` follows the noun, as in ` for evm`.
     pub fn unknown<'a>(whose: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> UnknownName {
         UnknownName::new(format!("gas schedule{whose}"), name, known).listed_by("residue list schedules")
     }

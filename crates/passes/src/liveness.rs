@@ -91,9 +91,9 @@ pub fn values_read(function: &Function) -> FixedBitSet {
 struct Walk {
     values: usize,
     weight: u64,
-    /// How many values there may be at once.
+    /// The limit of values at once.
     limit: usize,
-    /// How many there are at most, of what was seen.
+    /// The largest number seen.
     needed: usize,
     out: Liveness,
 }

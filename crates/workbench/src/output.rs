@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 /// Characters of a line of a message. A name or a number of a file may be of any length.
 const LINE_CHARS_MAX: usize = 2000;
-/// What is shown of a longer line at its begin and at its end.
+/// Characters shown of the begin and of the end of a longer line.
 const LINE_CHARS_SHOWN: usize = 400;
 
 /// Writes to stdout as a whole.
@@ -76,7 +76,7 @@ pub fn colours_allowed() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb()
 }
 
-/// Whether stderr is a terminal that can show progress: one whose cursor moves.
+/// True if stderr is a terminal that can show progress: its cursor moves.
 pub fn shows_progress() -> bool {
     io::stderr().is_terminal() && !is_dumb()
 }

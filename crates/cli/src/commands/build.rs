@@ -100,7 +100,7 @@ impl BuildArgs {
         self.output.as_ref().and_then(Target::file)
     }
 
-    /// What is built, once every option given has an effect on it.
+    /// The subject to build; every given option has an effect on it.
     fn kind(&self, json: bool) -> Result<Kind> {
         let name = &self.contract;
         let kind = if name == "all" { Kind::All } else { Kind::of(name, &self.key, Reads::Programs)? };

@@ -105,7 +105,7 @@ enum Compared {
 }
 
 impl Compared {
-    /// What is asked for, once every option given has an effect on it under one of these revisions.
+    /// The subject; every given option has an effect on it under one of these revisions.
     fn new(args: &CompareArgs, revisions: &[Revision]) -> Result<Self> {
         let name = &args.contract;
         let kind = Kind::of(name, &args.key, Reads::Programs)?;

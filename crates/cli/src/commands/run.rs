@@ -115,7 +115,7 @@ pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
     Ok(Verdict::of(execution.ended.is_success && execution.disagreement.is_none()))
 }
 
-/// What is run, once every option given has an effect on it.
+/// The subject to run; every given option has an effect on it.
 fn kind(args: &RunArgs) -> Result<Kind> {
     let kind = Kind::of(&args.file, &args.key, Reads::Code)?;
     let given: [&[_]; 4] =

@@ -1,4 +1,4 @@
-//! What is read: byte order marks, other encodings, standard input, and values that are nearly right.
+//! Input: byte order marks, other encodings, standard input, and values that are nearly right.
 
 use residue_isa::{GasSchedule, Revision};
 

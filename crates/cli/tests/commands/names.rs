@@ -12,7 +12,7 @@ fn said(ran: &Ran, message: &str) {
     assert!(ran.stderr.len() < 500, "a message that lists everything: {}", ran.stderr);
 }
 
-/// What one command says, from `begin` to the end of the line: others have to say the same.
+/// One command's message, from `begin` to the end of the line; others have to equal it.
 fn wording(ran: &Ran, begin: &str, end: &str) -> String {
     said(ran, begin);
     let line = ran.stderr.lines().next().unwrap();

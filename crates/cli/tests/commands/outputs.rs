@@ -1,4 +1,4 @@
-//! What is written: to readers that go away, to full disks, to `-`, and to files that are never half written.
+//! Output: to readers that go away, to full disks, to `-`, and to files that are never half written.
 
 #![cfg(unix)]
 

@@ -10,7 +10,7 @@ use residue_isa::opcode::evm;
 use std::iter;
 use std::ops::Range;
 
-/// Whether a step does a part, and does not carry a row to the next one.
+/// True if a step does a part and carries no row to the next one.
 pub(super) fn is_part(step: &SequenceStep<Word>) -> bool {
     matches!(step, SequenceStep::Part(_) | SequenceStep::Chosen { .. })
 }

@@ -249,7 +249,7 @@ impl Parser<'_> {
         self.tokens.take(expected, number).map(WordDef::Constant)
     }
 
-    /// What `has` asks for.
+    /// The feature that `has` asks for.
     fn feature(&mut self) -> Parsed<Feature> {
         let plain = [
             ("powers_of_two", Feature::PowersOfTwo),

@@ -108,7 +108,7 @@ impl<'a> Tokens<'a> {
     /// The same where it stands in the token; one that is too large is told the limit.
     fn number(&mut self, what: &str, most: u32, digits: impl Fn(&'a str) -> Option<&'a str>) -> Parsed<u32> {
         let is_too_large = self.peek().and_then(&digits).and_then(decimal).is_some_and(|number| number > most.into());
-        let expected = if is_too_large { format!("{what}, numbers up to {most}") } else { what.to_owned() };
+        let expected = if is_too_large { format!("{what}, at most {most}") } else { what.to_owned() };
         let fits = |text| u32::try_from(decimal(digits(text)?)?).ok().filter(|&number| number <= most);
         self.take(&expected, fits)
     }

@@ -97,7 +97,7 @@ pub enum ScheduleFault {
     TableLength {
         /// The table.
         key: String,
-        /// How many it has.
+        /// Their number.
         found: usize,
         /// The widest modulus in limbs.
         expected: usize,
