@@ -158,11 +158,11 @@ fn a_search_names_what_it_found_and_its_code_runs() {
 fn cycles_and_instructions_are_measured_without_a_search() {
     let directory = directory("attack_measured");
     let to = directory.to_str().unwrap();
-    let search = ["lab", "attack", "--quick", "--gas", "20000", "--revision", "eip6690-2024", "--record", to, "--json"];
+    let search = ["lab", "attack", "--quick", "--revision", "eip6690-2024", "--record", to, "--json"];
     let cycles = residue(&[&search[..], &["--cycle"]].concat()).json(0)["cycles"].take();
     assert_eq!(cycles.as_array().unwrap().len(), 6);
     assert!(cycles[0]["first_ns_per_gas"]["plain"].as_f64().unwrap() > 0.0, "{cycles}");
-    let alone = residue(&[&search[..], &["--instructions"]].concat()).json(0)["instructions"].take();
+    let alone = residue(&[&search[..], &["--instructions", "--gas", "20000"]].concat()).json(0)["instructions"].take();
     assert!(alone.as_array().unwrap().iter().any(|one| one["instruction"] == "mul of 255 lanes/384"), "{alone}");
     let records = std::fs::read_dir(&directory).unwrap().next().unwrap().unwrap().path();
     let names: Vec<String> =
