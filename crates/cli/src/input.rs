@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use residue_isa::{names, read_text};
+use residue_isa::{names, text_of};
 
 /// Set when standard input has been read: a second reader would find it empty.
 static IS_STDIN_READ: AtomicBool = AtomicBool::new(false);
@@ -81,7 +81,7 @@ fn is_a_file(text: &str) -> bool {
 
 /// The text of a file, or of standard input if `path` is `-`.
 pub fn text_file(path: &str) -> Result<String> {
-    read_text(read(path)?).with_context(|| shown(path).to_owned())
+    Ok(text_of(&read(path)?).with_context(|| shown(path).to_owned())?.to_owned())
 }
 
 /// The bytes of a file, or of standard input if `path` is `-`.

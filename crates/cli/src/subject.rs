@@ -123,8 +123,7 @@ fn verifier(system: &ProofSystem, path: &str, options: &KeyOptions) -> Result<Ar
 
 /// The text of a file of a key, a proof or inputs.
 fn key_text(path: &str, what: &str) -> Result<String> {
-    let bytes = input::raw(path).with_context(|| format!("reading {what}"))?;
-    Ok(residue_contracts::key_text(&bytes).with_context(|| input::shown(path).to_owned())?.to_owned())
+    input::text_file(path).with_context(|| format!("reading {what}"))
 }
 
 /// Code with its calldata.

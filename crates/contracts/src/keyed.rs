@@ -4,7 +4,6 @@ pub mod by_precompiles;
 pub(crate) mod json;
 pub(crate) mod points;
 pub(crate) mod relations;
-pub(crate) mod text;
 pub(crate) mod unique;
 
 use residue_ir::{Machine, Numbers, Piece};

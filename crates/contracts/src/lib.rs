@@ -34,7 +34,6 @@ mod source;
 pub mod verifier;
 mod words;
 
-pub use keyed::text::key_text;
 pub use source::Source;
 pub use verifier::{CallError, KeyError, ProofSystem, Verifier, VerifierOptions};
 

@@ -123,9 +123,6 @@ pub enum KeyError {
         /// The forms, by their fields and who writes them.
         known: String,
     },
-    /// Text in an encoding that is not read.
-    #[error("it is {0}, and not UTF-8 text")]
-    Encoding(String),
 }
 
 /// Digits of the longest number that messages show whole: as many as 2⁶⁴ has.

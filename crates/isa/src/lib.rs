@@ -34,4 +34,4 @@ pub use opcode::OpcodeRow;
 pub use revision::rules::SlotRules;
 pub use revision::{EncodeError, Family, Interface, Revision};
 pub use schedule::{GasSchedule, Price, ScheduleError, WidthPrices};
-pub use text::{TextFault, read_text};
+pub use text::{TextFault, text_of};

@@ -1,12 +1,13 @@
 //! Messages on unknown names: the nearest ones, and the command that lists all.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::nearest::did_you_mean;
 
 /// So few names are all said.
 const FEW: usize = 6;
-/// Characters of a wrong name that are said.
+/// Characters of a user's word that a message repeats.
 const CHARS_MAX: usize = 80;
 
 /// A name that nothing of its kind has. Its parts are apart, so that results which may be one are small.
@@ -57,14 +58,20 @@ impl fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// A text of a user in quotes, cut if it is long.
-pub fn quoted(text: &str) -> String {
-    let chars = text.chars().count();
-    if chars <= CHARS_MAX {
-        return format!("{text:?}");
+/// The begin of a word that is too long for a message; else all of it.
+pub fn cut(word: &str) -> Cow<'_, str> {
+    match word.char_indices().nth(CHARS_MAX) {
+        None => word.into(),
+        Some((end, _)) => format!("{}…", &word[..end]).into(),
     }
-    let begin: String = text.chars().take(CHARS_MAX).collect();
-    format!("{:?} ({chars} characters)", begin + "…")
+}
+
+/// A text of a user in quotes, cut if it is long, with its length then.
+pub fn quoted(text: &str) -> String {
+    match cut(text) {
+        Cow::Borrowed(whole) => format!("{whole:?}"),
+        Cow::Owned(begin) => format!("{begin:?} ({} characters)", text.chars().count()),
+    }
 }
 
 #[cfg(test)]
@@ -87,5 +94,8 @@ mod tests {
         assert_eq!(said("zzz", &KNOWN), r#"unknown thing "zzz"; `residue list things` lists them all"#);
         let long = said(&"x".repeat(1 << 20), &KNOWN);
         assert!(long.len() < 400 && long.contains("(1048576 characters)"), "{long}");
+        assert_eq!(quoted("ä\n"), r#""ä\n""#);
+        let long = quoted(&"ä".repeat(44_000));
+        assert!(long.len() < 200 && long.ends_with("ä…\" (44000 characters)"), "{long}");
     }
 }

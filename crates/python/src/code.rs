@@ -16,8 +16,8 @@ use residue_workbench::{Job, Machine, Setup, Trial, report, trials};
 use serde_json::{Value, json};
 
 use crate::program;
-use crate::rules::{Rules, contract, engine_kind, multiples};
-use crate::work::{RulesError, UnknownName, unchosen, uncompiled, work};
+use crate::rules::{Rules, contract, engine_kind, multiples, unknown};
+use crate::work::{RulesError, unchosen, uncompiled, work};
 
 /// Code with the rules that it is for.
 #[pyclass(frozen, module = "residue._native")]
@@ -85,7 +85,7 @@ pub fn compile_contract(
         Some("auto") => WantedProduct::Any,
         Some("3") => WantedProduct::Only(Fp2Product::Karatsuba),
         Some("4") => WantedProduct::Only(Fp2Product::Schoolbook),
-        Some(other) => return Err(UnknownName::new_err(format!("{other:?} is no product in Fp2: auto, 3 or 4"))),
+        Some(other) => return Err(unknown("product in Fp2", other, ["auto", "3", "4"])),
     };
     let wanted = Wanted { product, multiples: multiples_by.map(multiples).transpose()? };
     work(py, move || {

@@ -11,8 +11,8 @@ use residue_workbench::inspect::profile::{Measure, Node, Profile};
 use residue_workbench::{Machine, catalogue, report};
 use serde_json::{Value, json};
 
-use crate::rules::contract;
-use crate::work::{RulesError, UnknownName, work};
+use crate::rules::{contract, unknown};
+use crate::work::{RulesError, work};
 
 /// `revisions`, `beside` (what is compiled for beside the proposed interfaces), `schedules`, `forks`, `opcodes` or `contracts`, as
 /// `residue list --json` says them; schedules are those of all that is compiled for.
@@ -29,7 +29,10 @@ pub fn lists(what: &str) -> PyResult<String> {
             all().flat_map(of).map(|(revision, row)| catalogue::opcode(revision, row)).collect()
         }
         "contracts" => CONTRACTS.iter().map(catalogue::contract).collect(),
-        other => return Err(UnknownName::new_err(format!("{other:?} is no list"))),
+        other => {
+            let known = ["revisions", "beside", "schedules", "forks", "opcodes", "contracts"];
+            return Err(unknown("list", other, known));
+        }
     };
     Ok(listed.to_string())
 }
@@ -71,7 +74,7 @@ pub fn flame_graph(nodes: &str, title: &str, by: &str) -> PyResult<String> {
     let measure = match by {
         "gas" => Measure::Gas,
         "time" => Measure::Time,
-        other => return Err(UnknownName::new_err(format!("{other:?} is no measure: gas or time"))),
+        other => return Err(unknown("measure", other, ["gas", "time"])),
     };
     let nodes: Vec<Node> =
         serde_json::from_str(nodes).map_err(|error| RulesError::new_err(format!("no nodes of a profile: {error}")))?;

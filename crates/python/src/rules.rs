@@ -48,6 +48,11 @@ impl Rules {
     }
 }
 
+/// The exception for a name that nothing of its kind has, with the nearest names.
+pub fn unknown<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> PyErr {
+    UnknownName::new_err(residue_isa::UnknownName::new(kind, name, known).to_string())
+}
+
 /// A value with this name, or an exception that says which there are.
 pub fn named<T, E: std::fmt::Display>(found: Result<T, E>) -> PyResult<T> {
     found.map_err(|error| UnknownName::new_err(error.to_string()))
@@ -55,18 +60,13 @@ pub fn named<T, E: std::fmt::Display>(found: Result<T, E>) -> PyResult<T> {
 
 /// The contract of this name.
 pub fn contract(name: &str) -> PyResult<&'static Contract> {
-    residue_contracts::find(name).ok_or_else(|| {
-        UnknownName::new_err(format!("{name:?} is no contract; residue.contracts() has those there are"))
-    })
+    named(residue_contracts::named(name))
 }
 
 /// The engine of this name.
 pub fn engine_kind(name: &str) -> PyResult<EngineKind> {
     let known = EngineKind::ALL.into_iter().find(|kind| kind.name() == name);
-    known.ok_or_else(|| {
-        let names = EngineKind::ALL.map(EngineKind::name).join(", ");
-        UnknownName::new_err(format!("{name:?} is no engine; known are {names}"))
-    })
+    known.ok_or_else(|| unknown("engine", name, EngineKind::ALL.map(EngineKind::name)))
 }
 
 /// The way to make small multiples that has this name.
@@ -75,6 +75,6 @@ pub fn multiples(name: &str) -> PyResult<SmallMultiples> {
         "additions" => Ok(SmallMultiples::AsWritten),
         "3" => Ok(SmallMultiples::ProductForThree),
         "2" => Ok(SmallMultiples::ProductForTwo),
-        _ => Err(UnknownName::new_err(format!("{name:?} is no way to make small multiples: additions, 3 or 2"))),
+        _ => Err(unknown("way to make small multiples", name, ["additions", "3", "2"])),
     }
 }

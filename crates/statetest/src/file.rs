@@ -10,6 +10,8 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
+use residue_isa::text_of;
+
 use crate::format::{Post, Unit};
 use crate::json;
 use crate::sources::Source;
@@ -189,7 +191,9 @@ fn text(path: &Path) -> Result<String, FileError> {
     if count as u64 > FILE_BYTES_MAX {
         return Err(FileError::TooLarge { path: path.to_owned() }); // The comparison widens.
     }
-    json::text(&bytes).map(str::to_owned).map_err(|message| FileError::NoText { path: path.to_owned(), message })
+    let text =
+        text_of(&bytes).map_err(|fault| FileError::NoText { path: path.to_owned(), message: fault.to_string() })?;
+    Ok(text.to_owned())
 }
 
 /// What an entry is, if it is no state test.

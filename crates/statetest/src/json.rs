@@ -7,22 +7,11 @@ use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// The text of a file, without the byte order mark that some editors put before it; or why it is none.
-pub fn text(bytes: &[u8]) -> Result<&str, String> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    if let [0xff, 0xfe, ..] | [0xfe, 0xff, ..] = bytes {
-        return Err("it is UTF-16, and is to be UTF-8".to_owned());
-    }
-    std::str::from_utf8(bytes).map_err(|error| {
-        let before = &bytes[..error.valid_up_to()];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        format!("line {line}: byte {:#04x} is not UTF-8", bytes[error.valid_up_to()])
-    })
-}
+use residue_isa::text_of;
 
 /// Reads JSON. An object that has a name twice is refused, with the place as serde_json's messages have it.
 pub fn value(bytes: &[u8]) -> Result<Value, String> {
-    let text = text(bytes)?;
+    let text = text_of(bytes).map_err(|error| error.to_string())?;
     let mut json = serde_json::Deserializer::from_str(text);
     let value = Unique.deserialize(&mut json).map_err(|error| error.to_string())?;
     json.end().map_err(|error| error.to_string())?;
@@ -142,7 +131,7 @@ mod tests {
             (b"{\"a\": ", "EOF while parsing a value at line 1 column 6"),
             (b"{} {}", "trailing characters"),
             (b"\xff\xfe{\0}\0", "UTF-16"),
-            (b"{\n\"\xff\"}", "line 2: byte 0xff is not UTF-8"),
+            (b"{\n\"\xff\"}", "line 2: byte 0xff at offset 3 is not UTF-8"),
         ] {
             let error = value(json).unwrap_err();
             assert!(error.contains(part), "{error}");

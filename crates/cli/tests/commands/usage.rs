@@ -42,7 +42,7 @@ fn bad_files_are_refused_by_name_and_place() {
     refused("empty.hex", b"", &["holds no code"]);
     refused("prefix.hex", b"0x\n", &["holds no code"]);
     refused("empty.bin", b"", &["holds no code"]);
-    refused("raw.hex", &[0x60, 0xff], &["byte 1 is not UTF-8 text"]);
+    refused("raw.hex", &[0x60, 0xff], &["byte 0xff at offset 1 is not UTF-8 text"]);
     residue(&["run", directory.to_str().unwrap()]).refused(&["usage_files"]);
     residue(&["run", "nowhere.hex"]).refused(&["\"nowhere.hex\"", "No such file"]);
     residue(&["disasm", "nowhere.hex"]).refused(&["\"nowhere.hex\"", "No such file"]);

@@ -1,14 +1,14 @@
 //! JSON whose objects have each field once: where one stands twice, a reader of the file and its parser may take different ones.
 
-use crate::keyed::text::BYTE_ORDER_MARK;
 use crate::verifier::KeyError;
+use residue_isa::text::without_mark;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
 /// The value in this text, which may begin with a byte order mark.
 pub(crate) fn read(text: &str) -> Result<Value, KeyError> {
-    let Unique(value) = serde_json::from_str(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))?;
+    let Unique(value) = serde_json::from_str(without_mark(text))?;
     Ok(value)
 }
 

@@ -60,8 +60,10 @@ fn callers_get_what_they_got_from_the_precompiles() {
             let mut padded = example.clone();
             padded[1] = 1; // with the byte before it a call of EIP-152 would ask for more rounds than there is gas for
             let inputs = [example.clone(), example[1..].to_vec(), padded, Vec::new()];
+            // The contract runs alike by whichever opcode, so what it answers is judged by one of them.
             let calls = [CALL, CALLCODE, DELEGATECALL, STATICCALL].map(|call| caller(call, address));
-            for (code, input) in calls.iter().flat_map(|code| inputs.iter().map(move |input| (code, input))) {
+            let cheap = calls[1..].iter().flat_map(|code| inputs[1..].iter().map(move |input| (code, input)));
+            for (code, input) in inputs.iter().map(|input| (&calls[0], input)).chain(cheap) {
                 let [before, after] = [&plain, &replaced].map(|engine| engine.run_code(code, input, GAS));
                 let what = format!("{revision}, {}, {} bytes", contract.name, input.len());
                 assert_eq!((before.halt, after.halt), (Halt::Return, Halt::Return), "{what}");

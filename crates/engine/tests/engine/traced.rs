@@ -26,7 +26,7 @@ fn random_contracts_that_call_each_other_end_the_same_traced_and_untraced() {
     for (revision, fork) in Revision::ALL.iter().flat_map(|revision| forks.map(|fork| (revision, fork))) {
         let batching = Batching::Always;
         let engine = Engine::new(EngineConfig { fork, batching, ..EngineConfig::default_for(*revision) }).unwrap();
-        for seed in 0..500 {
+        for seed in 0..200 {
             let world = |seed| random_world(&mut rand_chacha::ChaCha8Rng::seed_from_u64(seed), &engine);
             let (mut plain, mut traced) = (world(seed), world(seed));
             for gas in [300_000, 3_000] {

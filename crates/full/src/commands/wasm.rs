@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
-use residue_isa::read_text;
+use residue_isa::text_of;
 use residue_wasm::engine::NumberType;
 use residue_wasm::host::Outside;
 use residue_wasm::{Compiled, EngineKind, Export, Form, Instance, Number, RunError};
@@ -264,9 +264,9 @@ fn module(path: &str) -> Result<Vec<u8>> {
         return Ok(bytes);
     }
     let neither = || format!("{} is no module: it begins neither as the binary form nor as text", input::shown(path));
-    let text = read_text(bytes).with_context(neither)?;
+    let text = text_of(&bytes).with_context(neither)?;
     ensure!(text.trim_start().starts_with(['(', ';']), neither());
-    let parsed = wat::parse_str(&text).map_err(|error| anyhow!("{error}"));
+    let parsed = wat::parse_str(text).map_err(|error| anyhow!("{error}"));
     parsed.with_context(|| format!("reading the text of {}", input::shown(path)))
 }
 

@@ -17,11 +17,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_bigint::BigUint;
 use thiserror::Error;
 
-use super::token::{Place, Token, cut, shown, tokens};
+use super::token::{Place, Token, tokens};
 use super::{AssembleError, Code, Item, LabelId, assemble};
 use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt, SumOfProducts};
 use crate::fp2::Fp2Products;
 use crate::fp6::Fp6Product;
+use crate::names::{cut, quoted};
 use crate::nearest::did_you_mean;
 use crate::opcode::evm::{PUSH0, PUSH1, PUSH32};
 use crate::revision::evm384::{Modulus, Operands};
@@ -43,7 +44,7 @@ pub struct ParseError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Fault {
     /// A word that starts nothing.
-    #[error("{} is no mnemonic of the EVM or of {revision}{}", shown(word), did_you_mean(word, words(*revision)))]
+    #[error("{} is no mnemonic of the EVM or of {revision}{}", quoted(word), did_you_mean(word, words(*revision)))]
     UnknownWord {
         /// The word.
         word: String,
@@ -59,7 +60,7 @@ pub enum Fault {
         found: String,
     },
     /// Neither digits nor the name of a constant.
-    #[error("{} is neither a number nor a constant defined above", shown(word))]
+    #[error("{} is neither a number nor a constant defined above", quoted(word))]
     NotANumber {
         /// The word.
         word: String,
@@ -75,13 +76,13 @@ pub enum Fault {
         max: BigUint,
     },
     /// Data that is not whole bytes in hexadecimal.
-    #[error("{} is not 0x and an even number of hexadecimal digits", shown(word))]
+    #[error("{} is not 0x and an even number of hexadecimal digits", quoted(word))]
     NotBytes {
         /// The word.
         word: String,
     },
     /// A word that cannot name a label or a constant.
-    #[error("{} cannot be a name: {why}", shown(word))]
+    #[error("{} cannot be a name: {why}", quoted(word))]
     BadName {
         /// The word.
         word: String,
@@ -439,7 +440,7 @@ fn at(place: Place, what: Fault) -> ParseError {
 }
 
 fn expected(wanted: &'static str, token: Token<'_>) -> ParseError {
-    at(token.place, Fault::Expected { expected: wanted, found: shown(token.text) })
+    at(token.place, Fault::Expected { expected: wanted, found: quoted(token.text) })
 }
 
 fn is_digits(text: &str) -> bool {

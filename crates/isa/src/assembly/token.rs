@@ -1,7 +1,7 @@
 //! Words of assembly text with their places. Words are separated by white space; `;` and `//` start a comment that ends with
 //! the line; `=` is a word of its own.
 
-use std::borrow::Cow;
+use crate::text::without_mark;
 
 /// A word and where it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +21,7 @@ pub(super) struct Place {
 pub(super) fn tokens(text: &str) -> (Vec<Token<'_>>, Place) {
     let mut tokens = Vec::new();
     let mut end = Place { line: 1, column: 1 };
-    // U+FEFF in front of a text is a signature of its encoding, and no part of it.
-    for (index, line) in text.strip_prefix('\u{feff}').unwrap_or(text).split('\n').enumerate() {
+    for (index, line) in without_mark(text).split('\n').enumerate() {
         let line_number = index + 1;
         let mut column = 1;
         for word in words(without_comment(line)) {
@@ -56,25 +55,6 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Characters of a word that a message repeats.
-const SHOWN_CHARS_MAX: usize = 80;
-
-/// The begin of a word that is too long for a message; else all of it.
-pub(super) fn cut(word: &str) -> Cow<'_, str> {
-    match word.char_indices().nth(SHOWN_CHARS_MAX) {
-        None => word.into(),
-        Some((end, _)) => format!("{}…", &word[..end]).into(),
-    }
-}
-
-/// A word in quotes, as a message repeats it: the begin of a long one, and how long it is.
-pub(super) fn shown(word: &str) -> String {
-    match cut(word) {
-        Cow::Borrowed(whole) => format!("{whole:?}"),
-        Cow::Owned(begin) => format!("{begin:?} ({} characters)", word.chars().count()),
-    }
-}
-
 #[derive(PartialEq, Eq)]
 enum Kind {
     Space,
@@ -106,12 +86,5 @@ mod tests {
     fn a_byte_order_mark_is_no_part_of_a_text() {
         assert_eq!(tokens("\u{feff}ADD"), tokens("ADD"));
         assert_eq!(tokens("ADD \u{feff}").0.len(), 2);
-    }
-
-    #[test]
-    fn a_long_word_is_not_repeated_whole() {
-        assert_eq!(shown("ä\n"), r#""ä\n""#);
-        let long = shown(&"ä".repeat(44_000));
-        assert!(long.len() < 200 && long.ends_with("ä…\" (44000 characters)"), "{long}");
     }
 }

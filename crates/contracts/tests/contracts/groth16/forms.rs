@@ -5,7 +5,7 @@ use super::{system, with_witness};
 use crate::points::Seeded;
 use ark_bls12_381::Bls12_381;
 use ark_bn254::Bn254;
-use residue_contracts::{Verifier, key_text};
+use residue_contracts::Verifier;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -162,25 +162,6 @@ fn forms_that_are_not_read_are_named() {
     assert!(call(&full, &json!({ "publicSignals": 7 })).contains("publicSignals is 7, and not a list of inputs"));
     assert!(call(&full, &json!({ "inputs": ["1", "2"] })).contains("inputs is a list of 2"));
     assert!(call(&plain, &json!(["1"])).contains("the proof: pi_a is missing"));
-}
-
-#[test]
-fn text_is_utf_8_with_or_without_a_mark_and_others_are_named() {
-    let text = "{\"curve\": \"bn128\"}";
-    assert_eq!(key_text(text.as_bytes()).unwrap(), text);
-    assert_eq!(key_text(format!("\u{feff}{text}").as_bytes()).unwrap(), text);
-    let bytes = |mark: bool, of: fn(u16) -> [u8; 2]| -> Vec<u8> {
-        let mark = mark.then_some(0xfeff);
-        mark.into_iter().chain(text.encode_utf16()).flat_map(of).collect()
-    };
-    for encoded in [bytes(true, u16::to_le_bytes), bytes(true, u16::to_be_bytes), bytes(false, u16::to_le_bytes)] {
-        let error = key_text(&encoded).unwrap_err().to_string();
-        assert_eq!(error, "it is UTF-16, and not UTF-8 text");
-    }
-    let wide: Vec<u8> = text.chars().flat_map(|letter| u32::from(letter).to_le_bytes()).collect();
-    assert_eq!(key_text(&wide).unwrap_err().to_string(), "it is UTF-32, and not UTF-8 text");
-    assert!(key_text(b"{\xff}").unwrap_err().to_string().contains("no text from byte 1 on"));
-    assert_eq!(key_text(b"").unwrap(), "");
 }
 
 #[test]
