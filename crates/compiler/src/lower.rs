@@ -48,7 +48,7 @@ use residue_passes::sums::{SlotSum, readings, sums};
 use residue_passes::{Allocation, Placement, Row, Slot};
 use ruint::aliases::U256;
 use sequence::Entrances;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 /// Where the items of a block are in the assembly, for the checker.
@@ -252,8 +252,9 @@ fn lower_with(
     // The data of the program comes last: what its target copies from after the end of the code is zero.
     let with_elements = || parts.iter().filter(|part| part.has_elements());
     with_elements().for_each(|part| part.target.subroutines(code));
+    let pushed = pushed_labels(code.items());
     for (part, unit) in parts.iter().zip(&units) {
-        tables(part, unit, code);
+        tables(part, unit, &pushed, code);
     }
     with_elements().rev().for_each(|part| part.target.data(code));
     Ok(lowered)
@@ -325,9 +326,24 @@ fn first_copied_bytes(part: &Part<'_>) -> u32 {
     }
 }
 
-/// Writes the tables of a part as data.
-fn tables(part: &Part<'_>, unit: &Entered, code: &mut Assembly) {
+/// The labels whose offsets are pushed.
+fn pushed_labels(items: &[Item]) -> HashSet<LabelId> {
+    let labels = items.iter().flat_map(|item| match item {
+        Item::PushLabel(label) => std::slice::from_ref(label),
+        Item::PushDistances { from, .. } => from,
+        _ => &[],
+    });
+    labels.copied().collect()
+}
+
+/// Writes as data the tables of a part that code reads: of lookups at constant indices there may be no others left. A table that is left out
+/// though its offset is pushed has a label that is nowhere, which the assembler refuses.
+fn tables(part: &Part<'_>, unit: &Entered, pushed: &HashSet<LabelId>, code: &mut Assembly) {
     for (number, (table, label)) in part.program.tables.iter().zip(&unit.tables).enumerate() {
+        let rows = (0..table.elements.len()).filter_map(|row| unit.rows.get(&(TableId(number), row)));
+        if !rows.chain([label]).any(|label| pushed.contains(label)) {
+            continue;
+        }
         code.mark(*label);
         for (row, element) in table.elements.iter().enumerate() {
             if let Some(&label) = unit.rows.get(&(TableId(number), row)) {
