@@ -234,3 +234,43 @@ fn the_draft_of_the_prefix_has_the_gas_of_the_page() {
     );
     assert!(quotes(&read("docs/eip/extension.md"), &sentence), "docs/eip/extension.md should say: {sentence}");
 }
+
+/// The answers to objections have times of records and ratios of pages.
+#[test]
+fn the_answers_to_objections_are_those_of_records() {
+    let evidence = Quoted::newest("amd-epyc-zen4-2c", "evidence");
+    let ratios = |input: &str| {
+        let [plain, batch] =
+            ["plain", "batch"].map(|engine| evidence.of_precompile(&format!("eip6690-2024:{engine}/{input}")));
+        (plain, batch)
+    };
+    let [(plain, batch), (sum, sum_batch), (add, add_batch)] =
+        ["bls12_381/pairing/2-pairs", "bls12_381/g1_msm/128-points", "bn254/add/example"].map(ratios);
+    let goals = Quoted::newest("amd-epyc-zen3-2c", "goals");
+    let [ours, ours_batch] =
+        ["plain", "batch"].map(|engine| goals.of_precompile(&format!("evmmax-next:{engine}/bls12_381/pairing/2")));
+    let page = read("docs/evmmax-next.md");
+    let gas = |row: &str, column: usize| {
+        let row = page.lines().find(|line| line.starts_with(row)).expect("a row");
+        row.split(" | ").nth(column).expect("a column").trim_end_matches(" |").to_owned()
+    };
+    // The first columns are contract, k, price, what was asked, and gas with its ratio under eip6690-2024; the last ones those of evmmax-next.
+    let of_pairs = |k| {
+        let row = format!("| `bls12_381/pairing` | {k} |");
+        (gas(&row, 5), gas(&row, 19))
+    };
+    let ((two, two_next), (eight, eight_next)) = (of_pairs(2), of_pairs(8));
+    for sentence in [
+        format!(
+            "a pairing check of two pairs under EIP-6690 takes {plain} of the precompile's time one by one and {batch} in batches on a Zen 4, \
+             G1MSM of 128 points {sum} and {sum_batch}; ECADD loses with {add} and {add_batch}"
+        ),
+        format!("takes {batch} of blst's time for two pairs"),
+        format!("take {ours} of the precompile's time one by one and {ours_batch} in batches"),
+        format!(
+            "{two} of the price under EIP-6690 and {two_next} with `evmmax-next`, eight pairs {eight} and {eight_next}"
+        ),
+    ] {
+        assert!(quotes(&read("docs/eip/README.md"), &sentence), "docs/eip/README.md should say: {sentence}");
+    }
+}
