@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod bn254_times;
+mod drafts;
 mod eip2537_times;
 mod evidence_gas;
 mod library_times;

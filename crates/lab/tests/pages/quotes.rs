@@ -23,7 +23,7 @@ impl Quoted {
     }
 
     /// The median ratio of a subject's time to the precompile's.
-    fn of_precompile(&self, subject: &str) -> String {
+    pub fn of_precompile(&self, subject: &str) -> String {
         let row = self.record.find(subject, Quantity::Time, Some("precompile")).unwrap();
         format!("{:.2}", row.spread.median)
     }
