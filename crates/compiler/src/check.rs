@@ -562,7 +562,14 @@ function f1 "start" () -> () values 20 {
     /// A program that is made no other for a revision.
     fn as_written(program: &Program, revision: Revision) -> Specialised<'_> {
         let Prepared { source, simplified, .. } = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
-        Specialised { source, simplified, revision, dialect: Dialect::default(), is_as_written: true }
+        Specialised {
+            source,
+            simplified,
+            revision,
+            dialect: Dialect::default(),
+            is_as_written: true,
+            fusions: Default::default(),
+        }
     }
 
     fn evidence<'a>(built: &'a Built, source: &'a Program) -> Evidence<'a> {
@@ -1085,6 +1092,26 @@ function f1 "start" () -> () values 20 {
             results.join(" ")
         );
         text::parse(&text).unwrap()
+    }
+
+    /// Blocks that were fused for other revisions and dialects change no code.
+    #[test]
+    fn a_program_becomes_the_same_code_whatever_it_was_compiled_for_before() {
+        let program = product_in_fp6();
+        let prepared = || crate::Prepared::new(&program, crate::SmallMultiples::AsWritten).unwrap();
+        let remembering = prepared();
+        let mut compiled = 0;
+        for &revision in Revision::ALL {
+            for portable in [false, true] {
+                let dialect = Dialect { portable, ..Dialect::default() };
+                let schedule = GasSchedule::default_for(revision).unwrap();
+                let [before, alone] =
+                    [&remembering, &prepared()].map(|prepared| prepared.compile(revision, &schedule, dialect));
+                assert_eq!(before, alone, "{revision}, portable: {portable}");
+                compiled += usize::from(alone.is_ok());
+            }
+        }
+        assert!(compiled > 40, "{compiled}");
     }
 
     #[test]
