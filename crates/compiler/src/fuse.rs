@@ -4,12 +4,14 @@
 //! one that finds no mate waits for one as long as it can; of equally long ones those that most others wait for, one after the
 //! other. Gas is by lane, so this saves code and dispatch, not gas.
 
+mod known;
 mod order;
 #[cfg(test)]
 mod plain;
 mod progression;
 mod waiting;
 
+pub use known::Fusions;
 use order::Order;
 use progression::Progression;
 use residue_isa::{FieldInstruction, FieldOp, Lanes};
@@ -31,14 +33,16 @@ pub const ANYWHERE: Slot = 2 * 255;
 
 /// What operations cost where they are fused.
 #[derive(Debug, Clone, Copy)]
-pub struct Fused {
+pub struct Fused<'a> {
     /// As for [`fuse`].
     pub end: Slot,
+    /// Blocks that were fused before.
+    pub known: &'a Fusions,
 }
 
-impl Cost for Fused {
+impl Cost for Fused<'_> {
     fn instructions(&self, ops: &[SlotOp]) -> u64 {
-        fuse(ops, self.end).len() as u64 // usize to u64 widens
+        self.known.count(ops, self.end)
     }
 }
 
@@ -153,6 +157,21 @@ mod tests {
         }
     }
 
+    /// Blocks that differ in one operation, in length or in where lanes may stride, one after the other, and all of them again.
+    fn check_known(ops: &[SlotOp]) {
+        let known = Fusions::default();
+        let mut blocks = vec![ops.to_vec(), ops[..ops.len() / 2].to_vec(), ops.iter().rev().copied().collect()];
+        if let Some((last, others)) = ops.split_last() {
+            blocks.push([others, &[SlotOp { out: last.out + 1, ..*last }]].concat());
+        }
+        for _ in 0..2 {
+            for (ops, end) in blocks.iter().flat_map(|ops| [ANYWHERE, 60, 100].map(|end| (ops, end))) {
+                assert_eq!(known.well(ops, end), fuse_well(ops, end));
+                assert_eq!(Fused { end, known: &known }.instructions(ops), fuse(ops, end).len() as u64);
+            }
+        }
+    }
+
     fn check_within(ops: &[SlotOp], last: Slot) {
         let order = Order::new(ops);
         let plain: Vec<Vec<FieldInstruction>> = (0..ATTEMPTS).map(|number| plain::attempt(ops, number, last)).collect();
@@ -185,6 +204,11 @@ mod tests {
         #[test]
         fn nor_if_they_come_in_any_order(ops in proptest::collection::vec(lanes(), 0..40).prop_map(|groups| groups.concat()).prop_shuffle()) {
             check_against_plain(&ops);
+        }
+
+        #[test]
+        fn what_was_fused_before_is_fused_as_anew(groups in proptest::collection::vec(lanes(), 0..12)) {
+            check_known(&groups.concat());
         }
     }
 

@@ -32,7 +32,7 @@ use features::{
     has_feature, limits, require_inversion, require_modulus, require_order, require_precompiles, require_subprogram,
     with_modulus,
 };
-use fuse::Fused;
+use fuse::{Fused, Fusions};
 use lower::{HeldWay, LoweredBlock};
 use num_bigint::BigUint;
 use portable::{AfterValues, SlotNames};
@@ -53,6 +53,7 @@ use residue_passes::specialise::{asks, specialise};
 use residue_passes::sums::gather;
 use residue_passes::{Allocation, Cost, Rows, Slot, allocate, multiples, threads};
 use std::borrow::Cow;
+use std::sync::Arc;
 use target::{MontFactors, Places, Target};
 
 /// A compiled program.
@@ -111,10 +112,12 @@ pub struct Prepared<'a> {
     source: Cow<'a, Program>,
     simplified: Cow<'a, Program>,
     multiples: SmallMultiples,
+    /// Blocks that were fused for some revision.
+    fusions: Arc<Fusions>,
 }
 
 /// A program after the passes that prices do not decide, for a revision and a dialect. Equal ones become equal code.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Specialised<'a> {
     source: Cow<'a, Program>,
     simplified: Cow<'a, Program>,
@@ -122,7 +125,20 @@ pub struct Specialised<'a> {
     dialect: Dialect,
     /// It asked the interface nothing, so all of it is held to the revision's moduli.
     is_as_written: bool,
+    fusions: Arc<Fusions>,
 }
+
+impl PartialEq for Specialised<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        // Blocks that were fused before are fused as they would be.
+        let Self { source, simplified, revision, dialect, is_as_written, fusions: _ } = self;
+        *source == other.source
+            && *simplified == other.simplified
+            && (*revision, *dialect, *is_as_written) == (other.revision, other.dialect, other.is_as_written)
+    }
+}
+
+impl Eq for Specialised<'_> {}
 
 impl<'a> Prepared<'a> {
     /// `source` simplified, with small multiples made in the given way.
@@ -141,14 +157,14 @@ impl<'a> Prepared<'a> {
         }
         simplify(&mut simplified);
         multiples::make(&mut simplified, multiples);
-        Self { source, simplified: Cow::Owned(simplified), multiples }
+        Self { source, simplified: Cow::Owned(simplified), multiples, fusions: Arc::default() }
     }
 
     /// The same without what it borrows.
     pub fn into_owned(self) -> Prepared<'static> {
-        let Self { source, simplified, multiples } = self;
+        let Self { source, simplified, multiples, fusions } = self;
         let [source, simplified] = [source, simplified].map(|program| Cow::Owned(program.into_owned()));
-        Prepared { source, simplified, multiples }
+        Prepared { source, simplified, multiples, fusions }
     }
 
     /// Compiles it for `revision`; `schedule` decides between ways that differ in gas only.
@@ -186,7 +202,8 @@ impl<'a> Prepared<'a> {
             simplify_units(&mut special);
             simplified = Cow::Owned(special);
         }
-        Specialised { source, simplified, revision, dialect, is_as_written }
+        let fusions = Arc::clone(&self.fusions);
+        Specialised { source, simplified, revision, dialect, is_as_written, fusions }
     }
 }
 
@@ -315,7 +332,7 @@ fn build(
     rules: &target::words::Rules,
 ) -> Result<Built, CompileError> {
     // style: S2: the passes of a build, one after the other.
-    let Specialised { source, simplified, revision, dialect, .. } = specialised;
+    let Specialised { source, simplified, revision, dialect, fusions, .. } = specialised;
     let (revision, dialect) = (*revision, *dialect);
     for subprogram in &source.subprograms {
         require_subprogram(subprogram, revision)?;
@@ -357,7 +374,7 @@ fn build(
         let context = u32::try_from(context).expect("subprograms are few");
         let is_late = context > 0 && is_entered_late(&borrowed, context as usize - 1); // u32 to usize widens
         let placed = (program, context, is_late, target::words::Rules { base_bytes, ..rules.clone() });
-        let part = part(placed, rows, (revision, dialect), schedule, &mut assembly)?;
+        let part = part(placed, rows, (revision, dialect), (schedule, fusions), &mut assembly)?;
         if part.target.words().is_some() && part.has_elements() {
             base_bytes = part.target.memory_bytes();
         }
@@ -497,7 +514,7 @@ fn part<'a>(
     (program, context, is_late, words): (&'a Program, u32, bool, target::words::Rules),
     mut rows: Rows<'a>,
     (revision, dialect): (Revision, Dialect),
-    schedule: &GasSchedule,
+    (schedule, fusions): (&GasSchedule, &Arc<Fusions>),
     assembly: &mut Assembly,
 ) -> Result<Part<'a>, CompileError> {
     let limit = features::slot_limit(revision);
@@ -507,7 +524,7 @@ fn part<'a>(
     let extra = if revision.family() == Family::Words { words.extra_slots } else { 0 };
     let room = names.room(constants + extra as usize).ok_or(CompileError::Constants { count: constants, limit })?;
     let is_literal = dialect.portable && revision.is_strided();
-    let fused = Fused { end: if is_literal { limit - 1 } else { fuse::ANYWHERE } };
+    let fused = Fused { end: if is_literal { limit - 1 } else { fuse::ANYWHERE }, known: fusions };
     let cost = revision.is_strided().then_some(&fused as &dyn Cost);
     let mut allocation = allocate(program, &rows, room, cost).map_err(|few| CompileError::Slots { few, limit })?;
     threads::cut(&mut rows, program, &allocation);
@@ -528,7 +545,8 @@ fn part<'a>(
     let mont = mont_constants(program, revision)
         .map(|[parse, output]| MontFactors { parse: constant_slot(&parse), output: constant_slot(&output) });
     let places = Places { first_constant, zero, spare, mont, is_literal };
-    let target = make_target((program, context, is_late, &rows), words, revision, schedule, derived, places, assembly);
+    let prices = (schedule, fusions);
+    let target = make_target((program, context, is_late, &rows), words, revision, prices, derived, places, assembly);
     Ok(Part { program, rows, allocation, constant_slots, spare, slots, target, is_late })
 }
 
@@ -537,7 +555,7 @@ fn make_target(
     (program, context, is_late, rows): (&Program, u32, bool, &Rows<'_>),
     words: target::words::Rules,
     revision: Revision,
-    schedule: &GasSchedule,
+    (schedule, fusions): (&GasSchedule, &Arc<Fusions>),
     derived: Derived,
     places: Places,
     code: &mut Assembly,
@@ -546,7 +564,7 @@ fn make_target(
         let row_bytes = rows.parsed_bytes_max();
         let modulus = (&program.modulus, context, is_late);
         let slots = target::slots::Slots::new((revision, rules), modulus, derived, row_bytes, places, code);
-        return Box::new(slots.with_prices(schedule));
+        return Box::new(slots.with_prices(schedule).with_fusions(fusions));
     }
     if revision.family() == Family::Words {
         return Box::new(target::words::Words::new(program, words, places, code));

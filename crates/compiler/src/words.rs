@@ -11,6 +11,7 @@ pub mod block;
 pub mod emit;
 pub mod held;
 pub mod inversion;
+mod least;
 #[cfg(test)]
 mod optimum;
 pub mod places;

@@ -6,9 +6,9 @@
 
 use super::{LoweredBlock, Lowering};
 use crate::target::push;
-use crate::target::words::{Planned, Words};
+use crate::target::words::{Planned, Weighed, Words};
 use crate::words::backward::Effort;
-use crate::words::held::{Choice, Kind, PartOps, best_order};
+use crate::words::held::{Around, Choice, Kind, PartOps, best_order};
 use crate::words::places::{Ends, Form, Place};
 use num_bigint::BigUint;
 use residue_ir::program::{Arm, Block, Operand, Order, Value};
@@ -105,12 +105,9 @@ pub(super) struct HeldPart {
 struct Found<'a> {
     arm: &'a Arm,
     ops: Vec<SlotOp>,
-    takes_row: bool,
-    /// Whether the next part is one whose address lies on the stack.
-    has_next: bool,
     before: Vec<Slot>,
     after: Vec<Slot>,
-    weight: u64,
+    around: Around,
 }
 
 impl<'a> Found<'a> {
@@ -119,7 +116,7 @@ impl<'a> Found<'a> {
             ops: self.ops.as_slice(),
             before: self.before.as_slice(),
             after: self.after.as_slice(),
-            weight: self.weight,
+            around: self.around,
         }
     }
 }
@@ -147,10 +144,10 @@ impl State<'_> {
     /// What a part finds and leaves, its row apart.
     fn held(&self, part: &Found<'_>) -> HeldEnds {
         let mut entry = self.words();
-        if part.takes_row {
+        if part.around.takes_row {
             entry.rotate_right(1); // The row's address was brought to the top by an exchange.
         }
-        let next = if part.has_next { &[HeldWord::Next][..] } else { &[] };
+        let next = if part.around.has_next { &[HeldWord::Next][..] } else { &[] };
         HeldEnds {
             entry: [next, &entry].concat(),
             exit: [&self.words(), next].concat(),
@@ -251,37 +248,39 @@ const SPARED_BYTES_MIN: usize = 300;
 /// What is best for the state of parts of these kinds; none if memory is.
 fn choice(words: &Words, found: &[Found<'_>], kinds: &[Kind]) -> Option<Choice> {
     let none = BTreeSet::new();
-    let weight = |state: &State<'_>, kind: &Kind| {
-        let part = &found[kind.part];
-        let planned = words.plan(&part.ops, &none, Some(&state.ends(part)), Effort::Compare)?;
-        Some(kind.weight * words.weight(&planned))
-    };
-    let weight_of =
-        |state: &State<'_>, kinds: &[Kind]| kinds.iter().map(|kind| weight(state, kind)).sum::<Option<u64>>();
     let mut heaviest = kinds.to_vec();
     heaviest.sort_by_key(|kind| std::cmp::Reverse(kind.weight * found[kind.part].ops.len() as u64)); // usize to u64 widens
     heaviest.truncate(KINDS_MAX);
+    let weight_below = |state: &State<'_>, limit: u64| {
+        let on_stack = |kind: &Kind| {
+            let part = &found[kind.part];
+            Weighed { times: kind.weight, ops: &part.ops, kept: BTreeSet::new(), ends: Some(state.ends(part)) }
+        };
+        words.weight_below(heaviest.iter().map(on_stack), limit)
+    };
     let ordered = |forms: &[Form], below: &[Place]| {
-        best_order(forms.len(), |order| weight_of(&State { forms, order, below }, &heaviest))
+        best_order(forms.len(), |order, limit| weight_below(&State { forms, order, below }, limit))
     };
     let parts: Vec<PartOps<'_>> = found.iter().map(Found::ops).collect();
     let mut ranked = words.forms(&parts, &heaviest)?;
     let order = ordered(&ranked[0], &[])?;
-    ranked.sort_by_cached_key(|forms| {
-        let state = State { forms, order: &order, below: &[] };
-        weight_of(&state, &heaviest).unwrap_or(u64::MAX)
-    });
-    let forms = ranked.swap_remove(0);
-    let order = ordered(&forms, &[])?;
+    let (mut best, mut least) = (0, u64::MAX);
+    for (place, forms) in ranked.iter().enumerate() {
+        if let Some(weight) = weight_below(&State { forms, order: &order, below: &[] }, least) {
+            (best, least) = (place, weight);
+        }
+    }
+    let forms = ranked.swap_remove(best);
+    let order = if best == 0 { order } else { ordered(&forms, &[])? };
     let state = State { forms: &forms, order: &order, below: &[] };
     if words.is_first() {
         let in_memory = |kind: &Kind| {
             let part = &found[kind.part];
             let kept = part.after.iter().copied().filter(|slot| part.ops.iter().any(|op| op.out == *slot)).collect();
-            Some(kind.weight * words.weight(&words.plan(&part.ops, &kept, None, Effort::Compare)?))
+            Weighed { times: kind.weight, ops: &part.ops, kept, ends: None }
         };
-        let in_memory = heaviest.iter().map(in_memory).sum::<Option<u64>>();
-        if in_memory.is_some_and(|in_memory| weight_of(&state, &heaviest).is_none_or(|stack| in_memory <= stack)) {
+        let limit = weight_below(&state, u64::MAX).map_or(u64::MAX, |on_stack| on_stack + 1);
+        if words.weight_below(heaviest.iter().map(in_memory), limit).is_some() {
             return None;
         }
     }
@@ -303,8 +302,8 @@ impl<'a> Lowering<'a> {
         let words = self.target.words()?;
         let found = self.simple_parts(sequence, order)?;
         let parts: Vec<PartOps<'_>> = found.iter().map(Found::ops).collect();
-        let kinds = words.kinds(&parts);
-        let Choice { forms, order, below } = words.chosen(&parts, &kinds, || choice(words, &found, &kinds))?;
+        let choose = || choice(words, &found, &words.kinds(&parts));
+        let Choice { forms, order, below } = words.chosen(&parts, choose)?;
         let state = State { forms: &forms, order: &order, below: &below };
         self.held_as(words, (sequence, &found), &state)
     }
@@ -339,11 +338,13 @@ impl<'a> Lowering<'a> {
             found.push(Found {
                 arm,
                 ops: block.map_or_else(Vec::new, |block| self.slot_ops(block)),
-                takes_row: take.is_some(),
-                has_next: order.then[number].is_none(),
                 before,
                 after: arm.gives.iter().map(|&operand| self.slot(operand)).collect(),
-                weight: weights[number],
+                around: Around {
+                    weight: weights[number],
+                    takes_row: take.is_some(),
+                    has_next: order.then[number].is_none(),
+                },
             });
         }
         (!found.is_empty()).then_some(found)

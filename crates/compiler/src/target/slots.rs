@@ -11,6 +11,7 @@ use super::{
     Places, RowSizes, Target, clear, copy_memory, is_short_set_up, memory_is_zero, mont_bytes, parse_one_by_one, push,
     require_below, require_padding, runs, slot_index, slot_instruction, slot_lanes,
 };
+use crate::fuse::Fusions;
 use num_bigint::BigUint;
 use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
@@ -24,6 +25,7 @@ use residue_passes::moves::Copy;
 use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
 use set_up::be_bytes;
+use std::sync::Arc;
 
 /// Words that are copied from after the end of the code at most, for three gas each, where growing memory would take seventeen.
 const WORDS_COPIED_MAX: u32 = 5;
@@ -52,6 +54,7 @@ pub struct Slots {
     multiplies_fp2: bool,
     /// Whether a fused product in Fp6 is cheaper than its operations.
     multiplies_fp6: bool,
+    fusions: Arc<Fusions>,
     reverse: Reverse,
     data: LabelId,
     /// The constants in the data.
@@ -87,6 +90,7 @@ impl Slots {
             copies_from: None,
             multiplies_fp2: false,
             multiplies_fp6: false,
+            fusions: Arc::default(),
             reverse,
             data,
             given,

@@ -3,6 +3,7 @@
 mod held;
 mod rules;
 
+pub use held::Weighed;
 pub use rules::Rules;
 
 use super::reverse::Reverse;
@@ -233,14 +234,23 @@ impl Words {
 
     /// A block that finds words on the stack and leaves some there; of the slots that it writes these are read after it. None if no way is found.
     pub fn plan(&self, ops: &[SlotOp], kept: &BTreeSet<Slot>, ends: Option<&Ends>, effort: Effort) -> Option<Planned> {
-        let plans = &mut self.plans.borrow_mut();
+        self.plan_terms(self.terms(ops, kept, ends), ops, effort)
+    }
+
+    /// The words of a block.
+    fn terms(&self, ops: &[SlotOp], kept: &BTreeSet<Slot>, ends: Option<&Ends>) -> Terms {
         let constants = (self.places.first_constant, &self.constants[..]);
-        let signs = plans.signs_over(&self.field, constants);
-        let terms = terms_known(ops, kept, &self.field, constants, ends, signs);
+        let plans = &mut self.plans.borrow_mut();
+        terms_known(ops, kept, &self.field, constants, ends, plans.signs_over(&self.field, constants))
+    }
+
+    /// The same with instructions, for the operations that they are made of.
+    fn plan_terms(&self, terms: Terms, ops: &[SlotOp], effort: Effort) -> Option<Planned> {
+        let plans = &mut self.plans.borrow_mut();
         let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(self.extra_slots()).collect();
-        let emitted = match ends {
-            Some(_) => plans.plan(&terms, &own, &self.prices, effort),
-            None => schedule(&terms, &own, &self.prices, plans, effort),
+        let emitted = match terms.entry.is_empty() && terms.exit.is_empty() {
+            true => schedule(&terms, &own, &self.prices, plans, effort),
+            false => plans.plan(&terms, &own, &self.prices, effort),
         };
         emitted.map(|emitted| Planned { terms, emitted })
     }

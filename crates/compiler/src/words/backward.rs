@@ -10,17 +10,21 @@
 
 mod ends;
 mod instructions;
+mod ranks;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use super::block::Named;
 use super::emit::{Emitted, Prices, Resident, number, residents};
-use super::held::Choice;
+use super::held::{Around, Choice};
 use super::terms::{Field, Id, KnownSigns, Node, Terms};
 use ends::Ends;
 use instructions::instructions;
 use num_bigint::BigUint;
+use ranks::Ranked;
 use residue_passes::Slot;
-use state::{Item, State, Step, best_of, member_waiting};
+use state::{Found, Item, State, Step, member_waiting};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -84,6 +88,8 @@ struct Search<'a> {
     residents: Vec<Item>,
     /// What lies on the stack where the block begins and ends.
     ends: Ends,
+    /// For each term, p last, whether it lies there where the block begins.
+    is_entry: Vec<bool>,
     /// What is not worth to be followed: more waste than this.
     limit: Cell<u64>,
     /// How many ways from one state to the next operations may still be followed.
@@ -96,30 +102,27 @@ struct Search<'a> {
     ranked: RefCell<Ranked>,
 }
 
-/// A stack, the lowest word first, as far as ranks depend on it. The next one that is ranked has mostly the same words below.
-#[derive(Default)]
-struct Ranked {
-    stack: Vec<Item>,
-    /// For each of its words, as bits, what it and those below are made of.
-    made_of: Vec<u64>,
-    /// For each of its words, how many up to it wait for one below.
-    waits: Vec<u64>,
-}
-
 /// A block's nodes and outputs and what lies on the stack where it begins and ends, with the prices for which it is planned.
 type Block = (Prices, Vec<Node>, Vec<(Slot, Id)>, [Vec<Id>; 2], Effort);
 
-/// A sequence as far as the way in which its state is held depends on it: the field, the slots from which on there are constants and these, and the
-/// kinds of its parts.
-pub type Sequence = (Field, Slot, Vec<BigUint>, Vec<Named>);
+/// A sequence as far as the way in which its state is held depends on it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Sequence {
+    /// The field of its numbers.
+    pub field: Field,
+    /// The slots from which on there are constants, how many before these blocks may use for lack of room, and the constants.
+    pub slots: (Slot, u32, Vec<BigUint>),
+    /// Its parts, each with the values of the state in their order.
+    pub parts: Vec<(Named, Around)>,
+}
 
 /// What was found for blocks, which often come again with other slots.
 #[derive(Debug, Default)]
 pub struct Plans {
     known: HashMap<Block, Option<Vec<Step>>>,
     signs: HashMap<(Field, Slot, Vec<BigUint>), KnownSigns>,
-    /// How states are held, see [`Sequence`], by whether numbers lie below them and what a gas is worth in bytes.
-    pub states: HashMap<(Sequence, bool, u64), Option<Choice>>,
+    /// The ways in which states are held, by whether numbers lie below them and by prices.
+    pub states: HashMap<(Sequence, bool, Prices), Option<Choice>>,
 }
 
 impl Plans {
@@ -197,11 +200,12 @@ impl<'a> Search<'a> {
             output_in,
             residents: Vec::new(),
             ends: Ends::default(),
+            is_entry: vec![false; count + 1],
             limit: Cell::new(u64::MAX),
             ways: Cell::new(0),
             last: Cell::new(u64::MAX),
             left_out: Cell::new(0),
-            ranked: RefCell::default(),
+            ranked: RefCell::new(Ranked::of(count)),
         };
         search.residents = residents
             .into_iter()
@@ -212,6 +216,10 @@ impl<'a> Search<'a> {
             .collect();
         let items = |ids: &[Id]| ids.iter().map(|&id| search.item(id)).collect();
         search.ends = Ends::new(items(&terms.entry), items(&terms.exit));
+        for &item in &search.ends.entry {
+            let place = search.place(item);
+            search.is_entry[place] = true;
+        }
         search
     }
 
@@ -253,100 +261,60 @@ impl<'a> Search<'a> {
         let start = State::end(&self.residents, &self.ends.exit, self.terms.nodes.len(), self.terms.outputs.len());
         let operations = self.terms.nodes.iter().filter(|node| node.is_computed()).count();
         let width = (effort.tries() / operations.max(1)).clamp(WIDTHS.0, WIDTHS.1);
-        let mut before: Vec<(usize, Vec<Step>)> = Vec::new();
+        // For each state that was followed the one before, and where its own steps end among those of all.
+        let mut before: Vec<(usize, usize)> = Vec::new();
+        let mut steps: Vec<Step> = Vec::new();
         let mut level = vec![start];
+        let mut found = Found::default();
         loop {
             for state in &mut level {
-                before.push((state.parent, std::mem::take(&mut state.steps)));
+                steps.append(&mut state.steps);
+                before.push((state.parent, steps.len()));
                 state.parent = before.len() - 1;
                 if let Some(item) = state.made_last.take() {
                     Rc::make_mut(&mut state.made).insert(item, &self.computed);
                 }
             }
             let limit = level.first().map_or(0, |state| state.rank) + self.weight(SLACK);
-            let mut found = self.next(&level, (limit, TURNS, WAYS), width);
-            if found.is_empty() {
-                found = self.next(&level, (u64::MAX, MORE_TURNS, 16 * WAYS), width);
+            self.next(&mut level, (limit, TURNS, WAYS), width, &mut found);
+            if found.len() == 0 {
+                self.next(&mut level, (u64::MAX, MORE_TURNS, 16 * WAYS), width, &mut found);
             }
-            if let Some(done) = found.iter().filter(|state| state.is_done()).min_by_key(|state| state.waste) {
-                let mut steps: Vec<Step> = done.steps.iter().rev().copied().collect();
-                let mut at = done.parent;
-                while let Some((parent, more)) = before.get(at) {
-                    steps.extend(more.iter().rev());
-                    at = *parent;
+            if let Some((last, mut at)) = found.done() {
+                let mut done: Vec<Step> = last.iter().rev().copied().collect();
+                while let Some(&(parent, end)) = before.get(at) {
+                    let begin = at.checked_sub(1).map_or(0, |at| before[at].1);
+                    done.extend(steps[begin..end].iter().rev());
+                    at = parent;
                 }
-                return Some(steps);
+                return Some(done);
             }
-            if found.is_empty() {
+            if found.len() == 0 {
                 return None;
             }
-            best_of(&mut found, width);
-            level = found;
+            found.leave_best(width);
+            found.follow(&mut level);
         }
     }
 
-    /// What comes before the states of a level, given what may be tried for each.
-    fn next(&self, level: &[State], (limit, turns, ways): (u64, Turns, u32), width: usize) -> Vec<State> {
-        let mut found = Vec::new();
+    /// Finds what comes before the states of a level, given what may be tried for each.
+    fn next(&self, level: &mut [State], (limit, turns, ways): (u64, Turns, u32), width: usize, found: &mut Found) {
         self.limit.set(limit);
         self.last.set(u64::MAX);
         self.left_out.set(0);
         for state in level {
             self.ways.set(ways);
-            let mut start = state.found(state.rank, None);
-            self.expand(&mut start, turns, &mut found);
-            debug_assert!(start.is_as(state), "a way back changed the state");
+            let before = cfg!(debug_assertions).then(|| state.clone());
+            self.expand(state, turns, found);
+            debug_assert!(before.is_none_or(|before| before.is_as(state)), "a way back changed the state");
             if found.len() + self.left_out.get() > 2 * width {
-                best_of(&mut found, width);
                 self.left_out.set(0);
-                if let Some(last) = found.last().filter(|_| found.len() == width) {
-                    self.limit.set(last.rank.min(self.limit.get()));
-                    self.last.set(last.rank);
+                if let Some(last) = found.leave_best(width) {
+                    self.limit.set(last.min(self.limit.get()));
+                    self.last.set(last);
                 }
             }
         }
-        found
-    }
-
-    /// What is wasted, and will be at least about: for each word that waits for one below it, an exchange. None if that is no less than the rank of the
-    /// last one found.
-    fn rank(&self, state: &State) -> Option<u64> {
-        let stack = &state.stack[self.residents.len()..];
-        let height = stack.len() as u64; // usize to u64 widens
-        let mut rank = state.waste + height * self.weight((3, 1)) / 64;
-        let (last, exchange) = (self.last.get(), self.weight((2, 1)));
-        rank += self.ends.words_below(stack) * exchange;
-        if rank >= last {
-            return None;
-        }
-        let Ranked { stack: known, made_of, waits } = &mut *self.ranked.borrow_mut();
-        let words = self.computed.len();
-        let same = known.iter().zip(stack).take_while(|(known, item)| known == item).count();
-        known.truncate(same);
-        waits.truncate(same);
-        made_of.truncate(same * words);
-        for (at, &item) in stack.iter().enumerate().skip(same) {
-            let mut waiting = waits.last().copied().unwrap_or(0);
-            let from = made_of.len();
-            match at {
-                0 => made_of.resize(words, 0),
-                _ => made_of.extend_from_within(from - words..),
-            }
-            if !self.is_number(item) {
-                let id = usize::from(item);
-                let of_all = &mut made_of[from..];
-                let is_of_below = of_all[id / 64] >> (id % 64) & 1 == 1;
-                waiting += u64::from(is_of_below && !stack[..at].contains(&item));
-                of_all.iter_mut().zip(&self.made_of[id]).for_each(|(all, more)| *all |= more);
-            }
-            known.push(item);
-            waits.push(waiting);
-            if rank + waiting * exchange >= last {
-                return None;
-            }
-        }
-        rank += waits.last().map_or(0, |waiting| waiting * exchange);
-        (rank < last).then_some(rank)
     }
 
     /// Asks for what an operation takes, the lowest first.
@@ -376,7 +344,7 @@ impl<'a> Search<'a> {
     }
 
     /// Goes back to the next operations, with what leads there. The state is left as it was.
-    fn expand(&self, state: &mut State, turns: Turns, found: &mut Vec<State>) {
+    fn expand(&self, state: &mut State, turns: Turns, found: &mut Found) {
         let Some(ways) = self.ways.get().checked_sub(1) else { return };
         self.ways.set(ways);
         let (steps, taken, waste) = (state.steps.len(), state.taken.len(), state.waste);
@@ -387,7 +355,7 @@ impl<'a> Search<'a> {
     }
 
     /// Takes away what needs no operation, and goes on where something does. What it takes and wastes, [`Search::expand`] puts right again.
-    fn resolve(&self, state: &mut State, turns: Turns, found: &mut Vec<State>) {
+    fn resolve(&self, state: &mut State, turns: Turns, found: &mut Found) {
         loop {
             if state.waste > self.limit.get() {
                 return;
@@ -400,7 +368,7 @@ impl<'a> Search<'a> {
             let below = &state.stack[..height - 1];
             let (far, near) = below.split_at(below.len().saturating_sub(REACH));
             if let Some(above) = near.iter().rev().position(|&other| other == item) {
-                state.take(Step::Dup(above + 1));
+                state.take(Step::Dup(above as u32 + 1)); // within reach
                 continue;
             }
             let is_far = far.contains(&item);
@@ -424,14 +392,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn unmake(&self, state: &mut State, item: Item, node: &Node, found: &mut Vec<State>) {
-        let is_symmetric = !matches!(node, Node::Sub(..) | Node::Mod(_)) && node.operands().len() > 1;
+    fn unmake(&self, state: &mut State, item: Item, node: &Node, found: &mut Found) {
+        let is_symmetric =
+            !matches!(node, Node::Sub(..) | Node::Mod(_)) && node.pair().is_some_and(|(_, other)| other.is_some());
         state.take(Step::Make(item));
         let height = state.stack.len();
         for is_turned in [false, true].into_iter().take(1 + usize::from(is_symmetric)) {
             self.ask(&mut state.stack, node, is_turned);
             match self.rank(state) {
-                Some(rank) => found.push(state.found(rank, Some(item))),
+                Some(rank) => found.push(state, rank, Some(item)),
                 None => self.left_out.set(self.left_out.get() + 1),
             }
             state.stack.truncate(height);
@@ -439,7 +408,7 @@ impl<'a> Search<'a> {
     }
 
     /// Before that nothing lies on the stack: an output is stored there, or the block begins.
-    fn store_next(&self, state: &mut State, turns: Turns, found: &mut Vec<State>) {
+    fn store_next(&self, state: &mut State, turns: Turns, found: &mut Found) {
         if state.waiting.is_empty() && state.kept.is_empty() {
             if self.residents.is_empty() {
                 let steps = self.ends.begin(&state.stack);
@@ -451,7 +420,7 @@ impl<'a> Search<'a> {
             while let Some(&item) = state.stack.last() {
                 state.take(Step::Push(item));
             }
-            found.push(state.found(state.rank, None));
+            found.push(state, state.rank, None);
             return;
         }
         let (waiting, kept) = (Rc::clone(&state.waiting), Rc::clone(&state.kept));
@@ -476,7 +445,7 @@ impl<'a> Search<'a> {
         (step, item): (Step, Item),
         even_if_awaited: bool,
         turns: Turns,
-        found: &mut Vec<State>,
+        found: &mut Found,
     ) {
         let is_free = even_if_awaited || !self.is_computed(item);
         // Nothing more is followed from here, or not before this store, whatever else waits.
@@ -520,7 +489,7 @@ impl<'a> Search<'a> {
     }
 
     /// The word on top cannot be made here.
-    fn blocked(&self, state: &mut State, turns: Turns, found: &mut Vec<State>) {
+    fn blocked(&self, state: &mut State, turns: Turns, found: &mut Found) {
         let height = state.stack.len();
         let top = state.stack[height - 1];
         let (waiting, kept) = (Rc::clone(&state.waiting), Rc::clone(&state.kept));
@@ -544,7 +513,7 @@ impl<'a> Search<'a> {
                 if self.ways.get() > 0 && self.is_free(state, place) {
                     let waste = state.waste;
                     state.stack.swap(height - 1, place);
-                    state.steps.push(Step::Swap(below));
+                    state.steps.push(Step::Swap(below as u32)); // within reach
                     state.waste += self.weight((3, 1));
                     self.expand(state, Turns { swaps: turns.swaps - 1, ..turns }, found);
                     state.waste = waste;

@@ -89,6 +89,16 @@ pub type Named = (Vec<SlotOp>, Vec<Slot>, Option<Ends>);
 
 /// A block as it is known again, in whichever order words lie on the stack.
 pub fn named(ops: &[SlotOp], kept: &BTreeSet<Slot>, first_constant: Slot, ends: Option<&Ends>) -> Named {
+    let (ops, kept, mut ends) = named_in_order(ops, kept, first_constant, ends);
+    if let Some(ends) = &mut ends {
+        ends.entry.sort_unstable();
+        ends.exit.sort_unstable();
+    }
+    (ops, kept, ends)
+}
+
+/// The same with the words in their order.
+pub fn named_in_order(ops: &[SlotOp], kept: &BTreeSet<Slot>, first_constant: Slot, ends: Option<&Ends>) -> Named {
     let mut names: HashMap<Slot, Slot> = HashMap::new();
     let mut name = |slot: Slot| {
         let next = Slot::try_from(names.len()).expect("there are no more than slots");
@@ -103,12 +113,22 @@ pub fn named(ops: &[SlotOp], kept: &BTreeSet<Slot>, first_constant: Slot, ends: 
             &Place::Value(slot, form) => Place::Value(name(slot), form),
             place => place.clone(),
         };
-        let mut places: Vec<Place> = places.iter().map(named).collect();
-        places.sort_unstable();
-        places
+        places.iter().map(named).collect()
     };
     let ends = ends.map(|ends| Ends { entry: of_places(&ends.entry), exit: of_places(&ends.exit) });
     (ops, kept, ends)
+}
+
+/// The block whatever bounds the words on the stack have: signs do not depend on them.
+pub fn without_bounds((ops, kept, ends): Named) -> Named {
+    let of_places = |places: Vec<Place>| {
+        let unbound = |place| match place {
+            Place::Value(slot, form) => Place::Value(slot, Form { multiples: 0, ..form }),
+            place => place,
+        };
+        places.into_iter().map(unbound).collect()
+    };
+    (ops, kept, ends.map(|Ends { entry, exit }| Ends { entry: of_places(entry), exit: of_places(exit) }))
 }
 
 /// The operations in pieces of so many at most, each with the slots of those that it writes which are read after it; after all of them the slots `kept` are.

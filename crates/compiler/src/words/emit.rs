@@ -76,6 +76,14 @@ impl Operation {
             Node::Slot(_) | Node::Held(_) | Node::Constant(_) | Node::Modulus => unreachable!("these are not computed"),
         }
     }
+
+    /// The words of the stack that the operation of a computed term takes.
+    pub const fn words(node: &Node) -> usize {
+        match node {
+            Node::AddMod(..) | Node::MulMod(..) => 3,
+            _ => 2,
+        }
+    }
 }
 
 /// What pushes of long numbers cost.

@@ -90,6 +90,8 @@ struct Signs {
     model: Model,
     /// How many words read the negative of an atom by itself: it is made once.
     negatives: Vec<u32>,
+    /// For each operation how many multiples of p its words need, where each word has its own.
+    own: Vec<u32>,
     /// How many words and negatives need a multiple of p.
     cost: u32,
 }
@@ -196,8 +198,8 @@ impl Signs {
         });
         let sites: Vec<Words> = words.collect();
         let atoms = summands.iter().map(|summand| summand.atom + 1).max().unwrap_or(0).max(sites.len());
-        let (is_negative, negatives) = (vec![false; atoms], vec![0; atoms]);
-        Self { sites, sums, summands, readers, affected, given, is_negative, model: MODELS[0], negatives, cost: 0 }
+        let (is_negative, negatives, own) = (vec![false; atoms], vec![0; atoms], vec![0; sites.len()]);
+        Self { sites, sums, summands, readers, affected, given, is_negative, model: MODELS[0], negatives, own, cost: 0 }
     }
 
     /// True if a sum, or its negative, takes a summand away.
@@ -230,12 +232,18 @@ impl Signs {
 
     /// Counts what an operation's words need, or takes it back.
     fn count(&mut self, number: usize, is_back: bool) {
-        for (sum, is_negative) in self.words(number).into_iter().flatten() {
-            if !self.model.is_shared {
-                let takes = u32::try_from(self.takes(sum, is_negative)).expect("few are counted");
-                self.cost = if is_back { self.cost - takes } else { self.cost + takes };
-                continue;
+        if !self.model.is_shared {
+            if is_back {
+                self.cost -= std::mem::take(&mut self.own[number]);
+                return;
             }
+            let takes = |word: Option<(usize, bool)>| word.map_or(0, |(sum, is_negative)| self.takes(sum, is_negative));
+            let [first, second] = self.words(number);
+            self.own[number] = u32::try_from(takes(first) + takes(second)).expect("few are counted");
+            self.cost += self.own[number];
+            return;
+        }
+        for (sum, is_negative) in self.words(number).into_iter().flatten() {
             for at in self.sums[sum].summands.clone() {
                 let summand = self.summands[at];
                 if !self.is_taken(summand, is_negative) {

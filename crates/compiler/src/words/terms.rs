@@ -5,7 +5,7 @@
 //! needs two words is reduced by one ADDMOD of them. Of short moduli products are words too, and are reduced as late. Results that no slot
 //! holds may be held as their negatives, where that saves subtractions ([`super::signs`]).
 
-use super::block::{Block, Named, named};
+use super::block::{Block, Named, named, without_bounds};
 use super::emit::Operation;
 use super::places::{Ends, Place};
 use super::signs::signs;
@@ -123,8 +123,8 @@ struct Making<'a> {
     held: Vec<BigUint>,
 }
 
-/// The words of `ops`, after which the slots `kept` are read; slots from the first of `constants` on are these. `ends` are what lies on the stack before and
-/// after, if anything does.
+/// The same with nothing known of signs.
+#[cfg(test)]
 pub fn terms(
     ops: &[SlotOp],
     kept: &BTreeSet<Slot>,
@@ -135,10 +135,17 @@ pub fn terms(
     terms_known(ops, kept, field, constants, ends, &mut KnownSigns::default())
 }
 
-/// Which signs are best for blocks, which often come again with other slots.
-pub type KnownSigns = HashMap<Named, Vec<bool>>;
+/// Known signs of blocks over one field with the same constants: blocks often come again with other slots.
+#[derive(Debug, Default)]
+pub struct KnownSigns {
+    /// Those whose words are cheapest.
+    best: HashMap<Named, Vec<bool>>,
+    /// Those that may save something, whatever bounds words on the stack have.
+    found: HashMap<Named, Vec<Vec<bool>>>,
+}
 
-/// The same, with what is known of signs.
+/// The words of `ops`, after which the slots `kept` are read; slots from the first of `constants` on are these. `ends` are what lies on the stack before and
+/// after, if anything does.
 pub fn terms_known(
     ops: &[SlotOp],
     kept: &BTreeSet<Slot>,
@@ -149,13 +156,14 @@ pub fn terms_known(
 ) -> Terms {
     let block = Block::new(ops, kept, constants, ends);
     let named = named(ops, kept, constants.0, ends);
-    if let Some(signs) = known.get(&named) {
+    if let Some(signs) = known.best.get(&named) {
         return Making::of(&block, field, signs);
     }
-    let ways = std::iter::once(block.plain_signs()).chain(signs(&block));
+    let found = known.found.entry(without_bounds(named.clone())).or_insert_with(|| signs(&block));
+    let ways = std::iter::once(block.plain_signs()).chain(found.iter().cloned());
     let ways = ways.map(|signs| (Making::of(&block, field, &signs), signs));
     let (terms, signs) = ways.min_by_key(|(terms, _)| terms.gas()).expect("there is one without negatives");
-    known.insert(named, signs);
+    known.best.insert(named, signs);
     terms
 }
 
@@ -546,14 +554,7 @@ impl Making<'_> {
 impl Terms {
     /// The least that the words may cost: their operations, and a push, a copy or a load for each operand that is not there already.
     pub fn gas(&self) -> u64 {
-        let of = |node: &Node| {
-            let (_, gas) = Operation::of(node);
-            let operands = match node {
-                Node::MulMod(..) | Node::AddMod(..) => 3,
-                _ => 2,
-            };
-            gas + 3 * (operands - 1)
-        };
+        let of = |node: &Node| Operation::of(node).1 + 3 * (Operation::words(node) - 1) as u64; // usize to u64 widens
         self.nodes.iter().filter(|node| node.is_computed()).map(of).sum()
     }
 

@@ -7,7 +7,7 @@ use super::emit::{Emitted, Instruction, Operation, Prices, number};
 use super::places::{Ends, Form, Place};
 use super::schedule::schedule;
 use super::terms::word_max;
-use super::terms::{Field, Terms, terms, turned};
+use super::terms::{Field, KnownSigns, Terms, terms, terms_known, turned};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 use residue_ir::FieldOp;
@@ -97,6 +97,14 @@ fn carry_out(
     stack
 }
 
+/// Orders of a state are left out whose parts weigh too much at least.
+fn weighs_no_less_than_least(terms: &Terms, emitted: &Emitted, prices: &Prices) {
+    let (weight, least) = (prices.weight(emitted.gas, emitted.bytes), terms.least(prices));
+    assert!(weight >= least, "{weight} is below {least}: {terms:?}");
+    // Nothing is to be said of the rest, but that it is no large part.
+    assert!(2 * least >= weight, "{weight} is far above {least}: {terms:?}");
+}
+
 #[test]
 fn random_blocks_are_their_operations() {
     let mut blocks = 0;
@@ -124,6 +132,7 @@ fn random_blocks_are_their_operations() {
                 assert_eq!(instructions(&again), instructions(&found), "seed {seed}, p = {p}");
             }
             let Some(emitted) = found else { continue };
+            weighs_no_less_than_least(&terms, &emitted, &prices);
             // The largest numbers come nearest to the bounds.
             for largest in [true, false] {
                 let value = |numbers: &mut Numbers| {
@@ -249,6 +258,7 @@ fn random_blocks_with_words_on_the_stack_are_their_operations() {
         let turned = turned(&ops, &kept, &field, (first_constant, &constants), Some(&ends), || numbers.below(2) > 0);
         for terms in [best, turned] {
             let Some(emitted) = Plans::default().plan(&terms, &own, &prices, Effort::Whole) else { continue };
+            weighs_no_less_than_least(&terms, &emitted, &prices);
             for largest in [true, false] {
                 let before: HashMap<Slot, BigUint> = (0..SLOTS)
                     .map(|slot| (slot, if largest { &p - 1u8 } else { BigUint::from(numbers.below(u64::MAX)) % &p }))
@@ -285,4 +295,46 @@ fn random_blocks_with_words_on_the_stack_are_their_operations() {
     }
     println!("{blocks} of 144 blocks have a plan");
     assert!(blocks > 120, "{blocks}");
+}
+
+/// Signs that were found for words below other bounds, on other sides of p or in another order change no words.
+#[test]
+fn signs_that_are_remembered_change_no_words() {
+    let mut blocks = 0;
+    for p in moduli() {
+        let mut known = KnownSigns::default();
+        for seed in 0..8u64 {
+            let mut numbers = Numbers((seed + 177).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+            let ops = block(&mut numbers, 6 + 4 * seed as usize);
+            let constants = [BigUint::zero(), BigUint::from(3u8) % &p, &p - 1u8];
+            let constants = (SLOTS + EXTRA, &constants[..]);
+            let (kept, field) = (BTreeSet::new(), Field::Known(p.clone()));
+            let first = ends(&mut numbers, &ops, &p);
+            for way in 0..12u32 {
+                let turned = |place: &Place| match *place {
+                    Place::Value(slot, form) => {
+                        let multiples = if way % 3 == 0 { 1 } else { form.multiples };
+                        let is_negative = form.is_negative ^ (slot >> (way % 4) & 1 == 1);
+                        Place::Value(slot, Form { multiples, is_negative })
+                    }
+                    ref place => place.clone(),
+                };
+                let mut ends = Ends {
+                    entry: first.entry.iter().map(turned).collect(),
+                    exit: first.exit.iter().map(turned).collect(),
+                };
+                if way % 2 == 1 {
+                    ends.entry.reverse();
+                }
+                let made = |known: &mut KnownSigns| {
+                    let Terms { nodes, outputs, entry, exit } =
+                        terms_known(&ops, &kept, &field, constants, Some(&ends), known);
+                    (nodes, outputs, entry, exit)
+                };
+                assert_eq!(made(&mut known), made(&mut KnownSigns::default()), "seed {seed}, p = {p}, {ends:?}");
+                blocks += 1;
+            }
+        }
+    }
+    assert_eq!(blocks, 576);
 }

@@ -2,11 +2,12 @@
 
 use super::super::{push, slot_index, slot_instruction};
 use super::{Slots, fp2, fp6};
-use crate::fuse::{ANYWHERE, fuse_well};
+use crate::fuse::{ANYWHERE, Fusions};
 use crate::portable::{is_harmless, within};
 use residue_isa::opcode::evm;
 use residue_isa::{Assembly, Comparison, FieldInstruction, FieldOp, GasSchedule, Lanes, Price};
 use residue_passes::{Slot, SlotOp};
+use std::sync::Arc;
 
 /// Values that one instruction copies at most: a count that no EVM takes for an opcode.
 const COPIED_MAX: u32 = 0x5a;
@@ -25,6 +26,11 @@ impl Slots {
         };
         self.copies_from = (1..=u8::MAX).find(is_cheaper);
         self
+    }
+
+    /// With blocks that were fused before.
+    pub fn with_fusions(self, fusions: &Arc<Fusions>) -> Self {
+        Self { fusions: Arc::clone(fusions), ..self }
     }
 
     /// An addition of zero as a copy, if that is cheaper.
@@ -46,9 +52,9 @@ impl Slots {
         // No lane depends on another, so they may also go one after the other.
         if self.places.is_literal {
             let end = self.slot_count() - 1;
-            return fuse_well(ops, end).into_iter().flat_map(|instruction| within(instruction, end)).collect();
+            return self.fusions.well(ops, end).into_iter().flat_map(|instruction| within(instruction, end)).collect();
         }
-        fuse_well(ops, ANYWHERE)
+        self.fusions.well(ops, ANYWHERE)
     }
 
     /// How two slots compare, if there is an instruction for it; whether there is. [] → [1 or 0]

@@ -25,24 +25,15 @@ impl Ends {
         stack.len() <= self.entry.len() && stack.iter().enumerate().all(is_single)
     }
 
-    /// How many words of the beginning have others below them, which have to come to the top.
-    pub fn words_below(&self, stack: &[Item]) -> u64 {
-        if self.entry.is_empty() {
-            return 0;
-        }
-        let is_single = |at: usize| self.entry.contains(&stack[at]) && !stack[..at].contains(&stack[at]);
-        let others = (0..stack.len()).find(|&at| !is_single(at)).unwrap_or(stack.len());
-        (others..stack.len()).filter(|&at| is_single(at)).count() as u64 // usize to u64 widens
-    }
-
     /// The exchanges and drops, in order, that make of the words where the block begins those of `stack`, which are some of them.
     pub fn begin(&self, stack: &[Item]) -> Vec<Step> {
+        let swap = |below: usize| Step::Swap(u32::try_from(below).expect("few words lie there"));
         let mut words = self.entry.clone();
         let mut steps = Vec::new();
         while let Some(at) = words.iter().rposition(|item| !stack.contains(item)) {
             let top = words.len() - 1;
             if at < top {
-                steps.push(Step::Swap(top - at));
+                steps.push(swap(top - at));
                 words.swap(top, at);
             }
             steps.push(Step::Pop);
@@ -58,7 +49,7 @@ impl Ends {
                     None => return steps,
                 },
             };
-            steps.push(Step::Swap(top - at));
+            steps.push(swap(top - at));
             words.swap(top, at);
         }
     }
@@ -87,7 +78,7 @@ mod tests {
             for step in ends.begin(&stack) {
                 let top = words.len() - 1;
                 match step {
-                    Step::Swap(below) => words.swap(top, top - below),
+                    Step::Swap(below) => words.swap(top, top - below as usize), // u32 to usize widens
                     Step::Pop => drop(words.pop()),
                     _ => panic!("nothing else moves words"),
                 }

@@ -1,7 +1,7 @@
 //! What is known of the end of a block while the rest is searched.
 
 use residue_passes::Slot;
-use std::collections::HashSet;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// A word that is asked for: a term, or p.
@@ -11,8 +11,8 @@ pub type Item = u16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Push(Item),
-    Dup(usize),
-    Swap(usize),
+    Dup(u32),
+    Swap(u32),
     Pop,
     Load(Slot),
     Store(Slot),
@@ -24,7 +24,7 @@ pub enum Step {
 }
 
 /// What is known of the end of a block.
-#[derive(Debug)]
+#[derive(Debug, Clone, Default)]
 pub struct State {
     /// What has to lie on the stack before it.
     pub stack: Vec<Item>,
@@ -45,10 +45,39 @@ pub struct State {
     pub parent: usize,
     /// What it is judged by.
     pub rank: u64,
+    /// The part of the hash by which it is known again that sets have, of which one member more or less changes one summand.
+    pub sets_key: u64,
+}
+
+/// A state that was found; its stack and steps are ranges of those of all.
+#[derive(Debug, Clone)]
+struct Candidate {
+    stack: Range<usize>,
+    steps: Range<usize>,
+    made: Rc<Made>,
+    made_last: Option<Item>,
+    waiting: Rc<Vec<usize>>,
+    kept: Rc<Vec<Item>>,
+    waste: u64,
+    parent: usize,
+    rank: u64,
     /// By which it is known again: a hash of all that the rest of the search depends on.
     key: u64,
-    /// The part of it that sets have, of which one member more or less changes one summand.
-    pub sets_key: u64,
+    sets_key: u64,
+}
+
+/// States that were found before those of a level. Most are dropped again, so that what they hold lies in memory that is used again.
+#[derive(Debug, Default)]
+pub struct Found {
+    all: Vec<Candidate>,
+    /// The number of those, at the beginning, that are the best ones of all before, the best first, each once.
+    best: usize,
+    stacks: Vec<Item>,
+    steps: Vec<Step>,
+    /// Empty between calls: ranks with places in `all`, keys of those that stay, and these.
+    ranked: Vec<(u64, usize)>,
+    keys: Vec<u64>,
+    next: Vec<Candidate>,
 }
 
 /// The operations at the end of a block that are made: all from a place on, none before another one, and bits for those between.
@@ -107,20 +136,20 @@ pub const fn member_waiting(place: usize) -> u64 {
     member(1 << 33 | place as u64) // usize to u64 widens
 }
 
-/// A hash of a row of items, from that of what comes before.
+/// A hash of a row of items, from that of what comes before; four items at a time.
 fn hash_row(before: u64, row: &[Item]) -> u64 {
-    row.iter().fold(member(before ^ row.len() as u64), |hash, &item| {
-        // usize to u64 widens
-        let product = u128::from(hash ^ u64::from(item)).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
-        (product as u64) ^ (product >> 64) as u64
-    })
+    let multiplied = |hash: u64, four: u64| {
+        let product = u128::from(hash ^ four).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+        (product as u64) ^ (product >> 64) as u64 // both halves
+    };
+    let packed = |items: &[Item]| items.iter().fold(0, |packed, &item| packed << 16 | u64::from(item));
+    let (fours, rest) = row.as_chunks::<4>();
+    // usize to u64 widens
+    let hash = fours.iter().fold(member(before ^ row.len() as u64), |hash, four| multiplied(hash, packed(four)));
+    multiplied(hash, packed(rest))
 }
 
 impl State {
-    pub fn is_done(&self) -> bool {
-        self.waiting.is_empty() && self.kept.is_empty() && self.stack.is_empty()
-    }
-
     /// Whether the rest of the search is the same from both.
     pub fn is_as(&self, other: &Self) -> bool {
         let of = |state: &Self| (state.waste, state.steps.len(), state.taken.len());
@@ -150,35 +179,80 @@ impl State {
             taken: Vec::new(),
             parent: usize::MAX,
             rank: 0,
-            key: 0,
             sets_key: (0..outputs).fold(0, |key, place| key ^ member_waiting(place)),
             stack: [residents, left].concat(),
         }
     }
-
-    /// The state as one of those found, after an operation if there is one; `taken` is what only the search on this way needs.
-    pub fn found(&self, rank: u64, made_last: Option<Item>) -> Self {
-        let sets_key = self.sets_key ^ made_last.map_or(0, member_made);
-        Self {
-            stack: self.stack.clone(),
-            made: Rc::clone(&self.made),
-            made_last,
-            waiting: Rc::clone(&self.waiting),
-            kept: Rc::clone(&self.kept),
-            waste: self.waste,
-            steps: self.steps.clone(),
-            taken: Vec::new(),
-            parent: self.parent,
-            rank,
-            key: hash_row(hash_row(sets_key, &self.kept), &self.stack),
-            sets_key,
-        }
-    }
 }
 
-/// Leaves the best ones, each once.
-pub fn best_of(found: &mut Vec<State>, width: usize) {
-    found.sort_by_key(|state| state.rank);
-    let mut seen = HashSet::new();
-    found.retain(|state| seen.len() < width && seen.insert(state.key));
+impl Found {
+    pub const fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Adds a state, after an operation if there is one.
+    pub fn push(&mut self, state: &State, rank: u64, made_last: Option<Item>) {
+        let sets_key = state.sets_key ^ made_last.map_or(0, member_made);
+        let (stack, steps) = (self.stacks.len(), self.steps.len());
+        self.stacks.extend_from_slice(&state.stack);
+        self.steps.extend_from_slice(&state.steps);
+        self.all.push(Candidate {
+            stack: stack..self.stacks.len(),
+            steps: steps..self.steps.len(),
+            made: Rc::clone(&state.made),
+            made_last,
+            waiting: Rc::clone(&state.waiting),
+            kept: Rc::clone(&state.kept),
+            waste: state.waste,
+            parent: state.parent,
+            rank,
+            key: hash_row(hash_row(sets_key, &state.kept), &state.stack),
+            sets_key,
+        });
+    }
+
+    /// Leaves the best ones, the best first, each once; the rank of the last one if there are as many as may be.
+    pub fn leave_best(&mut self, width: usize) -> Option<u64> {
+        if self.all.len() > self.best {
+            // Of equal ranks the first one found comes first.
+            self.ranked.extend(self.all.iter().enumerate().map(|(place, candidate)| (candidate.rank, place)));
+            self.ranked.sort_unstable();
+            for (_, place) in self.ranked.drain(..) {
+                let candidate = &self.all[place];
+                if self.keys.len() < width && !self.keys.contains(&candidate.key) {
+                    self.keys.push(candidate.key);
+                    self.next.push(candidate.clone());
+                }
+            }
+            self.keys.clear();
+            std::mem::swap(&mut self.all, &mut self.next);
+            self.next.clear();
+            self.best = self.all.len();
+        }
+        self.all.last().filter(|_| self.all.len() == width).map(|last| last.rank)
+    }
+
+    /// The steps of the plan that wastes least of those that are complete, the last instruction first, and the state before them.
+    pub fn done(&self) -> Option<(&[Step], usize)> {
+        let is_done = |state: &&Candidate| state.waiting.is_empty() && state.kept.is_empty() && state.stack.is_empty();
+        let done = self.all.iter().filter(is_done).min_by_key(|state| state.waste)?;
+        Some((&self.steps[done.steps.clone()], done.parent))
+    }
+
+    /// Makes of those that were found the next level; none is left here.
+    pub fn follow(&mut self, level: &mut Vec<State>) {
+        level.resize_with(self.all.len(), State::default);
+        for (state, found) in level.iter_mut().zip(self.all.drain(..)) {
+            state.stack.clear();
+            state.stack.extend_from_slice(&self.stacks[found.stack]);
+            state.steps.clear();
+            state.steps.extend_from_slice(&self.steps[found.steps]);
+            let Candidate { made, made_last, waiting, kept, waste, parent, rank, sets_key, .. } = found;
+            (state.made, state.made_last, state.waiting, state.kept) = (made, made_last, waiting, kept);
+            (state.waste, state.parent, state.rank, state.sets_key) = (waste, parent, rank, sets_key);
+        }
+        self.best = 0;
+        self.stacks.clear();
+        self.steps.clear();
+    }
 }
