@@ -7,6 +7,8 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+#[cfg(test)]
+mod carry_out;
 pub mod check;
 pub mod creation;
 pub mod dialect;
@@ -19,6 +21,7 @@ mod paths;
 mod portable;
 pub mod source_map;
 pub mod target;
+pub mod wide;
 pub mod words;
 
 pub use creation::creation;
@@ -287,7 +290,11 @@ struct Unit {
 impl Built {
     /// Whether a block has values in memory for lack of room.
     fn lacks_room(&self) -> bool {
-        self.units.iter().any(|unit| unit.target.words().is_some_and(target::words::Words::lacks_room))
+        let lacks_room = |target: &dyn Target| {
+            target.words().is_some_and(target::words::Words::lacks_room)
+                || target.wide().is_some_and(target::wide::Wide::lacks_room)
+        };
+        self.units.iter().any(|unit| lacks_room(unit.target.as_ref()))
     }
 
     /// Whether the state of a sequence stays on the stack.
@@ -358,7 +365,7 @@ fn build(
         let is_late = context > 0 && is_entered_late(&borrowed, context as usize - 1); // u32 to usize widens
         let placed = (program, context, is_late, target::words::Rules { base_bytes, ..rules.clone() });
         let part = part(placed, rows, (revision, dialect), schedule, &mut assembly)?;
-        if part.target.words().is_some() && part.has_elements() {
+        if part.target.is_in_memory() && part.has_elements() {
             base_bytes = part.target.memory_bytes();
         }
         parts.push(part);
@@ -366,7 +373,7 @@ fn build(
     require_slot_bytes(&parts, revision)?;
     let lowered = lower::lower(&parts, (revision, origin), &mut assembly)?;
     let code = match assembly.assemble(revision) {
-        Err(AssembleError::Distance { to: offset, .. }) if offset > CHOSEN_MAX && !lowered.near.is_empty() => {
+        Err(AssembleError::Distance { to: offset, .. }) if offset > CHOSEN_MAX => {
             return Err(CompileError::Far { offset, limit: CHOSEN_MAX });
         }
         assembled => assembled?,
@@ -549,6 +556,9 @@ fn make_target(
         return Box::new(slots.with_prices(schedule));
     }
     if revision.family() == Family::Words {
+        if let Some(system) = features::wide_system(program) {
+            return Box::new(target::wide::Wide::new(system, &program.constants, &words, places, code));
+        }
         return Box::new(target::words::Words::new(program, words, places, code));
     }
     let modulus = program.modulus.known().expect("`require_subprogram` refuses others");
