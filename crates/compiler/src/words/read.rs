@@ -6,6 +6,7 @@
 use super::places::Form;
 use super::terms::{Field, word_max};
 use num_bigint::BigUint;
+use num_integer::Integer as _;
 use num_traits::{One, Zero};
 use residue_ir::FieldOp;
 use residue_ir::program::{Block, Function, Operand, Value};
@@ -133,19 +134,32 @@ impl Elements {
         self.combined(sum, product, &(k * l % &self.modulus))
     }
 
-    /// An element that is not constant as a constant and a multiple of a sum whose first multiple that has an inverse is 1: (sum, constant, multiple).
+    /// An element that is not constant as a constant and a multiple of a sum whose first multiple that has an inverse is 1: (sum, constant, multiple). Where none
+    /// has one, what multiples have in common is taken out before.
     fn without_constant(&self, element: Element) -> (Sum, BigUint, BigUint) {
         let mut sum = self.sums[element].clone();
         let constant = sum.remove(&0).unwrap_or_default();
-        let Some((multiple, inverse)) =
-            sum.values().find_map(|multiple| Some((multiple.clone(), multiple.modinv(&self.modulus)?)))
-        else {
-            return (sum, constant, BigUint::one());
-        };
-        for entry in sum.values_mut() {
-            *entry = &*entry * &inverse % &self.modulus;
+        let mut taken = BigUint::one();
+        loop {
+            let inverse = sum.values().find_map(|multiple| Some((multiple.clone(), multiple.modinv(&self.modulus)?)));
+            if let Some((multiple, inverse)) = inverse {
+                sum.values_mut().for_each(|entry| *entry = &*entry * &inverse % &self.modulus);
+                return (sum, constant, taken * multiple % &self.modulus);
+            }
+            // Of a multiple and its negative the lesser one.
+            let negative = |multiple: &BigUint| &self.modulus - multiple;
+            let lesser = |multiple: &BigUint| multiple.min(&negative(multiple)).clone();
+            let common = sum.values().fold(BigUint::zero(), |common, multiple| common.gcd(&lesser(multiple)));
+            if common.is_one() {
+                return (sum, constant, taken);
+            }
+            for entry in sum.values_mut() {
+                let is_positive = *entry <= negative(entry);
+                let divided = lesser(entry) / &common;
+                *entry = if is_positive { divided } else { &self.modulus - divided };
+            }
+            taken = taken * common % &self.modulus;
         }
-        (sum, constant, multiple)
     }
 
     /// An element or its negative, whichever has the smaller multiple of the first atom of which these differ, and whether it is the negative.
