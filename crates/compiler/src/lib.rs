@@ -222,15 +222,21 @@ impl Specialised<'_> {
         };
         // Code whose labels are too far apart may be some that holds it.
         let holds_state = built.as_ref().map_or(true, Built::holds_state);
+        let mut longest = None;
         while let Some(before) = length(&built)
             && rules.shorten(before, holds_state)
         {
             let short = with_room(&mut rules);
             if length(&short).is_some_and(|length| length < before) {
-                built = short;
+                let long = std::mem::replace(&mut built, short);
+                longest = longest.or(Some(long).filter(|long| long.as_ref().is_ok_and(Built::is_wide)));
             }
         }
-        built
+        // What an account cannot have in any way need not pay gas for constants in memory.
+        match longest {
+            Some(long) if length(&built).is_some_and(|length| !target::words::Rules::fits(length)) => long,
+            _ => built,
+        }
     }
 
     /// Compiles it; `schedule` decides between ways that differ in gas only.
@@ -295,6 +301,11 @@ impl Built {
                 || target.wide().is_some_and(target::wide::Wide::lacks_room)
         };
         self.units.iter().any(|unit| lacks_room(unit.target.as_ref()))
+    }
+
+    /// Whether it has values of several words.
+    fn is_wide(&self) -> bool {
+        self.units.iter().any(|unit| unit.target.wide().is_some())
     }
 
     /// Whether the state of a sequence stays on the stack.
