@@ -235,6 +235,30 @@ fn sequences_of_arithmetic() {
     assert!(tally.returned > cases && tally.compiled > tally.refused, "{tally:?}");
 }
 
+/// Fields whose values are several words on the EVM by itself: the least and the greatest width of each residue system, fields in use and composites, with
+/// and without a subprogram over a field of another kind.
+#[test]
+fn programs_over_wide_fields() {
+    let Campaign { cases, seed } = Campaign::part(6);
+    let p384 = two_to(384) - two_to(128) - two_to(96) + two_to(32) - 1u8;
+    let ends = [two_to(256) + 1u8, two_to(390) - 105u8, two_to(390) + 7u8, two_to(430) - 105u8];
+    let moduli = [&[bls12_381(), p384][..], &ends].concat();
+    let mut tally = Tally::default();
+    for seed in (0..cases).map(|case| seed.wrapping_add(case)) {
+        let modulus = &moduli[usize::try_from(seed % moduli.len() as u64).unwrap()]; // usize to u64 widens
+        let program = match seed % 5 {
+            0 => program_with(modulus, &[Modulus::Known(bn254())], seed),
+            1 => program_with(&bn254(), &[Modulus::Known(modulus.clone())], seed),
+            2 => program_of_sequences(modulus, seed),
+            _ => program(modulus, seed),
+        };
+        verify(&program).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", text::print(&program)));
+        check(&program, [Revision::Evm, Revision::EvmCallsub][usize::from(seed % 3 == 0)], seed, &mut tally);
+    }
+    println!("wide fields: {tally:?}");
+    assert!(tally.returned > cases && tally.compiled > 4 * tally.refused, "{tally:?}");
+}
+
 /// Stacks near their end: code that ends as it should, or a refusal with the number of words.
 #[test]
 fn programs_with_high_stacks() {

@@ -42,11 +42,13 @@ fn contracts_agree_with_the_vectors_of_eip2537() {
         for contract in CONTRACTS.iter().filter(|contract| contract.precompile == Some(operation.address)) {
             let program = contract.program();
             for revision in residue_extent::revisions(SHARE, number) {
-                if revision.family() == Family::Words {
-                    continue;
-                }
                 let schedule = GasSchedule::default_for(revision).expect("every revision has a schedule");
-                let code = compile(&program, revision, &schedule).expect("contracts compile").code;
+                let code = match compile(&program, revision, &schedule) {
+                    Ok(compiled) => compiled.code,
+                    // Some are too long, or their arrays too far, for addresses of two bytes.
+                    Err(error) if revision.family() == Family::Words && error.is_inexpressible() => continue,
+                    Err(error) => panic!("{}, {revision}: {error}", contract.name),
+                };
                 let engine = Engine::new(EngineConfig::default_for(revision)).expect("the schedule is the revision's");
                 let run = |input: &[u8]| {
                     let outcome = engine.run_code(&code, input, GAS);

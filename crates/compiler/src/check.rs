@@ -12,6 +12,7 @@ mod held;
 use crate::error::CompileError;
 use crate::lower::{HeldEnds, HeldWay, LoweredBlock};
 use crate::target::Target;
+use crate::target::wide::Wide;
 use crate::target::words::Words;
 use crate::words::read::{Element, Elements};
 use num_bigint::BigUint;
@@ -208,7 +209,9 @@ pub struct Evidence<'a> {
 
 /// Checks every block; an error names the function and the value.
 pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
-    let mut elements = evidence.target.words().map(|words| (words, Elements::new(words.field().clone())));
+    let words = evidence.target.words().map(|words| (Judge::Words(words), Elements::new(words.field().clone())));
+    let wide = evidence.target.wide().map(|wide| (Judge::Wide(wide), Elements::bare(wide.modulus())));
+    let mut elements = words.or(wide);
     let mut numbering = Numbering::new(&evidence.lowered.constants);
     for (number, function) in evidence.lowered.functions.iter().enumerate() {
         let source = match &mut elements {
@@ -237,7 +240,7 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
             .map_err(fail)?;
             lowered.insert(part.first);
         }
-        if let (Source::Words(source), Some((words, elements))) = (&source, &mut elements) {
+        if let (Source::Words(source), Some((Judge::Words(words), elements))) = (&source, &mut elements) {
             held::check((*words, elements), (source, evidence), (number, function)).map_err(fail)?;
         }
         if let Some(missing) = reachable(function).difference(&lowered).next() {
@@ -255,9 +258,18 @@ enum Source {
     Words(Vec<Element>),
 }
 
+/// Who reads blocks back that are stack and memory code.
+#[derive(Clone, Copy)]
+enum Judge<'a> {
+    /// Values are words.
+    Words(&'a Words),
+    /// Values are several words.
+    Wide(&'a Wide),
+}
+
 /// The same as [`check_block`] where blocks are stack and memory code.
 fn check_words(
-    (words, elements): (&Words, &mut Elements),
+    (judge, elements): (Judge<'_>, &mut Elements),
     (source, evidence): (&[Element], &Evidence<'_>),
     (block, part): (&Block, &LoweredBlock),
     placement: &Placement,
@@ -276,8 +288,15 @@ fn check_words(
     let in_memory = needed.iter().filter(|&&value| !on_stack(&held.after, value));
     let after: Vec<(Slot, Element)> = in_memory.map(|&value| element(value)).collect();
     let constants = &evidence.lowered.constants;
-    let ends = held::read(elements, (source, constants), held);
-    words.judge(elements, &before, &own, &after, ends, item_bytes(evidence.code, &part.items)?)
+    let code = item_bytes(evidence.code, &part.items)?;
+    match judge {
+        Judge::Words(words) => {
+            let ends = held::read(elements, (source, constants), held);
+            words.judge(elements, &before, &own, &after, ends, code)
+        }
+        Judge::Wide(_) if part.held.is_some() => Err("a state on the stack is of single words only".to_owned()),
+        Judge::Wide(wide) => wide.judge(elements, &before, &own, &after, code),
+    }
 }
 
 /// First values of the blocks of `function` that lowering must have reached: those before anything that ends the program.
@@ -521,6 +540,7 @@ fn times_nonresidue(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::carry_out::carry_out;
     use crate::lower::{HeldWay, HeldWord, Way};
     use crate::target::words::Rules;
     use crate::{Built, Dialect, Prepared, SmallMultiples, Specialised, build};
@@ -718,55 +738,8 @@ function f1 "start" () -> () values 20 {
 
     /// What a block's bytes make of memory, if they leave the stack as it was and read what is there.
     fn run_words(code: &[u8], memory: BTreeMap<BigUint, BigUint>) -> Option<BTreeMap<BigUint, BigUint>> {
-        let (memory, stack) = run_words_on(code, memory, Vec::new())?;
+        let (memory, stack) = carry_out(code, memory, Vec::new())?;
         stack.is_empty().then_some(memory)
-    }
-
-    /// What they make of memory and of words on the stack, if they read what is there.
-    fn run_words_on(
-        code: &[u8],
-        mut memory: BTreeMap<BigUint, BigUint>,
-        mut stack: Vec<BigUint>,
-    ) -> Option<(BTreeMap<BigUint, BigUint>, Vec<BigUint>)> {
-        use residue_isa::opcode::evm;
-        let word = BigUint::from(1u8) << 256u32;
-        let mut at = 0;
-        while let Some(&opcode) = code.get(at) {
-            let bytes = usize::from(opcode.checked_sub(evm::PUSH0).filter(|&bytes| bytes <= 32).unwrap_or(0));
-            match opcode {
-                evm::PUSH0..=evm::PUSH32 => stack.push(BigUint::from_bytes_be(code.get(at + 1..=at + bytes)?)),
-                evm::POP => _ = stack.pop()?,
-                evm::DUP1..=evm::DUP16 => {
-                    stack.push(stack.get(stack.len().checked_sub(usize::from(opcode - evm::DUP1) + 1)?)?.clone());
-                }
-                evm::SWAP1..=evm::SWAP16 => {
-                    let top = stack.len().checked_sub(1)?;
-                    stack.swap(top, top.checked_sub(usize::from(opcode - evm::SWAP1) + 1)?);
-                }
-                evm::MLOAD => {
-                    let address = stack.pop()?;
-                    stack.push(memory.get(&address)?.clone());
-                }
-                evm::MSTORE => _ = memory.insert(stack.pop()?, stack.pop()?),
-                _ => {
-                    let (a, b) = (stack.pop()?, stack.pop()?);
-                    let zero = BigUint::from(0u8);
-                    let reduced = |number: BigUint, m: &BigUint| if *m == zero { zero.clone() } else { number % m };
-                    let result = match opcode {
-                        evm::ADD => (a + b) % &word,
-                        evm::SUB => (a + &word - b) % &word,
-                        evm::MUL => a * b % &word,
-                        evm::MOD => reduced(a, &b),
-                        evm::ADDMOD => reduced(a + b, &stack.pop()?),
-                        evm::MULMOD => reduced(a * b, &stack.pop()?),
-                        _ => return None,
-                    };
-                    stack.push(result);
-                }
-            }
-            at += bytes + 1;
-        }
-        Some((memory, stack))
     }
 
     /// The same where blocks are stack and memory code: whatever runs differently must be found.
@@ -832,7 +805,7 @@ function f1 "start" () -> () values 20 {
             let word = |place: u32| (BigUint::from(5 + place).pow(97) >> 3u32) % program.modulus.most();
             let memory: BTreeMap<BigUint, BigUint> = (0..64u32).map(|at| (BigUint::from(32 * at), word(at))).collect();
             let stack: Vec<BigUint> = (0..ends.entry.len()).map(|at| word(100 + at as u32)).collect();
-            let run = |code: &[u8]| run_words_on(code, memory.clone(), stack.clone());
+            let run = |code: &[u8]| carry_out(code, memory.clone(), stack.clone());
             let right = run(&built.code.bytes[range.clone()]);
             assert!(right.is_some());
             let mut bytes = built.code.bytes.clone();

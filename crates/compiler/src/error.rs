@@ -54,6 +54,14 @@ pub enum CompileError {
         /// The modulus.
         modulus: BigUint,
     },
+    /// The modulus has a factor in common with one of those that values are residues of.
+    #[error("{revision} has moduli of more than 256 bits without the factor {factor:#x}; this program's has it")]
+    Factor {
+        /// The revision.
+        revision: Revision,
+        /// What they have in common.
+        factor: BigUint,
+    },
     /// The revision has one field, and the program is over another.
     #[error("{revision} has one field only, the base field of BLS12-381; this program is over another")]
     FixedField {
@@ -213,12 +221,18 @@ fn shown(modulus: &BigUint) -> String {
 impl CompileError {
     /// Whether it says that the revision has no code for such a program: moduli that the revision does not have, or too few of them, or
     /// inversions or comparisons; or that the code would be so long that addresses of parts that words choose do not fit two bytes, or would
-    /// need a higher stack than there is.
+    /// need a higher stack or more memory than there is.
     pub fn is_inexpressible(&self) -> bool {
-        use CompileError::{EvenModulus, Far, FixedField, Height, Inversion, OnlyWidth, Order, Subprogram, Width};
-        let is_of_modulus = matches!(self, Width { .. } | OnlyWidth { .. } | EvenModulus { .. } | FixedField { .. });
+        use CompileError::{
+            EvenModulus, Factor, Far, FixedField, Height, Inversion, Memory, OnlyWidth, Order, Subprogram, Width,
+        };
+        let is_of_modulus =
+            matches!(self, Width { .. } | OnlyWidth { .. } | EvenModulus { .. } | FixedField { .. } | Factor { .. });
         is_of_modulus
-            || matches!(self, Subprogram { .. } | Inversion { .. } | Order { .. } | Far { .. } | Height { .. })
+            || matches!(
+                self,
+                Subprogram { .. } | Inversion { .. } | Order { .. } | Far { .. } | Height { .. } | Memory { .. }
+            )
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::dialect::Dialect;
 use crate::error::CompileError;
 use crate::portable::SlotNames;
+use crate::wide::system::{BITS_MAX, Missing, System};
 use crate::{has_elements, target, words};
 use num_bigint::BigUint;
 use residue_ir::program::Program;
@@ -136,7 +137,10 @@ pub(crate) fn with_modulus(program: &Program, revision: Revision) -> Result<Cow<
 /// field or width than the revision's only one where the program has elements.
 pub(crate) fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileError> {
     let bits = program.modulus.bits();
-    let widest = 64 * revision.width_limbs_max() as u64;
+    let widest = match program.modulus.known() {
+        Some(_) if revision.family() == Family::Words => BITS_MAX,
+        _ => 64 * revision.width_limbs_max() as u64,
+    };
     let limit_bits = revision.evm384().map_or(widest, |interface| interface.modulus_bits_max.into());
     if bits > limit_bits {
         return Err(CompileError::Width { revision, bits, limit_bits });
@@ -146,13 +150,18 @@ pub(crate) fn require_modulus(program: &Program, revision: Revision) -> Result<(
     let power_of_two = program.modulus.known().is_some_and(|modulus| modulus.trailing_zeros() == Some(bits - 1));
     let rules = revision.slot_rules();
     let expressible = odd
-        || revision.family() == Family::Words
+        || revision.family() == Family::Words && bits <= WORD_BITS
         || power_of_two && rules.is_some_and(|rules| rules.moduli.powers_of_two);
     if !expressible {
         return Err(CompileError::EvenModulus { revision, modulus: program.modulus.most() });
     }
     if !has_elements(program) {
         return Ok(());
+    }
+    if revision.family() == Family::Words
+        && let Some(Err(Missing::Factor(factor))) = is_wide(program).map(System::new)
+    {
+        return Err(CompileError::Factor { revision, factor });
     }
     if is_fixed && program.modulus != target::evm384::fixed_modulus() {
         return Err(CompileError::FixedField { revision });
@@ -163,6 +172,19 @@ pub(crate) fn require_modulus(program: &Program, revision: Revision) -> Result<(
         }
         _ => Ok(()),
     }
+}
+
+/// Bits of a word.
+const WORD_BITS: u64 = 256;
+
+/// The modulus, if values below it are longer than a word.
+fn is_wide(program: &Program) -> Option<&BigUint> {
+    program.modulus.known().filter(|modulus| modulus.bits() > WORD_BITS)
+}
+
+/// The residue system of a program whose values are longer than a word, if it has elements.
+pub(crate) fn wide_system(program: &Program) -> Option<System> {
+    is_wide(program).and_then(|modulus| System::new(modulus).ok())
 }
 
 #[cfg(test)]
@@ -269,6 +291,6 @@ mod tests {
         );
         assert_eq!(refused("0x80", "eip5843"), "eip5843 needs an odd modulus; this program's is 0x80");
         assert_eq!(refused(&wide, "x-movx"), "x-movx has moduli up to 768 bits; this program's has 1025");
-        assert_eq!(refused(&wide, "evm"), "evm has moduli up to 256 bits; this program's has 1025");
+        assert_eq!(refused(&wide, "evm"), "evm has moduli up to 430 bits; this program's has 1025");
     }
 }

@@ -7,6 +7,8 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+#[cfg(test)]
+mod carry_out;
 pub mod check;
 pub mod creation;
 pub mod dialect;
@@ -19,6 +21,7 @@ mod paths;
 mod portable;
 pub mod source_map;
 pub mod target;
+pub mod wide;
 pub mod words;
 
 pub use creation::creation;
@@ -236,15 +239,21 @@ impl Specialised<'_> {
         };
         // Code whose labels are too far apart may be some that holds it.
         let holds_state = built.as_ref().map_or(true, Built::holds_state);
+        let mut longest = None;
         while let Some(before) = length(&built)
             && rules.shorten(before, holds_state)
         {
             let short = with_room(&mut rules);
             if length(&short).is_some_and(|length| length < before) {
-                built = short;
+                let long = std::mem::replace(&mut built, short);
+                longest = longest.or(Some(long).filter(|long| long.as_ref().is_ok_and(Built::is_wide)));
             }
         }
-        built
+        // What an account cannot have in any way need not pay gas for constants in memory.
+        match longest {
+            Some(long) if length(&built).is_some_and(|length| !target::words::Rules::fits(length)) => long,
+            _ => built,
+        }
     }
 
     /// Compiles it; `schedule` decides between ways that differ in gas only.
@@ -304,7 +313,16 @@ struct Unit {
 impl Built {
     /// Whether a block has values in memory for lack of room.
     fn lacks_room(&self) -> bool {
-        self.units.iter().any(|unit| unit.target.words().is_some_and(target::words::Words::lacks_room))
+        let lacks_room = |target: &dyn Target| {
+            target.words().is_some_and(target::words::Words::lacks_room)
+                || target.wide().is_some_and(target::wide::Wide::lacks_room)
+        };
+        self.units.iter().any(|unit| lacks_room(unit.target.as_ref()))
+    }
+
+    /// Whether it has values of several words.
+    fn is_wide(&self) -> bool {
+        self.units.iter().any(|unit| unit.target.wide().is_some())
     }
 
     /// Whether the state of a sequence stays on the stack.
@@ -375,7 +393,7 @@ fn build(
         let is_late = context > 0 && is_entered_late(&borrowed, context as usize - 1); // u32 to usize widens
         let placed = (program, context, is_late, target::words::Rules { base_bytes, ..rules.clone() });
         let part = part(placed, rows, (revision, dialect), (schedule, fusions), &mut assembly)?;
-        if part.target.words().is_some() && part.has_elements() {
+        if part.target.is_in_memory() && part.has_elements() {
             base_bytes = part.target.memory_bytes();
         }
         parts.push(part);
@@ -383,7 +401,7 @@ fn build(
     require_slot_bytes(&parts, revision)?;
     let lowered = lower::lower(&parts, (revision, origin), &mut assembly)?;
     let code = match assembly.assemble(revision) {
-        Err(AssembleError::Distance { to: offset, .. }) if offset > CHOSEN_MAX && !lowered.near.is_empty() => {
+        Err(AssembleError::Distance { to: offset, .. }) if offset > CHOSEN_MAX => {
             return Err(CompileError::Far { offset, limit: CHOSEN_MAX });
         }
         assembled => assembled?,
@@ -567,6 +585,9 @@ fn make_target(
         return Box::new(slots.with_prices(schedule).with_fusions(fusions));
     }
     if revision.family() == Family::Words {
+        if let Some(system) = features::wide_system(program) {
+            return Box::new(target::wide::Wide::new(system, &program.constants, &words, places, code));
+        }
         return Box::new(target::words::Words::new(program, words, places, code));
     }
     let modulus = program.modulus.known().expect("`require_subprogram` refuses others");

@@ -7,6 +7,7 @@ pub mod evm384;
 pub mod mont_slots;
 mod reverse;
 pub mod slots;
+pub mod wide;
 pub mod words;
 
 use num_bigint::BigUint;
@@ -243,6 +244,16 @@ pub trait Target {
     /// It itself, where there are no field instructions and blocks are read back as words.
     fn words(&self) -> Option<&words::Words> {
         None
+    }
+
+    /// It itself, where a value is several words and blocks are read back as these.
+    fn wide(&self) -> Option<&wide::Wide> {
+        None
+    }
+
+    /// Whether slots are memory, which grows by itself.
+    fn is_in_memory(&self) -> bool {
+        self.words().is_some() || self.wide().is_some()
     }
 
     /// Subroutines, after all functions. [] → []

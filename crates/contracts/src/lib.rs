@@ -25,6 +25,7 @@ pub mod modexp;
 pub mod multiples;
 pub mod ntt;
 pub mod p256;
+pub mod p384;
 pub mod plonk;
 mod points;
 pub mod poseidon;
@@ -102,6 +103,7 @@ pub static CONTRACTS: &[Contract] = &[
     modexp::CONTRACT,
     modexp::in_words::CONTRACT,
     p256::verify::CONTRACT,
+    p384::verify::CONTRACT,
     secp256k1::recover::CONTRACT,
     bip340::verify::CONTRACT,
     ed25519::verify::CONTRACT,

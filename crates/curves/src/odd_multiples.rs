@@ -66,6 +66,17 @@ impl<F: Fe> OddMultiples<F> {
         Affine::new(point.x * self.to_x, point.y * self.to_y)
     }
 
+    /// The multiple that a nibble stands for.
+    pub fn multiple(&self, nibble: usize) -> Affine<F> {
+        match nibble.checked_sub(DIGITS / 2) {
+            Some(half) => self.points[half], //                     2·n − 15 = 2·half + 1
+            None => {
+                let Affine { x, y } = self.points[DIGITS / 2 - 1 - nibble]; // 15 − 2·n = 2·(7 − n) + 1
+                Affine::new(x, -y)
+            }
+        }
+    }
+
     /// The sum with the multiple that a nibble stands for.
     #[must_use]
     pub fn add(&self, sum: Jacobian<F>, nibble: usize) -> Jacobian<F> {
@@ -73,6 +84,30 @@ impl<F: Fe> OddMultiples<F> {
             Some(half) => sum.add_mixed(self.points[half]), //                     2·n − 15 = 2·half + 1
             None => sum.subtract_mixed(self.points[DIGITS / 2 - 1 - nibble]), // 15 − 2·n = 2·(7 − n) + 1
         }
+    }
+
+    /// The sum sixteen times, as [`OddMultiples::next_place`] has it, with T = a·Z⁴ and small multiples in place of products with constants: M = 3X² + T, S = 4XY²,
+    /// X₃ = M² − 2S, U = 8Y⁴, Y₃ = M·(S − X₃) − U, Z₃ = 2YZ, T₃ = 2UT. Each line is one sum of products and values.
+    #[must_use]
+    pub fn next_place_by_sums(&self, sum: Jacobian<F>) -> Jacobian<F> {
+        let _scope = enter("point_doublings");
+        let twice = |value: F| value + value;
+        let Jacobian { mut x, mut y, mut z } = sum;
+        let mut t = twice(z.square().square() * self.half_a); // T = a·Z⁴
+        for turn in 1..=DOUBLINGS {
+            let xx = x.square();
+            let m = xx + xx + xx + t; //                        M = 3X² + T
+            let yy = y.square();
+            let s = twice(twice(x * yy)); //                    S = 4XY²
+            let u = twice(twice(twice(yy.square()))); //        U = 8Y⁴
+            z = twice(y * z); //                                Z₃ = 2YZ
+            x = m.square() - twice(s); //                       X₃ = M² − 2S
+            y = m * (s - x) - u; //                             Y₃ = M·(S − X₃) − U
+            if turn < DOUBLINGS {
+                t = twice(u * t); //                            T₃ = 2UT
+            }
+        }
+        Jacobian { x, y, z }
     }
 
     /// The sum sixteen times. Cohen, Miyaji and Ono 1998, §4 (modified Jacobian coordinates, T = a·Z⁴/2), with halved slopes as in

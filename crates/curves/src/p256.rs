@@ -144,9 +144,26 @@ pub fn complete<M: Machine>(machine: &M, u: M::Word, v: M::Word, q: Affine<M::Fe
     shamir(machine, [(u, g), (v, q)], &curve)
 }
 
-/// Σ kᵢ·Pᵢ bit by bit, for points that are not the identity. One function adds and doubles: that takes least code.
+/// Σ kᵢ·Pᵢ bit by bit, for points that are not the identity.
 pub(crate) fn shamir<M: Machine>(
     machine: &M,
+    terms: [(M::Word, Affine<M::Fe>); 2],
+    curve: &impl Complete<M::Fe>,
+) -> Projective<M::Fe> {
+    shamir_onto(machine, identity(machine), 256, terms, curve)
+}
+
+/// (0 : 1 : 0).
+pub(crate) fn identity<M: Machine>(machine: &M) -> Projective<M::Fe> {
+    Projective { x: machine.zero(), y: machine.one(), z: machine.zero() }
+}
+
+/// `start` doubled `bits` times, and to it Σ kᵢ·Pᵢ for scalars of so many bits and points that are not the identity. One function adds and doubles: that takes
+/// least code.
+pub(crate) fn shamir_onto<M: Machine>(
+    machine: &M,
+    start: Projective<M::Fe>,
+    bits: u64,
     terms: [(M::Word, Affine<M::Fe>); 2],
     curve: &impl Complete<M::Fe>,
 ) -> Projective<M::Fe> {
@@ -154,11 +171,10 @@ pub(crate) fn shamir<M: Machine>(
         machine.function("complete_sum", points, |_, [one, other]| one.add_complete(other, curve))
     };
     let one = machine.one();
-    let identity = Projective { x: machine.zero(), y: one, z: machine.zero() };
-    machine.repeat(machine.small(256), identity, |machine, turn, sum| {
+    machine.repeat(machine.small(bits), start, |machine, turn, sum| {
         let mut sum = add(machine, [sum, sum]);
         for (scalar, Affine { x, y }) in terms {
-            let bit = machine.bit(scalar, machine.word_op(WordOp::Sub, machine.small(255), turn));
+            let bit = machine.bit(scalar, machine.word_op(WordOp::Sub, machine.small(bits - 1), turn));
             let before = sum;
             let point = Projective { x, y, z: one };
             sum = machine.branch(bit, |machine| add(machine, [before, point]), |_| before);

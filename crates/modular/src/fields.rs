@@ -53,6 +53,11 @@ fields! {
     P256Fp, P256FpModulus, 4, "p-256 Fp", [
         0xffff_ffff_ffff_ffff, 0x0000_0000_ffff_ffff, 0x0000_0000_0000_0000, 0xffff_ffff_0000_0001,
     ];
+    /// The base field of P-384, 384 bits. Source: NIST SP 800-186, §3.2.1.4, p.
+    P384Fp, P384FpModulus, 6, "p-384 Fp", [
+        0x0000_0000_ffff_ffff, 0xffff_ffff_0000_0000, 0xffff_ffff_ffff_fffe,
+        0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff,
+    ];
     /// The base field of secp256k1, 256 bits. Source: SEC 2, version 2.0, §2.4.1, p.
     Secp256k1Fp, Secp256k1FpModulus, 4, "secp256k1 Fp", [
         0xffff_fffe_ffff_fc2f, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff,

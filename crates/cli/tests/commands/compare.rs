@@ -46,7 +46,8 @@ fn parts_add_up() {
         let lanes = ["add_lanes", "sub_lanes", "mul_lanes"].map(|name| number(&classes[name]));
         assert_eq!(sum("op_classes") - lanes.iter().sum::<u64>(), sum("ops"), "each instruction has one class");
         assert!(number(&classes["field_instructions"]) <= lanes.iter().sum());
-        assert!(lanes[2] > 2, "a sum of points multiplies: {lanes:?}");
+        let has_none = matches!(row["revision"].as_str(), Some("evm" | "evm-callsub"));
+        assert!(lanes[2] > 2 || has_none, "a sum of points multiplies: {lanes:?}");
         assert!(row["time_ns"].is_null());
     }
 }
@@ -97,7 +98,7 @@ fn a_result_that_differs_is_told() {
 
 #[test]
 fn a_contract_that_no_revision_expresses_is_bad_usage() {
-    let nothing = residue(&["compare", "bls12_381/fp2_mul", "--no-time", "--revisions", "evm"]);
+    let nothing = residue(&["compare", "bw6_761/g1_add", "--no-time", "--revisions", "evm"]);
     assert_eq!((nothing.code, nothing.stderr.as_str()), (2, "error: no revision was compared\n"));
     assert!(nothing.stdout.contains("evm"), "{}", nothing.stdout);
 }

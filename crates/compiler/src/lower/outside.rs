@@ -175,7 +175,7 @@ impl Lowering<'_> {
     /// where the program itself has elements, that has been done. [] → []
     fn touch(&mut self, unit: usize, there_bytes: u32) {
         let part = &self.parts[unit];
-        if part.target.words().is_some() {
+        if part.target.is_in_memory() {
             return; // Memory grows by itself.
         }
         let element_bytes = part.target.element_bytes();
@@ -212,7 +212,7 @@ impl Lowering<'_> {
         if self.unit == 0 && self.target.returns_low(size_bytes, count) {
             return true;
         }
-        let is_free = !self.parts[0].has_elements() && self.target.words().is_none();
+        let is_free = !self.parts[0].has_elements() && !self.target.is_in_memory();
         self.unit > 0 && is_free && size_bytes >= self.target.element_bytes()
     }
 

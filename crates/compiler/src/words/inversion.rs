@@ -13,7 +13,9 @@ use residue_isa::{Fork, Revision};
 pub(crate) fn is_by_modexp(program: &Program, revision: Revision, dialect: Dialect) -> bool {
     let is_cheap = (Fork::Berlin..Fork::Osaka).contains(&dialect.fork);
     let are_primes = || program.units().all(|unit| unit.modulus.known().is_some_and(is_prime));
-    revision.family() == Family::Words && dialect.has_precompile(MODEXP) && is_cheap && are_primes()
+    // A value is one word of what it is given.
+    let are_words = program.units().all(|unit| unit.modulus.bits() <= 256);
+    revision.family() == Family::Words && dialect.has_precompile(MODEXP) && is_cheap && are_words && are_primes()
 }
 
 /// Bases of the test below.

@@ -6,6 +6,7 @@
 use super::places::Form;
 use super::terms::{Field, word_max};
 use num_bigint::BigUint;
+use num_integer::Integer as _;
 use num_traits::{One, Zero};
 use residue_ir::FieldOp;
 use residue_ir::program::{Block, Function, Operand, Value};
@@ -28,6 +29,8 @@ pub struct Elements {
     known: HashMap<Sum, Element>,
     products: HashMap<(Element, Element), usize>,
     atoms: usize,
+    /// Whether products of sums are known by factors without constants and without common multiples.
+    are_bare: bool,
 }
 
 impl Elements {
@@ -37,7 +40,20 @@ impl Elements {
             Field::Known(modulus) => modulus.clone(),
             Field::Given => (BigUint::one() << 521u32) - 1u8,
         };
-        Self { field, modulus, sums: Vec::new(), known: HashMap::new(), products: HashMap::new(), atoms: 1 }
+        Self {
+            field,
+            modulus,
+            sums: Vec::new(),
+            known: HashMap::new(),
+            products: HashMap::new(),
+            atoms: 1,
+            are_bare: false,
+        }
+    }
+
+    /// None yet, of products whose factors may have had constants and multiples taken out.
+    pub fn bare(modulus: &BigUint) -> Self {
+        Self { are_bare: true, ..Self::new(Field::Known(modulus.clone())) }
     }
 
     fn element(&mut self, sum: Sum) -> Element {
@@ -50,7 +66,7 @@ impl Elements {
     }
 
     /// One that nothing is known of.
-    fn fresh(&mut self) -> Element {
+    pub(crate) fn fresh(&mut self) -> Element {
         self.atoms += 1;
         self.element(Sum::from([(self.atoms - 1, BigUint::one())]))
     }
@@ -63,7 +79,7 @@ impl Elements {
     }
 
     /// x + factor·y.
-    fn combined(&mut self, x: Element, y: Element, factor: &BigUint) -> Element {
+    pub(crate) fn combined(&mut self, x: Element, y: Element, factor: &BigUint) -> Element {
         let mut sum = self.sums[x].clone();
         for (&atom, multiple) in &self.sums[y] {
             let entry = sum.entry(atom).or_default();
@@ -75,7 +91,7 @@ impl Elements {
         self.element(sum)
     }
 
-    fn product(&mut self, x: Element, y: Element) -> Element {
+    pub(crate) fn product(&mut self, x: Element, y: Element) -> Element {
         for (constant, other) in [(x, y), (y, x)] {
             let sum = &self.sums[constant];
             let value = match sum.iter().next() {
@@ -88,16 +104,62 @@ impl Elements {
                 return self.combined(zero, other, &value);
             }
         }
+        if self.are_bare {
+            return self.bare_product(x, y);
+        }
         // −a·b is a·(−b): products are known by factors of one sign.
         let ((x, x_is_turned), (y, y_is_turned)) = (self.without_sign(x), self.without_sign(y));
-        let key = (x.min(y), x.max(y));
-        let atoms = &mut self.atoms;
-        let atom = *self.products.entry(key).or_insert_with(|| {
-            *atoms += 1;
-            *atoms - 1
-        });
+        let atom = self.product_atom(x, y);
         let multiple = if x_is_turned == y_is_turned { BigUint::one() } else { &self.modulus - 1u8 };
         self.element(Sum::from([(atom, multiple)]))
+    }
+
+    fn product_atom(&mut self, x: Element, y: Element) -> usize {
+        let atoms = &mut self.atoms;
+        *self.products.entry((x.min(y), x.max(y))).or_insert_with(|| {
+            *atoms += 1;
+            *atoms - 1
+        })
+    }
+
+    /// (x + i)·(y + j) as x·y + i·y + j·x + i·j, where i and j are constants, and x and y multiples of what products are known by.
+    fn bare_product(&mut self, x: Element, y: Element) -> Element {
+        let [(x, i, k), (y, j, l)] = [x, y].map(|element| self.without_constant(element));
+        let mut sum = self.constant(&(&i * &j));
+        let [bare_x, bare_y] = [&x, &y].map(|sum| self.element(sum.clone()));
+        sum = self.combined(sum, bare_y, &(&l * i % &self.modulus));
+        sum = self.combined(sum, bare_x, &(&k * j % &self.modulus));
+        let atom = self.product_atom(bare_x, bare_y);
+        let product = self.element(Sum::from([(atom, BigUint::one())]));
+        self.combined(sum, product, &(k * l % &self.modulus))
+    }
+
+    /// An element that is not constant as a constant and a multiple of a sum whose first multiple that has an inverse is 1: (sum, constant, multiple). Where none
+    /// has one, what multiples have in common is taken out before.
+    fn without_constant(&self, element: Element) -> (Sum, BigUint, BigUint) {
+        let mut sum = self.sums[element].clone();
+        let constant = sum.remove(&0).unwrap_or_default();
+        let mut taken = BigUint::one();
+        loop {
+            let inverse = sum.values().find_map(|multiple| Some((multiple.clone(), multiple.modinv(&self.modulus)?)));
+            if let Some((multiple, inverse)) = inverse {
+                sum.values_mut().for_each(|entry| *entry = &*entry * &inverse % &self.modulus);
+                return (sum, constant, taken * multiple % &self.modulus);
+            }
+            // Of a multiple and its negative the lesser one.
+            let negative = |multiple: &BigUint| &self.modulus - multiple;
+            let lesser = |multiple: &BigUint| multiple.min(&negative(multiple)).clone();
+            let common = sum.values().fold(BigUint::zero(), |common, multiple| common.gcd(&lesser(multiple)));
+            if common.is_one() {
+                return (sum, constant, taken);
+            }
+            for entry in sum.values_mut() {
+                let is_positive = *entry <= negative(entry);
+                let divided = lesser(entry) / &common;
+                *entry = if is_positive { divided } else { &self.modulus - divided };
+            }
+            taken = taken * common % &self.modulus;
+        }
     }
 
     /// An element or its negative, whichever has the smaller multiple of the first atom of which these differ, and whether it is the negative.
@@ -111,7 +173,7 @@ impl Elements {
         (self.combined(zero, element, &minus), true)
     }
 
-    fn operation(&mut self, operation: FieldOp, x: Element, y: Element) -> Element {
+    pub(crate) fn operation(&mut self, operation: FieldOp, x: Element, y: Element) -> Element {
         match operation {
             FieldOp::Add => self.combined(x, y, &BigUint::one()),
             FieldOp::Sub => {

@@ -1,4 +1,4 @@
-//! `p256/verify` and `secp256k1/recover` against revm's precompiles and `bip340/verify` against k256, on signatures of every kind, good
+//! `p256/verify` and `secp256k1/recover` against revm's precompiles, `p384/verify` against the crate p384 and `bip340/verify` against k256, on signatures of every kind, good
 //! and bad, under every revision that can express them.
 //!
 //! Plain `cargo test` takes each kind a few times; `RESIDUE_CASES=2000` takes as many cases.
@@ -9,8 +9,8 @@ use num_bigint::BigUint;
 use residue_contracts::{Contract, find};
 use residue_curves::Affine;
 use residue_curves::fixed_base::Sums;
-use residue_formula::{Fe, Number};
-use residue_modular::fields::{P256Fp, Secp256k1Fp};
+use residue_formula::Number;
+use residue_modular::fields::{P256Fp, P384Fp, Secp256k1Fp};
 use residue_workbench::native;
 
 /// A curve with its group, as numbers.
@@ -20,9 +20,9 @@ struct Group<F> {
     order: BigUint,
 }
 
-fn number(value: &BigUint) -> Vec<u8> {
+fn number(value: &BigUint, bytes: usize) -> Vec<u8> {
     let digits = value.to_bytes_be();
-    [vec![0; 32 - digits.len()], digits].concat()
+    [vec![0; bytes - digits.len()], digits].concat()
 }
 
 impl<F: Number> Group<F> {
@@ -78,40 +78,43 @@ fn check(
     }
 }
 
-fn hash(seeded: &mut Seeded, order: &BigUint) -> BigUint {
+fn hash(seeded: &mut Seeded, order: &BigUint, bytes: usize) -> BigUint {
     match seeded.below(6) {
         0 => BigUint::ZERO,
         1 => order + seeded.below(5),
-        2 => (BigUint::from(1u8) << 256) - 1u32,
-        _ => BigUint::from_bytes_be(&seeded.bytes(32)),
+        2 => (BigUint::from(1u8) << (8 * bytes)) - 1u32,
+        _ => BigUint::from_bytes_be(&seeded.bytes(bytes)),
     }
 }
 
-#[test]
-fn signatures_on_p256_are_verified_as_by_the_precompile() {
-    let (contract, group) = (find("p256/verify").unwrap(), p256());
-    let mut compiled = everywhere(contract);
-    let n = &group.order;
-    let mut seeded = Seeded(31);
-    let mut valid = 0;
-    for case in 0..cases(60) {
-        let (key, nonce) = (group.scalar(&mut seeded), group.scalar(&mut seeded));
-        let e = hash(&mut seeded, n);
+/// A signature with its hash and key, good or spoiled as its number says.
+struct Signed<F> {
+    hash: BigUint,
+    r: BigUint,
+    s: BigUint,
+    key: Affine<F>,
+}
+
+impl<F: Number> Signed<F> {
+    /// The case of this number, for hashes of so many bytes.
+    fn new(group: &Group<F>, seeded: &mut Seeded, case: usize, bytes: usize) -> Self {
+        let n = &group.order;
+        let (key, nonce) = (group.scalar(seeded), group.scalar(seeded));
+        let e = hash(seeded, n, bytes);
         let (mut r, mut s, _) = group.sign(&e, &key, &nonce);
         let mut point = group.multiple(&key);
         let mut input_hash = e;
-        let kind = case % 15;
-        match kind {
+        match case % 15 {
             0..=3 => {}
             4 => s = n - s,
             5 => input_hash ^= BigUint::from(1u8),
             6 => r = [BigUint::ZERO, n.clone(), n + &r % 1000u32, BigUint::from(1u8)][seeded.below(4)].clone(),
             7 => {
-                s = [BigUint::ZERO, n.clone(), (BigUint::from(1u8) << 256) - 1u32, BigUint::from(1u8)][seeded.below(4)]
-                    .clone()
+                let most = (BigUint::from(1u8) << (8 * bytes)) - 1u32;
+                s = [BigUint::ZERO, n.clone(), most, BigUint::from(1u8)][seeded.below(4)].clone();
             }
             8 => point.y = -point.y,
-            9 => point.x = point.x + P256Fp::ONE,
+            9 => point.x = point.x + F::ONE,
             // The key and the base meet: u₁·G = ±u₂·Q, and Q a small multiple of G.
             10 => {
                 let u2 = &r * group.inverse(&s) % n;
@@ -133,46 +136,106 @@ fn signatures_on_p256_are_verified_as_by_the_precompile() {
                 }
             }
             13 => (r, s) = (s, r),
-            _ => r = BigUint::from_bytes_be(&seeded.bytes(32)),
+            _ => r = BigUint::from_bytes_be(&seeded.bytes(bytes)),
         }
-        let coordinates = [point.x.to_canonical(), point.y.to_canonical()];
-        let input: Vec<u8> =
-            [&input_hash, &r, &s, &coordinates[0], &coordinates[1]].into_iter().flat_map(number).collect();
-        let what = format!("kind {kind}, case {case}");
+        Self { hash: input_hash, r, s, key: point }
+    }
+
+    /// Hash, r, s and the key's coordinates in so many bytes each.
+    fn input(&self, bytes: usize) -> Vec<u8> {
+        let [x, y] = [self.key.x.to_canonical(), self.key.y.to_canonical()];
+        [&self.hash, &self.r, &self.s, &x, &y].into_iter().flat_map(|value| number(value, bytes)).collect()
+    }
+}
+
+/// An input with a number or its length changed, for each way to do that.
+fn changed(input: &[u8], seeded: &mut Seeded, p: &BigUint, bytes: usize) -> [(&'static str, Vec<u8>); 5] {
+    let mut with_p = input.to_vec();
+    with_p[bytes * (3 + seeded.below(2))..][..bytes].copy_from_slice(&number(p, bytes));
+    let cut = input[..seeded.below(input.len())].to_vec();
+    let mut turned = input.to_vec();
+    turned[seeded.below(input.len())] ^= 1 << seeded.below(8);
+    [
+        ("p for a coordinate", with_p),
+        ("cut", cut),
+        ("longer", [input, &[0]].concat()),
+        ("a bit turned", turned),
+        ("no key", [&input[..3 * bytes], &vec![0; 2 * bytes]].concat()),
+    ]
+}
+
+#[test]
+fn signatures_on_p256_are_verified_as_by_the_precompile() {
+    let (contract, group) = (find("p256/verify").unwrap(), p256());
+    let mut compiled = everywhere(contract);
+    let mut seeded = Seeded(31);
+    let mut valid = 0;
+    for case in 0..cases(60) {
+        let input = Signed::new(&group, &mut seeded, case, 32).input(32);
+        let what = format!("case {case}");
         valid += usize::from(!check(contract, &mut compiled, &input, &what).is_empty());
         if case % 5 == 0 {
-            let p = P256Fp::modulus();
-            let mut with_p = input.clone();
-            with_p[96 + 32 * seeded.below(2)..][..32].copy_from_slice(&number(&p));
-            check(contract, &mut compiled, &with_p, &format!("{what}, p for a coordinate"));
-            check(contract, &mut compiled, &input[..seeded.below(160)], &format!("{what}, cut"));
-            check(contract, &mut compiled, &[&input[..], &[0]].concat(), &format!("{what}, longer"));
-            let mut turned = input.clone();
-            turned[seeded.below(160)] ^= 1 << seeded.below(8);
-            check(contract, &mut compiled, &turned, &format!("{what}, a bit turned"));
-            check(contract, &mut compiled, &[&input[..96], &[0; 64]].concat(), &format!("{what}, no key"));
+            for (how, input) in changed(&input, &mut seeded, &P256Fp::modulus(), 32) {
+                check(contract, &mut compiled, &input, &format!("{what}, {how}"));
+            }
         }
     }
     assert!(valid > 10, "{valid} signatures are valid");
 }
 
-/// r is the x of a point above n, less n.
+/// What the crate p384 says of calldata: 1 or 0.
+fn is_valid_on_p384(input: &[u8]) -> bool {
+    use p384::ecdsa::signature::hazmat::PrehashVerifier;
+    use p384::ecdsa::{Signature, VerifyingKey};
+    if input.len() != 240 {
+        return false;
+    }
+    let key = VerifyingKey::from_sec1_bytes(&[&[4], &input[144..]].concat());
+    let (Ok(key), Ok(signature)) = (key, Signature::from_slice(&input[48..144])) else { return false };
+    key.verify_prehash(&input[..48], &signature).is_ok()
+}
+
 #[test]
-fn an_x_above_the_order_is_r_on_p256() {
-    let (contract, group) = (find("p256/verify").unwrap(), p256());
-    let mut compiled = everywhere(contract);
-    let (n, p) = (&group.order, P256Fp::modulus());
-    let b = P256Fp::from_canonical(&residue_curves::p256::constants().b).unwrap();
-    // A point R with x from n to p, and the key (s·R − e·G)/r for any s and e.
-    let mut x = P256Fp::from_canonical(n).unwrap();
-    let root_exponent = (&p + 1u32) >> 2u32;
+fn signatures_on_p384_are_verified_as_by_another_library() {
+    let group = p384();
+    let mut compiled = everywhere(find("p384/verify").unwrap());
+    let mut seeded = Seeded(37);
+    let mut valid = 0;
+    for case in 0..cases(60) {
+        let input = Signed::new(&group, &mut seeded, case, 48).input(48);
+        let mut inputs = vec![("as it is", input.clone())];
+        if case % 5 == 0 {
+            inputs.extend(changed(&input, &mut seeded, &P384Fp::modulus(), 48));
+        }
+        for (how, input) in inputs {
+            let is_valid = is_valid_on_p384(&input);
+            valid += usize::from(is_valid);
+            let expected = number(&BigUint::from(u8::from(is_valid)), 32);
+            returned_everywhere(&mut compiled, &input, &expected, &format!("case {case}, {how}"));
+        }
+    }
+    assert!(valid > 10, "{valid} signatures are valid");
+}
+
+fn p384() -> Group<P384Fp> {
+    use residue_curves::p384::{constants, generator, sums};
+    Group { sums: sums(), generator: generator(), order: constants().order.clone() }
+}
+
+/// A signature whose r is the x of a point above n, less n, on a curve with a = −3.
+fn with_x_above_the_order<F: Number>(group: &Group<F>, b: &BigUint, p: &BigUint) -> Signed<F> {
+    let n = &group.order;
+    let b = F::from_canonical(b).unwrap();
+    // A point R with x above n, and the key (s·R − e·G)/r for any s and e.
+    let mut x = F::from_canonical(&(n + 1u32)).unwrap();
+    let root_exponent = (p + 1u32) >> 2u32;
     let y = loop {
-        let square = x.square() * x - x * P256Fp::from_u64(3) + b;
+        let square = x.square() * x - (x + x + x) + b;
         let y = square.pow(&root_exponent);
         if y.square() == square {
             break y;
         }
-        x = x + P256Fp::ONE;
+        x = x + F::ONE;
     };
     let r = x.to_canonical() - n;
     let (s, e) = (BigUint::from(77u8), BigUint::from(5u8));
@@ -180,12 +243,29 @@ fn an_x_above_the_order_is_r_on_p256() {
     let point = sums.multiple(&s, Affine::new(x, y));
     let point = sums.add(point, Some(group.multiple(&(n - &e))));
     let key = sums.multiple(&group.inverse(&r), point.unwrap()).unwrap();
-    let values = [e, r.clone(), s, key.x.to_canonical(), key.y.to_canonical()];
-    let input: Vec<u8> = values.iter().flat_map(number).collect();
-    assert!(!check(contract, &mut compiled, &input, "r + n").is_empty());
-    let mut without = input.clone();
-    without[32..64].copy_from_slice(&number(&(r + 1u32)));
-    assert!(check(contract, &mut compiled, &without, "r + 1").is_empty());
+    Signed { hash: e, r, s, key }
+}
+
+#[test]
+fn an_x_above_the_order_is_r_on_p256() {
+    let contract = find("p256/verify").unwrap();
+    let mut compiled = everywhere(contract);
+    let mut signed = with_x_above_the_order(&p256(), &residue_curves::p256::constants().b, &P256Fp::modulus());
+    assert!(!check(contract, &mut compiled, &signed.input(32), "r + n").is_empty());
+    signed.r += 1u32;
+    assert!(check(contract, &mut compiled, &signed.input(32), "r + 1").is_empty());
+}
+
+#[test]
+fn an_x_above_the_order_is_r_on_p384() {
+    let mut compiled = everywhere(find("p384/verify").unwrap());
+    let mut signed = with_x_above_the_order(&p384(), &residue_curves::p384::constants().b, &P384Fp::modulus());
+    for (added, is_valid) in [(0u32, true), (1, false)] {
+        signed.r += added;
+        let input = signed.input(48);
+        assert_eq!(is_valid_on_p384(&input), is_valid);
+        returned_everywhere(&mut compiled, &input, &number(&u8::from(is_valid).into(), 32), "r + n");
+    }
 }
 
 fn secp256k1() -> Group<Secp256k1Fp> {
@@ -204,7 +284,7 @@ fn addresses_are_recovered_as_by_the_precompile() {
     let mut valid = 0;
     for case in 0..cases(60) {
         let (key, nonce) = (group.scalar(&mut seeded), group.scalar(&mut seeded));
-        let e = hash(&mut seeded, n);
+        let e = hash(&mut seeded, n, 32);
         let (mut r, mut s, is_odd) = group.sign(&e, &key, &nonce);
         let mut v = BigUint::from(27 + u32::from(is_odd));
         let mut input_hash = e;
@@ -226,7 +306,7 @@ fn addresses_are_recovered_as_by_the_precompile() {
             12 => (input_hash, s) = (seeded.below(30).into(), (1 + seeded.below(30)).into()),
             _ => r = BigUint::from_bytes_be(&seeded.bytes(32)),
         }
-        let input: Vec<u8> = [&input_hash, &v, &r, &s].into_iter().flat_map(number).collect();
+        let input: Vec<u8> = [&input_hash, &v, &r, &s].into_iter().flat_map(|value| number(value, 32)).collect();
         let what = format!("kind {kind}, case {case}");
         valid += usize::from(!check(contract, &mut compiled, &input, &what).is_empty());
         if case % 5 == 0 {
@@ -261,7 +341,7 @@ fn a_sum_that_meets_its_last_multiple_is_computed_again() {
         let digit = modulo_n(a) + modulo_n(b) * &lambda;
         let u = (2u32 * digit + n - &v) * &nonce % n;
         let e = (n - u * &r % n) % n;
-        let input: Vec<u8> = [&e, &parity, &r, &s].into_iter().flat_map(number).collect();
+        let input: Vec<u8> = [&e, &parity, &r, &s].into_iter().flat_map(|value| number(value, 32)).collect();
         check(contract, &mut compiled, &input, &format!("digit {a} + {b}·ω"));
         let (_, prepared) =
             compiled.iter_mut().find(|(revision, _)| *revision == residue_isa::Revision::Eip6690_2024).unwrap();
@@ -290,7 +370,7 @@ fn schnorr_signatures_are_verified_as_by_k256() {
     let even = |scalar: BigUint| {
         let point = group.multiple(&scalar);
         let scalar = if point.y.to_canonical().bit(0) { n - scalar } else { scalar };
-        (scalar, number(&point.x.to_canonical()))
+        (scalar, number(&point.x.to_canonical(), 32))
     };
     let tag = <sha2::Sha256 as sha2::Digest>::digest(b"BIP0340/challenge");
     let mut valid = 0;
@@ -310,13 +390,13 @@ fn schnorr_signatures_are_verified_as_by_k256() {
             6 => s += 1u32,
             _ => s = n - s,
         }
-        let mut input = [&public[..], &r, &number(&s), &message].concat();
+        let mut input = [&public[..], &r, &number(&s, 32), &message].concat();
         let mut inputs = vec![input.clone()];
         if case % 4 == 0 {
             inputs.push(input[..seeded.below(input.len())].to_vec());
             let p = Secp256k1Fp::modulus();
             let at = 32 * seeded.below(2);
-            input[at..at + 32].copy_from_slice(&number(&(p + seeded.below(3))));
+            input[at..at + 32].copy_from_slice(&number(&(p + seeded.below(3)), 32));
             inputs.push(input.clone());
             input[at..at + 32].copy_from_slice(&seeded.bytes(32));
             inputs.push(input.clone());
@@ -327,7 +407,12 @@ fn schnorr_signatures_are_verified_as_by_k256() {
         for input in inputs {
             let answer = bip340(&input);
             valid += usize::from(answer);
-            returned_everywhere(&mut compiled, &input, &number(&answer.into()), &format!("kind {kind}, case {case}"));
+            returned_everywhere(
+                &mut compiled,
+                &input,
+                &number(&answer.into(), 32),
+                &format!("kind {kind}, case {case}"),
+            );
         }
     }
     assert!(valid > 10, "{valid} signatures are valid");

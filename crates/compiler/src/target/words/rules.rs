@@ -46,10 +46,15 @@ impl Rules {
         self.bytes_a_gas < Prices::GAS_ALONE
     }
 
+    /// Whether an account may have code of so many bytes.
+    pub const fn fits(length: usize) -> bool {
+        length <= CODE_BYTES_MAX
+    }
+
     /// Asks for shorter code where an account could not have so many bytes; whether there is a way. `holds_state`: whether the state of a sequence stays
     /// on the stack.
     pub fn shorten(&mut self, length: usize, holds_state: bool) -> bool {
-        if length <= CODE_BYTES_MAX {
+        if Self::fits(length) {
             return false;
         }
         if holds_state && !self.holds_numbers {

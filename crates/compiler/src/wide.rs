@@ -1,0 +1,11 @@
+//! Fields of 257 to 430 bits on the EVM without field instructions: a value is four words, its residues.
+//!
+//! [`system`] has the moduli and what they have in common; [`sums`] says which values of a block become words, and which stay sums of products
+//! until something wants them reduced; [`emit`] writes the words, and [`read`] reads the bytes back.
+
+pub mod emit;
+pub mod read;
+pub mod sums;
+pub mod system;
+#[cfg(test)]
+mod tests;

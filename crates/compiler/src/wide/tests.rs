@@ -1,0 +1,419 @@
+//! Random blocks over wide fields, carried out on extreme words and compared with their operations; and mistakes put into code, which the judge finds.
+
+use super::emit::{self, Memory};
+use super::read;
+use super::sums::Source;
+use super::system::{CONSTANTS, Constant, RESIDUES, Residue, System};
+use crate::carry_out::carry_out;
+use crate::words::read::Elements;
+use num_bigint::BigUint;
+use num_integer::Integer as _;
+use num_traits::{One, Zero};
+use residue_ir::FieldOp;
+use residue_isa::assembly::Assembly;
+use residue_isa::opcode::evm;
+use residue_isa::{Fork, Revision};
+use residue_passes::{Slot, SlotOp};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Slots in all.
+const SLOTS: Slot = 12;
+/// Slots after them that a block may use.
+const SPARE: Slot = 16;
+/// The address of slot 0, after the constants of a reduction.
+const BASE: u32 = 32 * CONSTANTS.len() as u32;
+
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) % limit
+    }
+
+    fn number(&mut self, below: &BigUint) -> BigUint {
+        let digits: Vec<u32> = (0..16).map(|_| self.below(1 << 32) as u32).collect();
+        BigUint::new(digits) % below
+    }
+}
+
+fn power(bits: u32) -> BigUint {
+    BigUint::one() << bits
+}
+
+fn p384() -> BigUint {
+    power(384) - power(128) - power(96) + power(32) - 1u8
+}
+
+/// The least and the greatest width of each system, fields in use, and composites.
+fn moduli() -> Vec<BigUint> {
+    let bls = "1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab";
+    let bls = BigUint::parse_bytes(bls.as_bytes(), 16).unwrap();
+    // Multiples that constants make keep their inverses: the judge may refuse right code where they have none.
+    let is_good = |p: &BigUint| System::new(p).is_ok() && p.gcd(&15u8.into()).is_one();
+    let odd = |least: BigUint| (0..).map(|step: u32| &least + 2 * step).find(is_good).unwrap();
+    vec![bls, p384(), odd(power(256) + 1u8), odd(power(390) - 99u8), odd(power(390) + 1u8), odd(power(430) - 99u8)]
+}
+
+/// A block with its surroundings.
+struct Case {
+    system: System,
+    constants: Vec<BigUint>,
+    ops: Vec<SlotOp>,
+    kept: BTreeSet<Slot>,
+    memory: Memory,
+}
+
+impl Case {
+    fn new(p: &BigUint, ops: Vec<SlotOp>, kept: BTreeSet<Slot>, is_short: bool) -> Self {
+        let constants = vec![BigUint::ZERO, 1u8.into(), 3u8.into(), p - 1u8, p - 5u8, p / 7u8];
+        let memory = Memory { base: BASE, spare: SLOTS..SLOTS + SPARE, constants: is_short.then_some(0) };
+        Self { system: System::new(p).unwrap(), constants, ops, kept, memory }
+    }
+
+    fn source(&self) -> Source<'_> {
+        Source {
+            ops: &self.ops,
+            kept: &self.kept,
+            first_constant: SLOTS + SPARE,
+            constants: &self.constants,
+            system: &self.system,
+        }
+    }
+
+    fn code(&self) -> Vec<u8> {
+        let mut code = Assembly::for_fork(Fork::Osaka);
+        emit::block(&mut code, &self.source(), &self.memory);
+        code.assemble(Revision::Evm).unwrap().bytes
+    }
+
+    fn constant(&self, slot: Slot) -> Option<&BigUint> {
+        self.constants.get(slot.checked_sub(SLOTS + SPARE)? as usize)
+    }
+
+    fn judge(&self, code: &[u8]) -> Result<(), String> {
+        let mut elements = Elements::bare(&self.system.p);
+        let mut of: Vec<_> = (0..SLOTS).map(|_| elements.fresh()).collect();
+        let address = |slot| self.memory.address(slot);
+        let before = (0..SLOTS).map(|slot| (address(slot), of[slot as usize])).collect();
+        for op in &self.ops {
+            let [x, y] = [op.x, op.y].map(|slot| match self.constant(slot) {
+                Some(constant) => elements.constant(constant),
+                None => of[slot as usize],
+            });
+            of[op.out as usize] = elements.operation(op.operation, x, y);
+        }
+        let written: BTreeSet<Slot> = self.ops.iter().map(|op| op.out).collect();
+        let through = (0..SLOTS).filter(|slot| !written.contains(slot));
+        let after = self.kept.iter().copied().chain(through).map(|slot| (address(slot), of[slot as usize])).collect();
+        let numbers = self
+            .memory
+            .constants
+            .into_iter()
+            .flat_map(|start| (start..).step_by(32).zip(CONSTANTS.map(|constant| self.system.constant(constant))));
+        let own = written.iter().copied().chain(SLOTS..SLOTS + SPARE).map(address).collect();
+        let places = read::Places { base: BASE, before, own, after, numbers: numbers.collect() };
+        read::check(&self.system, &mut elements, &places, code)
+    }
+
+    /// Slots that hold integers up to the greatest, with words up to the greatest: all of them, or by chance.
+    fn memory(&self, numbers: &mut Numbers, is_extreme: bool) -> BTreeMap<BigUint, BigUint> {
+        let mut memory = BTreeMap::new();
+        for (place, constant) in CONSTANTS.iter().enumerate() {
+            memory.insert(BigUint::from(32 * place), self.system.constant(*constant));
+        }
+        let most = self.system.integer_max();
+        for slot in 0..SLOTS {
+            let integer = match numbers.below(4) {
+                _ if is_extreme => most.clone(),
+                0 => &self.system.p * numbers.below(65),
+                1 => BigUint::from(numbers.below(2)),
+                _ => numbers.number(&most),
+            };
+            for residue in RESIDUES {
+                let (modulus, limit) = (self.system.modulus(residue), self.system.word_max(residue));
+                let least = &integer % modulus;
+                let times = (&limit - &least) / modulus;
+                let times = if is_extreme { times } else { numbers.number(&(times + 1u8)) };
+                memory.insert(self.memory.word(slot, residue).into(), least + times * modulus);
+            }
+        }
+        memory
+    }
+
+    /// The integer of a slot, if its words are those of one up to the greatest.
+    fn integer(&self, memory: &BTreeMap<BigUint, BigUint>, slot: Slot) -> Option<BigUint> {
+        let (mut integer, mut product) = (BigUint::ZERO, BigUint::one());
+        for residue in RESIDUES {
+            let word = &memory[&BigUint::from(self.memory.word(slot, residue))];
+            let modulus = self.system.modulus(residue);
+            if *word > self.system.word_max(residue) {
+                return None;
+            }
+            let step = (word + modulus - &integer % modulus) * product.modinv(modulus)? % modulus;
+            integer += step * &product;
+            product *= modulus;
+        }
+        Some(integer).filter(|integer| *integer <= self.system.integer_max())
+    }
+
+    /// Whether code leaves in every slot that is kept what the operations make, in others what was there.
+    fn is_right(&self, code: &[u8], memory: &BTreeMap<BigUint, BigUint>) -> bool {
+        let p = &self.system.p;
+        let over = self.system.a.modinv(p).unwrap();
+        let element = |memory: &BTreeMap<_, _>, slot| Some(self.integer(memory, slot)? * &over % p);
+        let mut values: Vec<BigUint> = (0..SLOTS).map(|slot| element(memory, slot).unwrap()).collect();
+        for op in &self.ops {
+            let [x, y] = [op.x, op.y].map(|slot| self.constant(slot).unwrap_or_else(|| &values[slot as usize]));
+            let result = match op.operation {
+                FieldOp::Add => x + y,
+                FieldOp::Sub => x + p - y,
+                FieldOp::Mul => x * y,
+            };
+            values[op.out as usize] = result % p;
+        }
+        let written: BTreeSet<Slot> = self.ops.iter().map(|op| op.out).collect();
+        let Some((after, stack)) = carry_out(code, memory.clone(), Vec::new()) else { return false };
+        let checked = (0..SLOTS).filter(|slot| self.kept.contains(slot) || !written.contains(slot));
+        let is_as_wanted = |slot: Slot| element(&after, slot).as_ref() == Some(&values[slot as usize]);
+        stack.is_empty() && checked.into_iter().all(is_as_wanted)
+    }
+}
+
+/// So many operations at random, of which some read constants.
+fn operations(numbers: &mut Numbers, count: usize) -> Vec<SlotOp> {
+    let read = |numbers: &mut Numbers| match numbers.below(8) {
+        0 => SLOTS + SPARE + numbers.below(6) as Slot,
+        _ => numbers.below(SLOTS.into()) as Slot,
+    };
+    let mut op = || SlotOp {
+        operation: [FieldOp::Mul, FieldOp::Mul, FieldOp::Add, FieldOp::Add, FieldOp::Sub][numbers.below(5) as usize],
+        x: read(numbers),
+        y: read(numbers),
+        out: numbers.below(SLOTS.into()) as Slot,
+    };
+    (0..count).map(|_| op()).collect()
+}
+
+#[test]
+fn random_blocks_are_their_operations() {
+    for (seed, p) in (0..24u64).flat_map(|seed| moduli().into_iter().map(move |p| (seed, p))) {
+        let mut numbers = Numbers((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let ops = operations(&mut numbers, 1 + 3 * seed as usize);
+        let kept = ops.iter().map(|op| op.out).filter(|_| numbers.below(3) > 0).collect();
+        let case = Case::new(&p, ops, kept, seed % 2 == 1);
+        let code = case.code();
+        assert_eq!(case.judge(&code), Ok(()), "seed {seed}, p = {p:#x}, {:?}", case.ops);
+        for is_extreme in [true, false, false] {
+            let memory = case.memory(&mut numbers, is_extreme);
+            assert!(case.is_right(&code, &memory), "seed {seed}, p = {p:#x}, extreme {is_extreme}");
+        }
+    }
+}
+
+/// (a₀ + a₁)·(b₀ + b₁) − a₀·b₀ − a₁·b₁: what is multiplied out cancels, so no multiple of p·A has to be added.
+#[test]
+fn products_that_cancel_are_not_below_zero() {
+    let ops = vec![
+        op(FieldOp::Mul, 0, 2, 4),
+        op(FieldOp::Mul, 1, 3, 5),
+        op(FieldOp::Add, 0, 1, 6),
+        op(FieldOp::Add, 2, 3, 7),
+        op(FieldOp::Mul, 6, 7, 8),
+        op(FieldOp::Sub, 8, 4, 8),
+        op(FieldOp::Sub, 8, 5, 8),
+    ];
+    let case = Case::new(&p384(), ops, BTreeSet::from([8]), false);
+    let code = case.code();
+    assert_eq!(case.judge(&code), Ok(()));
+    assert!(case.is_right(&code, &case.memory(&mut Numbers(9), true)));
+}
+
+/// Five times a sum is a factor, over a modulus that five divides.
+#[test]
+fn multiples_without_an_inverse_are_read_back() {
+    let p = (0u32..)
+        .map(|step| power(390) - 99u8 - 2 * step)
+        .find(|p| (p % 5u8).is_zero() && System::new(p).is_ok())
+        .unwrap();
+    let ops = vec![
+        op(FieldOp::Add, 0, 1, 3),
+        op(FieldOp::Mul, 3, SLOTS + SPARE + 4, 3),
+        op(FieldOp::Mul, 3, 2, 4),
+        op(FieldOp::Mul, 4, 4, 5),
+    ];
+    let case = Case::new(&p, ops, BTreeSet::from([4, 5]), false);
+    assert_eq!(case.judge(&case.code()), Ok(()));
+}
+
+/// An operation on slots.
+fn op(operation: FieldOp, x: Slot, y: Slot, out: Slot) -> SlotOp {
+    SlotOp { operation, x, y, out }
+}
+
+/// (x − y)·z + 3·x·y − z, and a difference that is kept.
+fn small_case(is_short: bool) -> Case {
+    let three = SLOTS + SPARE + 2;
+    let ops = vec![
+        op(FieldOp::Sub, 0, 1, 3),
+        op(FieldOp::Mul, 3, 2, 4),
+        op(FieldOp::Mul, 0, 1, 5),
+        op(FieldOp::Mul, 5, three, 5),
+        op(FieldOp::Add, 4, 5, 6),
+        op(FieldOp::Sub, 6, 2, 6),
+        op(FieldOp::Sub, 7, 6, 8),
+    ];
+    Case::new(&p384(), ops, BTreeSet::from([6, 8]), is_short)
+}
+
+/// Whatever turned bit makes another value, or one beyond the bounds between blocks, is found: opcodes, constants of the reduction, addresses.
+#[test]
+fn every_turned_bit_that_matters_is_found() {
+    for is_short in [false, true] {
+        let case = small_case(is_short);
+        let code = case.code();
+        assert_eq!(case.judge(&code), Ok(()));
+        let mut numbers = Numbers(7);
+        let memories = [true, false].map(|is_extreme| case.memory(&mut numbers, is_extreme));
+        let (mut found, mut harmless) = (0, 0);
+        for (at, bit) in (0..code.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+            let mut changed = code.clone();
+            changed[at] ^= 1 << bit;
+            let is_right = memories.iter().all(|memory| case.is_right(&changed, memory));
+            match case.judge(&changed) {
+                Err(_) => found += 1,
+                Ok(()) if is_right => harmless += 1,
+                Ok(()) => panic!("bit {bit} of byte {at} is not found"),
+            }
+        }
+        assert!(found > 2000 && harmless < found / 100, "{found} found, {harmless} harmless");
+    }
+}
+
+/// Code with another number where it pushes this one.
+fn with_other(code: &[u8], number: &BigUint, other: &BigUint) -> Vec<u8> {
+    let [digits, changed] = [number, other].map(|number| number.to_bytes_be());
+    assert_eq!(digits.len(), changed.len(), "{number:#x} and {other:#x} take as many bytes");
+    let places: Vec<usize> = (0..code.len() - digits.len()).filter(|&at| code[at..].starts_with(&digits)).collect();
+    assert!(!places.is_empty(), "{number:#x} is in the code");
+    let mut code = code.to_vec();
+    for at in places {
+        code[at..at + changed.len()].copy_from_slice(&changed);
+    }
+    code
+}
+
+/// Each constant of a reduction, made one greater, is found.
+#[test]
+fn another_constant_is_found() {
+    let case = small_case(false);
+    let code = case.code();
+    for constant in CONSTANTS {
+        let number = case.system.constant(constant);
+        let changed = with_other(&code, &number, &(&number + 1u8));
+        assert!(case.judge(&changed).is_err(), "{constant:?}");
+    }
+}
+
+/// The greatest words and integers: a multiple of the modulus less in front of a difference, and a multiple of p·A less under a sum that may be below zero, make wrong
+/// results of them, and are found.
+#[test]
+fn bounds_hold_to_their_edges() {
+    let case =
+        Case::new(&p384(), vec![op(FieldOp::Sub, 0, 1, 2), op(FieldOp::Mul, 2, 3, 4)], BTreeSet::from([4]), false);
+    let code = case.code();
+    assert_eq!(case.judge(&code), Ok(()));
+    // A slot with the words of an integer, of which one is as large as may be.
+    let with = |slot: Slot, integer: &BigUint, largest: Option<Residue>, memory: &mut BTreeMap<BigUint, BigUint>| {
+        for residue in RESIDUES {
+            let word = match largest {
+                Some(largest) if largest == residue => case.system.word_max(residue),
+                _ => integer % case.system.modulus(residue),
+            };
+            memory.insert(case.memory.word(slot, residue).into(), word);
+        }
+    };
+    let mut memory = case.memory(&mut Numbers(3), true);
+    with(0, &BigUint::ZERO, None, &mut memory);
+    assert!(case.is_right(&code, &memory));
+    for residue in [Residue::A1, Residue::B1, Residue::B2] {
+        let (modulus, limit) = (case.system.modulus(residue), case.system.word_max(residue));
+        let mut memory = memory.clone();
+        with(1, &(&limit % modulus), Some(residue), &mut memory);
+        assert!(case.is_right(&code, &memory));
+        let above = limit.div_ceil(modulus) * modulus;
+        let changed = with_other(&code, &above, &(&above - modulus));
+        assert!(!case.is_right(&changed, &memory), "{residue:?}");
+        assert!(case.judge(&changed).is_err(), "{residue:?}");
+    }
+    for residue in [Residue::B1, Residue::B2] {
+        // Without the multiple of p that keeps r from being below zero.
+        let offset = &case.system.p % case.system.modulus(residue);
+        let changed = with_other(&code, &offset, &(&offset - 1u8));
+        assert!(!case.is_right(&changed, &memory) && case.judge(&changed).is_err(), "{residue:?}");
+    }
+}
+
+/// Sums of the last length that a word holds, and that leave a result which a slot holds, are right on the greatest words; those of the next length are refused.
+#[test]
+fn sums_of_the_last_length_are_the_last() {
+    let case_of = |times: u64| {
+        let constant = SLOTS + SPARE + 6;
+        let ops = vec![op(FieldOp::Mul, 0, 1, 2), op(FieldOp::Mul, 2, constant, 2)];
+        let mut case = Case::new(&p384(), ops, BTreeSet::from([2]), false);
+        case.constants.push(times.into());
+        case
+    };
+    // (inner·x)·y, reduced modulo each modulus, and that `outer` times.
+    let code = |case: &Case, inner: u64, outer: u64| {
+        let (mut code, memory) = (Assembly::for_fork(Fork::Osaka), &case.memory);
+        let mut e = emit::Emission::new(&case.system, &mut code, None);
+        e.reduce(1, |e, residue| {
+            e.push(outer);
+            if residue != Residue::A2 {
+                e.constant(Constant::Modulus(residue));
+            }
+            e.push(inner);
+            e.load(memory.word(0, residue));
+            e.op(evm::MUL, 2);
+            e.load(memory.word(1, residue));
+            match residue {
+                Residue::A2 => e.op(evm::MUL, 2),
+                _ => e.op(evm::MULMOD, 3),
+            }
+            e.op(evm::MUL, 2);
+        });
+        e.finish(|e, residue| e.store(memory.word(2, residue)));
+        code.assemble(Revision::Evm).unwrap().bytes
+    };
+    let system = System::new(&p384()).unwrap();
+    let largest = |case: &Case, residue: Residue| {
+        let mut memory = case.memory(&mut Numbers(5), true);
+        let integer = system.word_max(residue) % system.modulus(residue);
+        for other in RESIDUES {
+            let word = if other == residue { system.word_max(residue) } else { &integer % system.modulus(other) };
+            memory.insert(case.memory.word(0, other).into(), word);
+        }
+        memory
+    };
+    // A word of 247 bits, 2⁹ times.
+    let (case, longer) = (case_of(512), case_of(513));
+    assert_eq!(case.judge(&code(&case, 512, 1)), Ok(()));
+    assert!(longer.judge(&code(&longer, 513, 1)).is_err());
+    for residue in [Residue::A1, Residue::B1, Residue::B2] {
+        assert!(case.is_right(&code(&case, 512, 1), &largest(&case, residue)), "{residue:?}");
+        assert!(!longer.is_right(&code(&longer, 513, 1), &largest(&longer, residue)), "{residue:?}");
+    }
+    // r < T/A + 2p is at most 64p.
+    let most = system.integer_max();
+    let times = u64::try_from((&most - &system.p * 2u8) * &system.a / (&most * &most)).unwrap();
+    let outer = times / 512;
+    let (case, longer) = (case_of(512 * outer), case_of(512 * (outer + 1)));
+    let made = code(&case, 512, outer);
+    assert_eq!(case.judge(&made), Ok(()));
+    assert!(case.is_right(&made, &case.memory(&mut Numbers(5), true)));
+    let refused = longer.judge(&code(&longer, 512, outer + 1)).unwrap_err();
+    assert!(refused.contains("may be too large"), "{refused}");
+}

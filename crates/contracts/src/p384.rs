@@ -1,0 +1,3 @@
+//! Contracts on P-384.
+
+pub mod verify;

@@ -1,0 +1,275 @@
+//! P-384: its constants, and u·G + v·Q for a point and scalars at run time. NIST SP 800-186, §3.2.1.4.
+//!
+//! A scalar is two words. The sum goes along the digits of v, odd ones to the base 16 ([`crate::odd_multiples`]), and along those of u, for which one of
+//! G, 2G, … 16G is added at each place, so that no digit stands for the identity. An array holds the multiples of both points over one denominator, and steps
+//! carry them to one part that adds: that takes least code. The sum begins with a constant point T; what all of this adds is taken from u beforehand
+//! ([`offset`]). Additions are incomplete; a sum that meets an exceptional case ends with Z = 0, and [`complete`] is for that.
+
+use crate::complete::AMinusThree;
+use crate::fixed_base::Sums;
+use crate::group::{Affine, Jacobian, Projective};
+use crate::odd_multiples::{DIGITS, DOUBLINGS, OddMultiples};
+use crate::p256::{identity, shamir_onto};
+use num_bigint::BigUint;
+use residue_formula::{Fe, Number};
+use residue_ir::{Capacity, Feature, Machine, SequenceStep, WordOp};
+use residue_modular::fields::P384Fp;
+use ruint::aliases::U256;
+use std::sync::LazyLock;
+
+/// Canonical values of the curve's constants.
+#[derive(Debug)]
+pub struct Constants {
+    /// b.
+    pub b: BigUint,
+    /// G.
+    pub generator: Affine<BigUint>,
+    /// n, the number of points.
+    pub order: BigUint,
+}
+
+static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
+    let number = |digits: &str| BigUint::parse_bytes(digits.as_bytes(), 16).expect("these are digits");
+    Constants {
+        b: number("b3312fa7e23ee7e4988e056be3f82d19181d9c6efe8141120314088f5013875ac656398d8a2ed19d2a85c8edd3ec2aef"),
+        generator: Affine::new(
+            number("aa87ca22be8b05378eb1c71ef320ad746e1d3b628ba79b9859f741e082542a385502f25dbf55296c3a545e3872760ab7"),
+            number("3617de4a96262c6f5d9e98bf9292dc29f8f41dbd289a147ce9da3113b5f0b8c00a60b1ce1d7e819d7a431d7c90ea0e5f"),
+        ),
+        order: number(
+            "ffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973",
+        ),
+    }
+});
+
+/// The constants.
+pub fn constants() -> &'static Constants {
+    &CONSTANTS
+}
+
+/// Places of digits of a scalar.
+const PLACES: u32 = 96;
+
+/// A number below 2³⁸⁴ as two words.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair<W> {
+    /// ⌊number / 2²⁵⁶⌋.
+    pub high: W,
+    /// The rest.
+    pub low: W,
+}
+
+/// A constant below 2³⁸⁴.
+pub fn pair<M: Machine>(machine: &M, value: &BigUint) -> Pair<M::Word> {
+    let [high, low] = halves(value).map(|half| machine.word(half));
+    Pair { high, low }
+}
+
+fn halves(value: &BigUint) -> [U256; 2] {
+    let bytes = value.to_bytes_be();
+    let (high, low) = bytes.split_at(bytes.len().saturating_sub(32));
+    [high, low].map(U256::from_be_slice)
+}
+
+/// 1 if a < b, else 0.
+pub fn is_less<M: Machine>(machine: &M, a: Pair<M::Word>, b: Pair<M::Word>) -> M::Word {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let equal = op(WordOp::And, op(WordOp::Eq, a.high, b.high), op(WordOp::Lt, a.low, b.low));
+    op(WordOp::Or, op(WordOp::Lt, a.high, b.high), equal)
+}
+
+/// Sums on the curve.
+pub fn sums() -> Sums<P384Fp> {
+    Sums { a: -P384Fp::from_u64(3) }
+}
+
+/// G as numbers.
+pub fn generator() -> Affine<P384Fp> {
+    let Affine { x, y } = &CONSTANTS.generator;
+    let element = |value| P384Fp::from_canonical(value).expect("it is below p");
+    Affine::new(element(x), element(y))
+}
+
+/// T = τ·G with τ = 3²⁵⁰ modulo n: no multiple of G that anybody has for a key.
+fn tau() -> BigUint {
+    BigUint::from(3u8).modpow(&250u32.into(), &CONSTANTS.order)
+}
+
+/// What [`sum`] has beyond (u + offset)·G + v·Q: T after all doublings, and what digits of u stand for beyond themselves. Modulo n.
+pub fn offset() -> BigUint {
+    let ones = (0..PLACES).fold(BigUint::ZERO, |sum, _| (sum << DOUBLINGS) + 1u32);
+    let doublings = BigUint::from(1u8) << (DOUBLINGS as u32 * (PLACES - 1)); // 4
+    (ones + tau() * doublings) % &CONSTANTS.order
+}
+
+/// y² − x³ + 3x − b: zero exactly if the point is on the curve.
+pub fn curve_defect<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Fe {
+    let Affine { x, y } = point;
+    y.square() - (x.square() - machine.constant(&3u32.into())) * x - machine.constant(&CONSTANTS.b)
+}
+
+/// The words whose cells have the nibbles of a number, each with `first` added: those of the low word, then those of the high one.
+fn nibbles<M: Machine>(machine: &M, number: Pair<M::Word>, first: usize) -> [M::Word; 6] {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let number = Pair { high: machine.bind(number.high), low: machine.bind(number.low) };
+    let mask = machine.word(SequenceStep::<M::Word>::CELLS.each(0xf));
+    let shifted = |word, bits| if bits == 0 { word } else { op(WordOp::Shr, word, machine.small(bits)) };
+    let of = |word, bits| op(WordOp::And, shifted(word, bits), mask);
+    // The high word has 128 bits: two of its rows of cells fill one.
+    let both =
+        |bits| op(WordOp::Or, of(number.high, bits), op(WordOp::Shl, of(number.high, bits + 4), machine.small(128)));
+    let cells = [of(number.low, 0), of(number.low, 4), of(number.low, 8), of(number.low, 12), both(0), both(8)];
+    let after = machine.word(SequenceStep::<M::Word>::CELLS.each(first as u64)); // 0 or 16
+    let moved = |cells| if first == 0 { cells } else { op(WordOp::Or, cells, after) };
+    cells.map(|cells| machine.get(machine.variable("digits", moved(cells))))
+}
+
+/// The step that carries the row for the digit at place `at`, given [`nibbles`].
+fn carry<W: Copy>(nibbles: &[W; 6], at: u32) -> SequenceStep<W> {
+    let (word, first_bit) = match at.checked_sub(64) {
+        None => (at % 4, at / 4 * 16),
+        Some(at) => (4 + at % 4 / 2, at / 4 * 16 + 128 * (at % 2)),
+    };
+    SequenceStep::Carry { word: nibbles[word as usize], first_bit } // u32 to usize widens
+}
+
+/// (k + 2³⁸⁴ − 1)/2 for an odd k, and the same of k − n for an even one.
+fn odd_digits<M: Machine>(machine: &M, k: Pair<M::Word>) -> Pair<M::Word> {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let k = Pair { high: machine.bind(k.high), low: machine.bind(k.low) };
+    let even = machine.bind(machine.not(op(WordOp::And, k.low, machine.small(1))));
+    // With k − n for an even one it is (n + 1)/2 less.
+    let [less_high, less_low] =
+        halves(&((&CONSTANTS.order + 1u32) >> 1u32)).map(|half| op(WordOp::Mul, even, machine.word(half)));
+    let (one, top) = (machine.small(1), machine.small(255));
+    let low = op(WordOp::Or, op(WordOp::Shr, k.low, one), op(WordOp::Shl, k.high, top));
+    let (low, less_low) = (machine.bind(low), machine.bind(less_low));
+    let high = op(WordOp::Add, op(WordOp::Shr, k.high, one), machine.word(U256::ONE << 127usize));
+    let borrow = op(WordOp::Lt, low, less_low);
+    Pair { high: op(WordOp::Sub, op(WordOp::Sub, high, less_high), borrow), low: op(WordOp::Sub, low, less_low) }
+}
+
+/// (u − [`offset`], v, Q) ↦ u·G + v·Q in Jacobian coordinates for scalars below n; Z = 0 says nothing. Q is on the curve.
+pub fn sum<M: Machine>(machine: &M, u: Pair<M::Word>, v: Pair<M::Word>, q: Affine<M::Fe>) -> Jacobian<M::Fe> {
+    let three_halves = (P384Fp::from_u64(2).inverse()).expect("2 is not zero") * P384Fp::from_u64(3);
+    let constant = |value: P384Fp| machine.constant(&value.to_canonical());
+    let multiples = OddMultiples::new(q, constant(-three_halves), constant(three_halves));
+    let points = machine.array::<Affine<M::Fe>>("points", Capacity::Fixed(2 * DIGITS as u32)); // 32
+    machine.reserve(points, machine.small(2 * DIGITS as u64));
+    for nibble in 0..DIGITS {
+        machine.store(points, machine.small(nibble as u64), multiples.multiple(nibble)); // usize to u64 widens
+    }
+    let table = machine.table::<Affine<M::Fe>>("generator", &sums().consecutive(generator(), DIGITS));
+    let first = DIGITS as u64; // 16
+    for nibble in 0..first {
+        let point = machine.lookup(table, machine.small(nibble));
+        machine.store(points, machine.small(first + nibble), multiples.image(point));
+    }
+    let of_u = nibbles(machine, u, DIGITS);
+    let of_v = nibbles(machine, odd_digits(machine, v), 0);
+    let start = sums().multiple(&tau(), generator()).expect("τ is below n");
+    let start = multiples.image(Affine::new(constant(start.x), constant(start.y))).to_jacobian(machine.one());
+    // Where an addition takes an instruction, products with constants are fewer.
+    let has_slots = machine.has(Feature::FieldSlots);
+    let (add, double) = (0, 1);
+    let mut order = Vec::new();
+    for at in (0..PLACES).rev() {
+        for digits in [&of_v, &of_u] {
+            order.extend([carry(digits, at), SequenceStep::Part(add)]);
+        }
+        if at > 0 {
+            order.push(SequenceStep::Part(double));
+        }
+    }
+    let sum = machine.sequence_of(&order, &[None, None], start, |machine, part, sum| match part {
+        part if part == add => sum.add_mixed(machine.take_element(points)),
+        _ => machine.branch(has_slots, |_| multiples.next_place(sum), |_| multiples.next_place_by_sums(sum)),
+    });
+    Jacobian { z: sum.z * multiples.z, ..sum }
+}
+
+/// a ↦ a⁻¹ modulo n, by an instruction where there is one; 0 ↦ 0.
+pub fn invert_scalar<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.inverse(a, inverse_power_of_scalar)
+}
+
+/// a ↦ a⁻¹ = a^(n − 2) modulo n; 0 ↦ 0. n − 2 begins with 192 ones; the rest goes in digits to the base 16, by powers of a in an array. Runs of
+/// squarings are loops, as they would take more code than an account may have.
+pub fn inverse_power_of_scalar<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    const LOW_BITS: u64 = 192;
+    let squared = |a: M::Fe, count: u64| machine.repeat(machine.small(count), a, |_, _, power| power.square());
+    let powers = machine.array::<M::Fe>("powers", Capacity::Fixed(16));
+    machine.reserve(powers, machine.small(16));
+    let mut power = machine.one();
+    for exponent in 0..16 {
+        machine.store(powers, machine.small(exponent), power);
+        power = power * a;
+    }
+    let ones = squared(a, 1) * a; //                        2² − 1
+    let mut ones = squared(ones, 1) * a; //                 2³ − 1
+    for bits in [3, 6, 12, 24, 48, 96] {
+        ones = squared(ones, bits) * ones; //               up to 2¹⁹² − 1
+    }
+    let exponent = &CONSTANTS.order - 2u32;
+    let low = machine.word(halves(&(exponent & ((BigUint::from(1u8) << LOW_BITS) - 1u32)))[1]);
+    machine.repeat(machine.small(LOW_BITS / 4), ones, |machine, turn, power| {
+        let op = |op, a, b| machine.word_op(op, a, b);
+        let place = op(WordOp::Mul, op(WordOp::Sub, machine.small(LOW_BITS / 4 - 1), turn), machine.small(4));
+        let digit = op(WordOp::And, op(WordOp::Shr, low, place), machine.small(15));
+        let power = (0..4).fold(power, |power, _| power.square());
+        power * machine.load(powers, digit)
+    })
+}
+
+/// The same sum for every input, by double and add with complete formulas; u and v as they are.
+pub fn complete<M: Machine>(machine: &M, u: Pair<M::Word>, v: Pair<M::Word>, q: Affine<M::Fe>) -> Projective<M::Fe> {
+    let b = machine.constant(&CONSTANTS.b);
+    let curve = AMinusThree(move |value| b * value);
+    let Affine { x, y } = &CONSTANTS.generator;
+    let g = Affine::new(machine.constant(x), machine.constant(y));
+    let high = shamir_onto(machine, identity(machine), 128, [(u.high, g), (v.high, q)], &curve);
+    shamir_onto(machine, high, 256, [(u.low, g), (v.low, q)], &curve)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use residue_ir::Numbers;
+
+    /// u·G + v·Q by both ways and as numbers, for Q = q·G.
+    fn check(u: &BigUint, v: &BigUint, q: &BigUint) {
+        let n = &CONSTANTS.order;
+        let machine = Numbers::<P384Fp>::new(Vec::new());
+        let key = sums().multiple(q, generator()).unwrap();
+        let expected = sums().multiple(&((u + v * q) % n), generator()).unwrap();
+        let moved = (u + n - offset()) % n;
+        let [moved, u_words, v_words] = [&moved, u, v].map(|value| pair(&machine, value));
+        let Jacobian { x, y, z } = sum(&machine, moved, v_words, key);
+        assert_ne!(z, P384Fp::ZERO);
+        assert_eq!((x, y), (expected.x * z.square(), expected.y * z.square() * z), "{u} {v} {q}");
+        let Projective { x, y, z } = complete(&machine, u_words, v_words, key);
+        assert_ne!(z, P384Fp::ZERO);
+        assert_eq!((x, y), (expected.x * z, expected.y * z), "{u} {v} {q}");
+    }
+
+    #[test]
+    fn sums_are_those_of_numbers() {
+        let n = &CONSTANTS.order;
+        let power = |base: u32, exponent: u32| BigUint::from(base).modpow(&exponent.into(), n);
+        for turn in 1..4 {
+            check(&power(3, 251 + turn), &power(5, 190 + turn), &power(7, 170 + turn));
+        }
+        let [one, last] = [BigUint::from(1u8), n - 1u32];
+        check(&one, &last, &power(11, 160));
+        check(&last, &one, &power(13, 160));
+        check(&BigUint::ZERO, &power(2, 300), &power(17, 130));
+    }
+
+    #[test]
+    fn the_constants_are_of_a_curve_with_that_order() {
+        let machine = Numbers::<P384Fp>::new(Vec::new());
+        assert_eq!(curve_defect(&machine, generator()), P384Fp::ZERO);
+        let last = sums().multiple(&(&CONSTANTS.order - 1u32), generator()).unwrap();
+        assert_eq!((last.x, last.y), (generator().x, -generator().y));
+    }
+}
