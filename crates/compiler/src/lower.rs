@@ -252,7 +252,8 @@ fn lower_with(
     // The data of the program comes last: what its target copies from after the end of the code is zero.
     let with_elements = || parts.iter().filter(|part| part.has_elements());
     with_elements().for_each(|part| part.target.subroutines(code));
-    let pushed = pushed_labels(code.items());
+    let near = lowered.near.iter().map(|(label, _)| *label);
+    let pushed = pushed_labels(code.items()).chain(near).collect();
     for (part, unit) in parts.iter().zip(&units) {
         tables(part, unit, &pushed, code);
     }
@@ -327,13 +328,12 @@ fn first_copied_bytes(part: &Part<'_>) -> u32 {
 }
 
 /// The labels whose offsets are pushed.
-fn pushed_labels(items: &[Item]) -> HashSet<LabelId> {
-    let labels = items.iter().flat_map(|item| match item {
-        Item::PushLabel(label) => std::slice::from_ref(label),
-        Item::PushDistances { from, .. } => from,
-        _ => &[],
-    });
-    labels.copied().collect()
+fn pushed_labels(items: &[Item]) -> impl Iterator<Item = LabelId> {
+    items.iter().flat_map(|item| match item {
+        Item::PushLabel(label) => vec![*label],
+        Item::PushDistances { to, from } => [from, &[*to][..]].concat(),
+        _ => Vec::new(),
+    })
 }
 
 /// Writes as data the tables of a part that code reads: of lookups at constant indices there may be no others left. A table that is left out
