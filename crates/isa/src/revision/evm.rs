@@ -11,7 +11,7 @@ use residue_formula::PerOp;
 /// The revision.
 pub const INTERFACE: Interface = Interface {
     name: "evm",
-    summary: "the EVM without field instructions: ADDMOD and MULMOD on words, moduli of up to 256 bits",
+    summary: "the EVM without field instructions: ADDMOD and MULMOD on words, moduli of up to 430 bits",
     semantics: Semantics::Words,
     opcodes: &[],
     immediates: immediate_table(&[]),

@@ -34,7 +34,7 @@ pub(super) fn layers(
     let mut layers = Vec::new();
     for revision in effort.subjects.revisions(&[Revision::Eip6690_2024]) {
         let trial = made(contract, revision);
-        // The EVM by itself has moduli of up to 256 bits.
+        // The EVM by itself has moduli of up to 430 bits, and some code is too long for it.
         if Revision::BESIDE.contains(&revision) && trial.as_ref().is_err_and(LabError::is_inexpressible) {
             continue;
         }
