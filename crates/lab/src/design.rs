@@ -240,15 +240,15 @@ mod tests {
 
     #[test]
     fn contracts_are_compiled_once_each_and_what_cannot_be_expressed_is_named() {
-        let names = ["bn254/add", "evm384/f6m_mul", "bls12_381/g1_add"];
+        let names = ["bn254/add", "bw6_761/g1_add", "bw6_761/g2_add"];
         let contracts: Vec<_> = names.iter().map(|name| residue_contracts::find(name).unwrap()).collect();
-        // Fields of more than four limbs are none of the second's.
+        // A field of 761 bits is none of the second's.
         let (base, others) = (Revision::Eip6690_2024, [Revision::Evm, Revision::XCodex]);
         let ablation = Ablation { base, others: &others, contracts: &contracts, opcodes: None };
         let steps = Mutex::new(0);
         let compiled = compile(&ablation, &mut |_| *steps.lock().unwrap() += 1).unwrap();
         assert_eq!(*steps.lock().unwrap(), 9);
-        assert_eq!(compiled.left_out().as_deref(), Some("evm: evm384/f6m_mul, bls12_381/g1_add"));
+        assert_eq!(compiled.left_out().as_deref(), Some("evm: bw6_761/g1_add, bw6_761/g2_add"));
         let rows = measure(&compiled, false, &mut |_| ()).unwrap();
         assert_eq!(rows.len(), 2 * 7);
         let gas = |layer: &str| {
