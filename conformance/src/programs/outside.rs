@@ -57,16 +57,22 @@ impl Maker {
         }
     }
 
-    /// Every subprogram with a given modulus, over an odd number of calldata that is not 1.
+    /// Every subprogram with a given modulus, over an odd number of calldata that is not 1: half of them hardly above the constants, 3 or 7.
     pub(super) fn enter_given(&mut self, body: &mut Region) {
         for number in 0..self.program.subprograms.len() {
             let Modulus::Given { limbs } = self.program.subprograms[number].modulus else { continue };
             let words = limbs.div_ceil(4);
+            let is_small = self.random.random_ratio(1, 2);
             let word = |(maker, place): (&mut Self, u32)| {
                 let any = maker.word(2);
                 // Above the limbs there is nothing; the lowest two bits make it odd and above 1.
                 let bits = if place + 1 == words { 64 * limbs - 256 * place } else { 256 };
-                let mask = maker.word_def(WordDef::Constant(U256::MAX >> (256 - bits as usize))); // widens
+                let mask = match (is_small, place) {
+                    (false, _) => U256::MAX >> (256 - bits as usize), // widens
+                    (true, 0) => U256::from(4),
+                    (true, _) => U256::ZERO,
+                };
+                let mask = maker.word_def(WordDef::Constant(mask));
                 let word = maker.op(WordOp::And, any, mask);
                 let three = maker.constant_word(3);
                 if place == 0 { maker.op(WordOp::Or, word, three) } else { word }

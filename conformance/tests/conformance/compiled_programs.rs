@@ -247,7 +247,7 @@ fn programs_over_wide_fields() {
     for seed in (0..cases).map(|case| seed.wrapping_add(case)) {
         let modulus = &moduli[usize::try_from(seed % moduli.len() as u64).unwrap()]; // usize to u64 widens
         let program = match seed % 5 {
-            0 => program_with(modulus, &[Modulus::Known(bn254())], seed),
+            0 => program_with(modulus, &[Modulus::Known(bn254()), Modulus::Given { limbs: 4 }], seed),
             1 => program_with(&bn254(), &[Modulus::Known(modulus.clone())], seed),
             2 => program_of_sequences(modulus, seed),
             _ => program(modulus, seed),

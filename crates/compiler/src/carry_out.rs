@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 use residue_isa::opcode::evm;
 use std::collections::BTreeMap;
 
-/// What bytes of a block make of memory and of words on the stack; none if they read what is not there or do anything else.
+/// The memory and the words on the stack after the bytes of a block; none if they read what is not there or do anything else.
 pub(crate) fn carry_out(
     code: &[u8],
     mut memory: BTreeMap<BigUint, BigUint>,

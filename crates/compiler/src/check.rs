@@ -258,7 +258,7 @@ enum Source {
     Words(Vec<Element>),
 }
 
-/// Who reads blocks back that are stack and memory code.
+/// The readers of blocks that are stack and memory code.
 #[derive(Clone, Copy)]
 enum Judge<'a> {
     /// Values are words.

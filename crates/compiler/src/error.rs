@@ -59,7 +59,7 @@ pub enum CompileError {
     Factor {
         /// The revision.
         revision: Revision,
-        /// What they have in common.
+        /// Their common factor.
         factor: BigUint,
     },
     /// The revision has one field, and the program is over another.

@@ -237,10 +237,13 @@ impl Specialised<'_> {
             Err(CompileError::Far { .. } | CompileError::Assemble(_)) => Some(target::words::Rules::TOO_FAR),
             Err(_) => None,
         };
+        // Over wide fields alone code is short or not: no state is on the stack, and a gas has no other price.
+        let is_wide = self.simplified.units().all(|unit| !has_elements(unit) || features::wide_system(unit).is_some());
         // Code whose labels are too far apart may be some that holds it.
-        let holds_state = built.as_ref().map_or(true, Built::holds_state);
+        let holds_state = !is_wide && built.as_ref().map_or(true, Built::holds_state);
         let mut longest = None;
         while let Some(before) = length(&built)
+            && !(is_wide && rules.is_short())
             && rules.shorten(before, holds_state)
         {
             let short = with_room(&mut rules);
@@ -320,7 +323,7 @@ impl Built {
         self.units.iter().any(|unit| lacks_room(unit.target.as_ref()))
     }
 
-    /// Whether it has values of several words.
+    /// True if a unit has values of several words.
     fn is_wide(&self) -> bool {
         self.units.iter().any(|unit| unit.target.wide().is_some())
     }

@@ -251,7 +251,7 @@ pub trait Target {
         None
     }
 
-    /// Whether slots are memory, which grows by itself.
+    /// True if slots are memory, which grows by itself.
     fn is_in_memory(&self) -> bool {
         self.words().is_some() || self.wide().is_some()
     }

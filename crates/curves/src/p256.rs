@@ -17,7 +17,7 @@ use residue_modular::fields::P256Fp;
 use ruint::aliases::U256;
 use std::sync::LazyLock;
 
-/// Canonical values of the curve's constants.
+/// Canonical values of a curve's constants.
 #[derive(Debug)]
 pub struct Constants {
     /// b.

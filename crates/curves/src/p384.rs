@@ -9,24 +9,13 @@ use crate::complete::AMinusThree;
 use crate::fixed_base::Sums;
 use crate::group::{Affine, Jacobian, Projective};
 use crate::odd_multiples::{DIGITS, DOUBLINGS, OddMultiples};
-use crate::p256::{identity, shamir_onto};
+use crate::p256::{Constants, identity, shamir_onto};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
 use residue_ir::{Capacity, Feature, Machine, SequenceStep, WordOp};
 use residue_modular::fields::P384Fp;
 use ruint::aliases::U256;
 use std::sync::LazyLock;
-
-/// Canonical values of the curve's constants.
-#[derive(Debug)]
-pub struct Constants {
-    /// b.
-    pub b: BigUint,
-    /// G.
-    pub generator: Affine<BigUint>,
-    /// n, the number of points.
-    pub order: BigUint,
-}
 
 static CONSTANTS: LazyLock<Constants> = LazyLock::new(|| {
     let number = |digits: &str| BigUint::parse_bytes(digits.as_bytes(), 16).expect("these are digits");

@@ -74,7 +74,7 @@ impl Wide {
         }
     }
 
-    /// Whether a block was too large for its slots.
+    /// True if a block was too large for its slots.
     pub fn lacks_room(&self) -> bool {
         self.lacks_room.get()
     }

@@ -56,7 +56,7 @@ pub struct Words {
     constants: Vec<BigUint>,
     reverse: Reverse,
     prices: Prices,
-    /// Whether a block was too large for its slots.
+    /// True if a block was too large for its slots.
     lacks_room: Cell<bool>,
     /// Whether numbers stay on the stack where the state of a sequence does.
     holds_numbers: bool,
@@ -305,7 +305,7 @@ impl Words {
         self.places.spare + 1..self.places.first_constant
     }
 
-    /// Whether a block was too large for its slots, and keeps all values in memory.
+    /// True if a block was too large for its slots, and keeps all values in memory.
     pub fn lacks_room(&self) -> bool {
         self.lacks_room.get()
     }

@@ -10,7 +10,7 @@
 
 use super::emit::VALUE_BYTES;
 use super::system::{Constant, RESIDUES, Residue, System};
-use crate::words::read::{Element, Elements};
+use crate::words::read::{Element, Elements, moved};
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer as _;
 use num_traits::{One, Signed, Zero};
@@ -169,20 +169,7 @@ impl Reading<'_> {
                 let word = self.constant(&BigUint::from_bytes_be(immediate));
                 self.stack.push(word);
             }
-            evm::POP => {
-                self.pop()?;
-            }
-            evm::DUP1..=evm::DUP16 => {
-                let depth = usize::from(opcode - evm::DUP1) + 1;
-                let place = self.stack.len().checked_sub(depth).ok_or("DUP reaches below the block")?;
-                self.stack.push(self.stack[place].clone());
-            }
-            evm::SWAP1..=evm::SWAP16 => {
-                let below = usize::from(opcode - evm::SWAP1) + 1;
-                let top = self.stack.len().checked_sub(1).ok_or("SWAP reaches below the block")?;
-                let place = top.checked_sub(below).ok_or("SWAP reaches below the block")?;
-                self.stack.swap(top, place);
-            }
+            evm::POP | evm::DUP1..=evm::SWAP16 => moved(&mut self.stack, opcode)?,
             evm::MLOAD => {
                 let address = self.address()?;
                 let word = self.memory.get(&address).ok_or("memory is read that holds no known value")?;

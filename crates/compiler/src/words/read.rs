@@ -4,7 +4,7 @@
 //! zero, and what a slot keeps must be below p. That is all that is believed of the bytes; how they were found does not matter here.
 
 use super::places::Form;
-use super::terms::{Field, word_max};
+use super::terms::{Field, GIVEN_LEAST, word_max};
 use num_bigint::BigUint;
 use num_integer::Integer as _;
 use num_traits::{One, Zero};
@@ -251,13 +251,20 @@ pub struct Places {
     pub exit: Vec<Held>,
 }
 
-/// Reads the bytes of a block; an error says what is wrong with them.
+/// Reads the bytes of a block; an error says what is wrong with them. Bounds are multiples of p plus numbers, so a block is right for every
+/// given modulus if it is for the least and for the greatest.
 pub fn check(elements: &mut Elements, places: &Places, code: &[u8]) -> Result<(), String> {
-    let p = match &elements.field {
-        Field::Known(modulus) => modulus.clone(),
-        Field::Given => word_max(),
-    };
-    let canonical = |element: Element| Word::new(element, BigUint::zero(), &p - 1u8);
+    match &elements.field {
+        Field::Known(modulus) => check_modulo(&modulus.clone(), elements, places, code),
+        Field::Given => {
+            let least = BigUint::from(GIVEN_LEAST);
+            [least, word_max()].iter().try_for_each(|p| check_modulo(p, elements, places, code))
+        }
+    }
+}
+
+fn check_modulo(p: &BigUint, elements: &mut Elements, places: &Places, code: &[u8]) -> Result<(), String> {
+    let canonical = |element: Element| Word::new(element, BigUint::zero(), p - 1u8);
     let mut reading = Reading { stack: Vec::new(), memory: HashMap::new(), p: p.clone() };
     for (address, &element) in &places.before {
         reading.memory.insert(address.clone(), canonical(element));
@@ -272,7 +279,7 @@ pub fn check(elements: &mut Elements, places: &Places, code: &[u8]) -> Result<()
         reading.memory.insert(address.clone(), word);
     }
     for held in &places.entry {
-        let word = held.word(elements, &p);
+        let word = held.word(elements, p);
         reading.stack.push(word);
     }
     let mut at = 0;
@@ -287,13 +294,13 @@ pub fn check(elements: &mut Elements, places: &Places, code: &[u8]) -> Result<()
         return Err(format!("{} words are left on the stack, not {}", reading.stack.len(), places.exit.len()));
     }
     for (at, (word, held)) in reading.stack.iter().zip(&places.exit).enumerate() {
-        if !held.is_met(word, &held.word(elements, &p)) {
+        if !held.is_met(word, &held.word(elements, p)) {
             return Err(format!("word {at} that is left on the stack is another one, or too large"));
         }
     }
     for (address, element) in &places.after {
         match reading.memory.get(address) {
-            Some(word) if word.element == *element && word.most < p => {}
+            Some(word) if word.element == *element && word.most < *p => {}
             Some(word) if word.element == *element => {
                 return Err(format!("address {address} is not below the modulus"));
             }
@@ -330,6 +337,25 @@ impl Held {
     }
 }
 
+/// POP, DUP or SWAP on the words of a block; an error if they reach below them.
+pub fn moved<W: Clone>(stack: &mut Vec<W>, opcode: u8) -> Result<(), String> {
+    let place = |depth| stack.len().checked_sub(depth).ok_or_else(|| "something below the block is read".to_owned());
+    match opcode {
+        evm::DUP1..=evm::DUP16 => {
+            let place = place(usize::from(opcode - evm::DUP1) + 1)?;
+            stack.push(stack[place].clone());
+        }
+        evm::SWAP1..=evm::SWAP16 => {
+            let (top, place) = (place(1)?, place(usize::from(opcode - evm::SWAP1) + 2)?);
+            stack.swap(top, place);
+        }
+        _ => {
+            stack.truncate(place(1)?);
+        }
+    }
+    Ok(())
+}
+
 struct Reading {
     stack: Vec<Word>,
     memory: HashMap<BigUint, Word>,
@@ -354,20 +380,7 @@ impl Reading {
                 let element = elements.constant(&value);
                 self.stack.push(Word::new(element, value.clone(), value));
             }
-            evm::POP => {
-                self.pop()?;
-            }
-            evm::DUP1..=evm::DUP16 => {
-                let depth = usize::from(opcode - evm::DUP1) + 1;
-                let place = self.stack.len().checked_sub(depth).ok_or("DUP reaches below the block")?;
-                self.stack.push(self.stack[place].clone());
-            }
-            evm::SWAP1..=evm::SWAP16 => {
-                let below = usize::from(opcode - evm::SWAP1) + 1;
-                let top = self.stack.len().checked_sub(1).ok_or("SWAP reaches below the block")?;
-                let place = top.checked_sub(below).ok_or("SWAP reaches below the block")?;
-                self.stack.swap(top, place);
-            }
+            evm::POP | evm::DUP1..=evm::SWAP16 => moved(&mut self.stack, opcode)?,
             evm::MLOAD => {
                 let address = self.pop()?;
                 let word = self.memory.get(&address.most).filter(|_| address.least == address.most);

@@ -85,6 +85,9 @@ impl Field {
     }
 }
 
+/// The least modulus that may be given.
+pub const GIVEN_LEAST: u8 = 3;
+
 /// 2²⁵⁶ − 1.
 pub fn word_max() -> BigUint {
     (BigUint::one() << 256u32) - 1u8
@@ -350,8 +353,12 @@ impl Making<'_> {
         id
     }
 
-    /// Of the numbers that are taken away: the multiple of p that is no smaller.
+    /// Of the numbers that are taken away: the multiple of p that is no smaller. Of a given p each of them is at most p, and a sum of them
+    /// may be more than the multiple that holds it for the greatest p.
     fn multiple(&self, sum: &Sum) -> BigUint {
+        if *self.field == Field::Given {
+            return sum.taken.len().into();
+        }
         let taken: BigUint = sum.taken.iter().map(|&id| &self.max[id]).sum();
         (taken + &self.p - 1u8) / &self.p
     }
@@ -426,8 +433,14 @@ impl Making<'_> {
 
     fn sum(&mut self, x: &Sum, y: &Sum) -> Sum {
         let mut constant = &x.constant + &y.constant;
-        if let Field::Known(modulus) = self.field {
-            constant %= modulus;
+        match self.field {
+            Field::Known(modulus) => constant %= modulus,
+            // It may be above a given modulus, so it is no constant.
+            Field::Given if constant >= BigUint::from(GIVEN_LEAST) => {
+                let (a, b) = (self.word(x), self.word(y));
+                return Sum::of(self.node(Node::AddMod(a.min(b), a.max(b))));
+            }
+            Field::Given => {}
         }
         let sum = Sum {
             added: [&x.added[..], &y.added[..]].concat(),
@@ -463,7 +476,8 @@ impl Making<'_> {
             }
         }
         let (a, b) = (self.word(x), self.word(y));
-        let fits = &self.max[a] * &self.max[b] <= self.limit;
+        // A product of constants may be above a given modulus.
+        let fits = *self.field != Field::Given && &self.max[a] * &self.max[b] <= self.limit;
         if !stays && fits && (self.is_short() || constant.is_some_and(|constant| constant < BigUint::from(256u32))) {
             return Sum::of(self.node(Node::Times(a, b)));
         }

@@ -155,6 +155,52 @@ fn random_blocks_are_their_operations() {
     assert!(blocks > 110, "{blocks}");
 }
 
+/// Words with no bound but a modulus that is given, which may be hardly above the constants.
+#[test]
+fn blocks_over_given_moduli_are_their_operations() {
+    let constants = [0u8, 1, 2].map(BigUint::from);
+    let first_constant = SLOTS + EXTRA;
+    let mut blocks = 0;
+    for seed in 0..200u64 {
+        let mut numbers = Numbers((seed + 71).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut ops = block(&mut numbers, 12);
+        for operand in ops.iter_mut().flat_map(|op| [&mut op.x, &mut op.y]) {
+            if numbers.below(2) > 0 {
+                *operand = first_constant + Slot::try_from(numbers.below(3)).unwrap();
+            } else if numbers.below(2) > 0 {
+                // Few slots, so that operations read what others wrote.
+                *operand %= 4;
+            }
+        }
+        ops.iter_mut().for_each(|op| op.out %= 4);
+        // Differences of constants add up where nothing is multiplied, and where few of them are kept.
+        let is_linear = seed % 2 > 0;
+        ops.iter_mut()
+            .filter(|op| is_linear && op.operation == FieldOp::Mul)
+            .for_each(|op| op.operation = FieldOp::Sub);
+        let kept: BTreeSet<Slot> = ops[if is_linear { 11 } else { 0 }..].iter().map(|op| op.out).collect();
+        let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(SLOTS..SLOTS + EXTRA).collect();
+        let prices = Prices { bytes_a_gas: Prices::GAS_ALONE, loads_modulus: true, in_memory: vec![] };
+        let best = terms(&ops, &kept, &Field::Given, (first_constant, &constants), None);
+        let turned = turned(&ops, &kept, &Field::Given, (first_constant, &constants), None, || numbers.below(2) > 0);
+        for terms in [best, turned] {
+            let Some(emitted) = schedule(&terms, &own, &prices, &mut Plans::default(), Effort::Whole) else { continue };
+            for p in [BigUint::from(3u8), BigUint::from(5u8), BigUint::from(97u8), word_max()] {
+                let before: HashMap<Slot, BigUint> =
+                    (0..SLOTS).map(|slot| (slot, &p - 1u8 - BigUint::from(numbers.below(3)))).collect();
+                let mut memory = before.clone();
+                let expected = after(&ops, before, first_constant, &constants, &p);
+                assert!(carry_out(&terms, &emitted.instructions, &p, &mut memory, Vec::new()).is_empty());
+                for slot in &kept {
+                    assert_eq!(memory[slot], expected[slot], "seed {seed}, p = {p}, slot {slot}");
+                }
+            }
+            blocks += 1;
+        }
+    }
+    assert!(blocks > 350, "{blocks} of 400 blocks have a plan");
+}
+
 /// A block of any length is cut for plans; what a piece leaves in slots is what the next one finds.
 #[test]
 fn pieces_of_a_block_are_the_block() {
