@@ -9,6 +9,7 @@
 pub mod backward;
 pub mod block;
 pub mod emit;
+pub mod field;
 pub mod held;
 pub mod inversion;
 mod least;

@@ -11,10 +11,11 @@ use super::{Places, RowSizes, Target, clear, copy_memory, mont_bytes, parse_one_
 use crate::words::backward::{Effort, Plans};
 use crate::words::block::pieces;
 use crate::words::emit::{Emitted, Instruction, Operation, Prices, number};
+use crate::words::field::Field;
 use crate::words::places::Ends;
 use crate::words::read::{self, Elements};
 use crate::words::schedule::schedule;
-use crate::words::terms::{Field, Terms, terms_known};
+use crate::words::terms::{Terms, terms_known};
 use num_bigint::BigUint;
 use residue_ir::program::Program;
 use residue_ir::{FieldOp, Modulus};

@@ -17,8 +17,9 @@ mod tests;
 
 use super::block::Named;
 use super::emit::{Emitted, Prices, Resident, number, residents};
+use super::field::Field;
 use super::held::{Around, Choice};
-use super::terms::{Field, Id, KnownSigns, Node, Terms};
+use super::terms::{Id, KnownSigns, Node, Terms};
 use ends::Ends;
 use instructions::instructions;
 use num_bigint::BigUint;

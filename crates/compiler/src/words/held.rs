@@ -4,8 +4,9 @@
 //! memory, and words need not be canonical: each value is held below a multiple of p that is the same for all parts, and as itself or its negative. Which
 //! of these takes little gas is found by count, one value at a time, and which takes the least by plans.
 
+use super::field::Field;
 use super::places::{Ends, Form, Place};
-use super::terms::{Field, KnownSigns, terms_known};
+use super::terms::{KnownSigns, terms_known};
 use num_bigint::BigUint;
 use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};

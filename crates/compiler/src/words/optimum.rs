@@ -5,8 +5,9 @@
 
 use super::backward::{Effort, Plans};
 use super::emit::Prices;
+use super::field::Field;
 use super::schedule::schedule;
-use super::terms::{Field, Node, Terms, terms};
+use super::terms::{Node, Terms, terms};
 use num_bigint::BigUint;
 use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};

@@ -3,8 +3,8 @@
 //! A word is known by what it is mod p, a sum of multiples of values and products, and by bounds: ADD must not wrap around, SUB not go below
 //! zero, and what a slot keeps must be below p. That is all that is believed of the bytes; how they were found does not matter here.
 
+use super::field::{Field, GIVEN_LEAST, word_max};
 use super::places::Form;
-use super::terms::{Field, GIVEN_LEAST, word_max};
 use num_bigint::BigUint;
 use num_integer::Integer as _;
 use num_traits::{One, Zero};

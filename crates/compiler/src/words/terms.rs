@@ -7,6 +7,7 @@
 
 use super::block::{Block, Named, named, without_bounds};
 use super::emit::Operation;
+use super::field::{Field, GIVEN_LEAST, word_max};
 use super::places::{Ends, Place};
 use super::signs::signs;
 use num_bigint::BigUint;
@@ -64,33 +65,6 @@ impl Node {
     pub fn is_computed(&self) -> bool {
         !matches!(self, Node::Slot(_) | Node::Held(_) | Node::Constant(_) | Node::Modulus)
     }
-}
-
-/// What words the numbers of a block are below.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Field {
-    /// This modulus, of at most 256 bits.
-    Known(BigUint),
-    /// An odd one of at most 256 bits that memory holds.
-    Given,
-}
-
-impl Field {
-    /// The largest that the modulus may be.
-    fn most(&self) -> BigUint {
-        match self {
-            Field::Known(modulus) => modulus.clone(),
-            Field::Given => word_max(),
-        }
-    }
-}
-
-/// The least modulus that may be given.
-pub const GIVEN_LEAST: u8 = 3;
-
-/// 2²⁵⁶ − 1.
-pub fn word_max() -> BigUint {
-    (BigUint::one() << 256u32) - 1u8
 }
 
 /// The words of a block.

@@ -4,10 +4,10 @@
 use super::backward::{Effort, Plans};
 use super::block::pieces;
 use super::emit::{Emitted, Instruction, Operation, Prices, number};
+use super::field::{Field, word_max};
 use super::places::{Ends, Form, Place};
 use super::schedule::schedule;
-use super::terms::word_max;
-use super::terms::{Field, KnownSigns, Terms, terms, terms_known, turned};
+use super::terms::{KnownSigns, Terms, terms, terms_known, turned};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 use residue_ir::FieldOp;

@@ -4,9 +4,9 @@ use super::Words;
 use crate::words::backward::{Effort, Sequence};
 use crate::words::block::named_in_order;
 use crate::words::emit::Prices;
+use crate::words::field::Field;
 use crate::words::held::{self, Choice, Kind, PartOps};
 use crate::words::places::{Ends, Form, Place};
-use crate::words::terms::Field;
 use residue_passes::{Slot, SlotOp};
 use std::collections::BTreeSet;
 
