@@ -15,6 +15,7 @@ use crate::target::Target;
 use crate::target::wide::Wide;
 use crate::target::words::Words;
 use crate::words::read::{Element, Elements};
+use foldhash::{HashMap, HashMapExt};
 use num_bigint::BigUint;
 use residue_ir::program::{Block, Control, ControlKind, Function, Operand, Program, Region, Statement, Value, WordDef};
 use residue_isa::FieldOp;
@@ -26,7 +27,7 @@ use residue_passes::fp6::SlotFp6;
 use residue_passes::multiples::MULTIPLE_END;
 use residue_passes::sums::SlotSum;
 use residue_passes::{Allocation, Placement, Slot};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A number that stands for a field value: equal numbers, equal values.

@@ -7,11 +7,11 @@
 //!
 //! Judge: `conformance/tests/conformance/compiled_programs.rs` holds it to the stack at each instruction that random programs execute.
 
+use foldhash::{HashMap, HashMapExt};
 use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::opcode::subroutine::{CALLSUB, RETURNSUB};
 use residue_isa::{FieldInstruction, Revision};
-use std::collections::HashMap;
 
 /// Words that the EVM's stack has (Yellow Paper, §9.1).
 pub(crate) const HEIGHT_MAX: usize = 1024;

@@ -28,6 +28,7 @@ use crate::paths;
 use crate::target::{RowSizes, Target, clear, push};
 use conventions::{Convention, Conventions};
 use fixedbitset::FixedBitSet;
+use foldhash::{HashMap, HashMapExt, HashSet};
 pub use held::{HeldEnds, HeldWay, HeldWord, Way};
 use layout::{Layout, layout};
 use residue_ir::Effect;
@@ -48,7 +49,7 @@ use residue_passes::sums::{SlotSum, readings, sums};
 use residue_passes::{Allocation, Placement, Row, Slot};
 use ruint::aliases::U256;
 use sequence::Entrances;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Where the items of a block are in the assembly, for the checker.

@@ -1,8 +1,8 @@
 //! Ways through a program: what one run can enter, where it ends, and which variables it sets first.
 
+use foldhash::{HashSet, HashSetExt};
 use residue_ir::Effect;
 use residue_ir::program::{ControlKind, Program, Region, Statement, SubprogramId, VariableId};
-use std::collections::HashSet;
 
 /// Whether a subprogram, or the region of `programs`, the program and its subprograms, always ends the program.
 pub(crate) fn ends(programs: &[&Program], region: &Region) -> bool {

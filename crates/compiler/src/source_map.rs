@@ -5,6 +5,7 @@
 
 use crate::check::item_bytes;
 use crate::{Built, Unit};
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use residue_ir::program::{Block, Op, Operand, Value};
 use residue_isa::FieldOp;
 use residue_isa::assembly::LabelId;
@@ -14,7 +15,7 @@ use residue_passes::fp2::{self, Fp2};
 use residue_passes::fp6::{self, Fp6};
 use residue_passes::fused::Fused;
 use residue_passes::sums::{Sum, readings, sums};
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -112,7 +113,7 @@ impl SourceMap {
 
 /// The map of a program that has been built and checked.
 pub(crate) fn source_map(built: &Built) -> SourceMap {
-    let mut reading = Reading { paths: HashMap::from([(Vec::new(), 0)]), spans: Vec::new() };
+    let mut reading = Reading { paths: HashMap::from_iter([(Vec::new(), 0)]), spans: Vec::new() };
     for unit in &built.units {
         for (number, function) in unit.program.functions.iter().enumerate() {
             let mut blocks: BTreeMap<Value, &Block> = BTreeMap::new();

@@ -14,11 +14,11 @@ use crate::program::{
 };
 use crate::scratch::Scratch;
 use crate::words;
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use num_bigint::BigUint;
 use num_traits::Zero;
 use ruint::aliases::U256;
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::ops::Range;
 

@@ -3,8 +3,8 @@
 //! They are for those who look at what a program costs; nothing that is computed depends on them.
 
 use crate::names::Value;
+use foldhash::HashMap;
 use residue_formula::scope::Scope;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Where the operations of a function come from.

@@ -12,13 +12,13 @@ use crate::program::{
     Arm, ArrayDecl, ArrayId, ConstantId, Control, ControlKind, FieldOp, Function, FunctionId, Modulus, Op, Operand,
     Order, Program, Region, Statement, SubprogramId, TableDecl, TableId, Value, VariableId, Word, WordDef,
 };
+use foldhash::{HashMap, HashMapExt};
 use num_bigint::BigUint;
 use residue_formula::bundle::Bundle;
 use residue_formula::scope;
 use residue_formula::{Fe, Fp2Product, least_n};
 use ruint::aliases::U256;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::ops::{Add, Mul, Neg, Sub};
 

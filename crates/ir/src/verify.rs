@@ -14,8 +14,8 @@ use crate::program::{
     SubprogramId, TableId, Value, VariableId, Word, WordDef,
 };
 use crate::text::abridged;
+use foldhash::{HashSet, HashSetExt};
 use ruint::aliases::U256;
-use std::collections::HashSet;
 use thiserror::Error;
 
 /// What is wrong with a program.

@@ -11,8 +11,8 @@ use crate::liveness::{Liveness, Passed, liveness};
 use crate::rows::{Row, Rows, Sizes, lines, side_by_side, together};
 use crate::slots::{Slot, SlotOp};
 use fixedbitset::FixedBitSet;
+use foldhash::{HashMap, HashMapExt};
 use residue_ir::program::{Function, FunctionId, Op, Operand, Program, Region, Statement, Value};
-use std::collections::HashMap;
 use std::mem;
 use thiserror::Error;
 
@@ -337,9 +337,15 @@ impl Colouring<'_> {
         let fewest = self.colour.iter().flatten().max().map_or(0, |slot| slot + 1);
         let all = u64::MAX;
         let mut best = (self.code_bytes(choice, all).unwrap_or(all), self.colour.clone());
-        for (slack, passed_first) in choice.slacks.iter().flat_map(|&slack| [(slack, false), (slack, true)]) {
+        let mut windows: Vec<Slot> = choice.slacks.iter().map(|&slack| (fewest + slack).min(self.limit)).collect();
+        windows.dedup();
+        // Where calls take and give nothing, both orders are one.
+        let orders: &[bool] = if self.hints.iter().all(Vec::is_empty) { &[false] } else { &[false, true] };
+        for (window, &passed_first) in
+            windows.into_iter().flat_map(|window| orders.iter().map(move |order| (window, order)))
+        {
             self.colour.fill(None);
-            self.window = (fewest + slack).min(self.limit);
+            self.window = window;
             self.cursor = 0; // All functions take their state from the lowest slots.
             if self.run(passed_first).is_ok()
                 && let Some(code_bytes) = self.code_bytes(choice, best.0)

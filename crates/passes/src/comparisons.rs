@@ -1,11 +1,11 @@
 //! Questions about one value that are questions about two, for interfaces that compare slots: what is compared need not be computed.
 
 use crate::sums::readings;
+use foldhash::{HashMap, HashMapExt};
 use num_bigint::BigUint;
 use num_traits::Zero;
 use residue_ir::program::{ConstantId, Function, Op, Operand, Program, Rewritten, Statement, Value};
 use residue_ir::{Effect, FieldOp};
-use std::collections::HashMap;
 
 /// Asks whether x = y where it is asked whether x − y is zero, which nothing else reads; and with `has_order`, under an odd modulus,
 /// whether −x < x where it is asked whether 2x is odd, which is the same: 2x is even, or 2x − m is odd. In every unit.

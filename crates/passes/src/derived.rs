@@ -2,10 +2,10 @@
 //! into a slot. What formulas need is full of them: small numbers, and negatives, as those of conjugates.
 
 use crate::slots::{Slot, SlotOp};
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use num_bigint::BigUint;
 use num_traits::Zero;
 use residue_ir::FieldOp;
-use std::collections::{HashMap, HashSet};
 
 /// How a pool of constants comes into slots.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,9 @@
 use crate::Slot;
 use crate::fused::{self, Fused};
 use crate::sums::{Sum, readings, sums};
+use foldhash::{HashMap, HashMapExt};
 use residue_ir::program::{Block, Function, Operand, Program, Value};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// A product in Fp2 of elements in slots, that of the coefficient of 1 first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,8 +7,9 @@
 use crate::Slot;
 use crate::fused::{self, Fused};
 use crate::sums::{Sum, readings, sums};
+use foldhash::{HashMap, HashMapExt};
 use residue_ir::program::{Block, FieldOp, Function, Op, Operand, Program, Value};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What ξ = a + b·u is looked for: that of BLS12-381, and for BN254 that of most libraries and that of our tower.
 const NONRESIDUES: [[u8; 2]; 3] = [[1, 1], [9, 1], [3, 0]];

@@ -1,8 +1,9 @@
 //! Operations of a block that one instruction makes: where they are, and how they are brought together.
 
 use crate::sums::readings;
+use foldhash::HashMap;
 use residue_ir::program::{Block, Program, Rewritten, Statement, Value};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// What one instruction makes of several operations of a block.

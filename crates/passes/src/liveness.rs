@@ -4,8 +4,8 @@
 //! reads from outside is collected first, since the next turn needs it at the end of this one.
 
 use fixedbitset::FixedBitSet;
+use foldhash::{HashMap, HashMapExt};
 use residue_ir::program::{Arm, Block, Control, ControlKind, Function, FunctionId, Operand, Region, Statement, Value};
-use std::collections::HashMap;
 use std::mem;
 
 /// What allocation needs to know about a function.

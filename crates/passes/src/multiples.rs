@@ -9,11 +9,11 @@
 //! go-ethereum prices it) to 0.01 % more.
 
 use crate::simplify::drop_unread;
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use num_bigint::BigUint;
 use residue_ir::program::{
     Block, ConstantId, ControlKind, FieldOp, Function, Op, Operand, Program, Region, Statement, Value,
 };
-use std::collections::{HashMap, HashSet};
 
 /// How small multiples are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

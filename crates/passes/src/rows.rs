@@ -10,12 +10,12 @@ mod parses;
 mod transfers;
 mod variables;
 
+use foldhash::{HashSet, HashSetExt};
 use residue_ir::program::{
     Arm, ArrayId, Block, Control, ControlKind, FunctionId, Operand, Program, Region, Statement, Value, VariableId,
     Word, WordDef,
 };
 use residue_ir::{Capacity, Cells, Effect};
-use std::collections::HashSet;
 use transfers::all_values;
 
 pub use parses::Parses;

@@ -1,7 +1,7 @@
 //! Two small passes: common subexpressions within a block, and operations whose value is never read.
 
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use residue_ir::program::{Block, FieldOp, Function, Op, Operand, Program, Rewritten, Statement, Value};
-use std::collections::{HashMap, HashSet};
 
 /// The same program with fewer operations.
 pub fn simplify(program: &mut Program) {

@@ -1,11 +1,11 @@
 //! A program for one interface: what it asks of the interface is answered, and what is never executed then goes.
 
+use foldhash::{HashMap, HashMapExt};
 use residue_ir::program::{
     Control, ControlKind, Function, Operand, Program, Region, Rewritten, Statement, SubprogramId, Value, Word, WordDef,
 };
 use residue_ir::{Effect, Feature};
 use ruint::aliases::U256;
-use std::collections::HashMap;
 
 /// Whether `program` asks anything of its interface.
 pub fn asks(program: &Program) -> bool {

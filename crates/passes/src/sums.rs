@@ -6,8 +6,9 @@
 
 use crate::Slot;
 use crate::fused::{self, Fused};
+use foldhash::{HashMap, HashMapExt};
 use residue_ir::program::{Block, FieldOp, Function, Op, Operand, Program, Value};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// A sum of products of slots.
 #[derive(Debug, Clone, PartialEq, Eq)]

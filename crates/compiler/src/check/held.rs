@@ -5,10 +5,11 @@ use super::{Evidence, in_slots, item_bytes};
 use crate::lower::{HeldEnds, HeldWay, HeldWord, Way};
 use crate::target::words::Words;
 use crate::words::read::{Element, Elements, Held};
+use foldhash::HashMap;
 use num_bigint::BigUint;
 use residue_ir::program::{Arm, Control, ControlKind, Function, Operand, Order, Statement, Value};
 use residue_passes::Slot;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// The words at both ends as the reader knows them.
 pub(super) fn read(elements: &mut Elements, known: (&[Element], &[BigUint]), ends: &HeldEnds) -> [Vec<Held>; 2] {

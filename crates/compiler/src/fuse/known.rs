@@ -1,9 +1,9 @@
 //! Blocks that were fused before: a program has most of them in common with itself for another revision.
 
 use super::{fuse, fuse_well};
+use foldhash::HashMap;
 use residue_isa::FieldInstruction;
 use residue_passes::{Slot, SlotOp};
-use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Results by what they are of: where lanes may stride, and the operations.

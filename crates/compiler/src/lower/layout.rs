@@ -5,10 +5,10 @@ use crate::Part;
 use crate::error::CompileError;
 use crate::paths::ends;
 use crate::target::is_short_set_up;
+use foldhash::{HashSet, HashSetExt};
 use residue_ir::program::{ArrayDecl, ArrayId, Program, Statement};
 use residue_ir::{Capacity, Effect};
 use residue_isa::revision::rules::ARRAY_ELEMENTS_MAX;
-use std::collections::HashSet;
 
 /// Addresses in memory.
 pub(super) struct Layout {

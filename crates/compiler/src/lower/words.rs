@@ -3,6 +3,7 @@
 use super::{DUP_DEPTH_MAX, Entry, Lowering, hash};
 use crate::error::CompileError;
 use crate::target::push;
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use num_bigint::BigUint;
 use residue_ir::program::{ArrayId, Function, VariableId, Word, WordDef};
 use residue_ir::{Effect, ModOp, WordOp};
@@ -11,7 +12,6 @@ use residue_isa::opcode::evm;
 use residue_passes::rows::walk;
 use residue_passes::{Row, Slot};
 use ruint::aliases::U256;
-use std::collections::{HashMap, HashSet};
 
 /// How deep a word that is still read may lie before room is made: an expression has operands of its own above it.
 const REACH: usize = 14;

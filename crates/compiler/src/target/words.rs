@@ -16,6 +16,7 @@ use crate::words::places::Ends;
 use crate::words::read::{self, Elements};
 use crate::words::schedule::schedule;
 use crate::words::terms::{Terms, terms_known};
+use foldhash::HashMap;
 use num_bigint::BigUint;
 use residue_ir::program::Program;
 use residue_ir::{FieldOp, Modulus};
@@ -26,7 +27,7 @@ use residue_passes::moves::Copy;
 use residue_passes::{Slot, SlotOp};
 use rules::numbers_in_memory;
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 

@@ -5,13 +5,14 @@
 
 use super::sums::{Atom, Form, Linear, Origin, Source, Sums, gcd, sums};
 use super::system::{Constant, RESIDUES, Residue, System};
+use foldhash::{HashMap, HashMapExt};
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::{Signed, Zero};
 use residue_isa::assembly::Assembly;
 use residue_isa::opcode::evm;
 use residue_passes::Slot;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Bytes of a value in memory: a word for each residue.

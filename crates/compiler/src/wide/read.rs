@@ -11,11 +11,12 @@
 use super::emit::VALUE_BYTES;
 use super::system::{Constant, RESIDUES, Residue, System};
 use crate::words::read::{Element, Elements, moved};
+use foldhash::{HashMap, HashMapExt};
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer as _;
 use num_traits::{One, Signed, Zero};
 use residue_isa::opcode::evm;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// An unknown, by its number.

@@ -5,11 +5,12 @@
 //! and again is made once if that is cheaper. Judge: [`super::read`], and random blocks in `tests`.
 
 use super::system::{MULTIPLE_MAX, System};
+use foldhash::{HashMap, HashMapExt};
 use num_bigint::{BigInt, BigUint};
 use num_traits::{ToPrimitive, Zero};
 use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A value that is four words, or a constant, by its number in [`Sums::atoms`].
 pub type Atom = usize;

@@ -21,13 +21,14 @@ use super::field::Field;
 use super::held::{Around, Choice};
 use super::terms::{Id, KnownSigns, Node, Terms};
 use ends::Ends;
+use foldhash::{HashMap, HashMapExt};
 use instructions::instructions;
 use num_bigint::BigUint;
 use ranks::Ranked;
 use residue_passes::Slot;
 use state::{Found, Item, State, Step, member_waiting};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// p.

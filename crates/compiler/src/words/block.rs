@@ -1,10 +1,11 @@
 //! The operations of a block, and what each reads and is read by.
 
 use super::places::{Ends, Form, Place};
+use foldhash::{HashMap, HashMapExt};
 use num_bigint::BigUint;
 use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// Operations on slots, and what each reads and is read by.
 #[derive(Debug)]

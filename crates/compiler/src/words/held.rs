@@ -7,10 +7,11 @@
 use super::field::Field;
 use super::places::{Ends, Form, Place};
 use super::terms::{KnownSigns, terms_known};
+use foldhash::{HashMap, HashMapExt, HashSet};
 use num_bigint::BigUint;
 use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a state is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,7 +147,7 @@ const RESULTS: u32 = 1 << 20;
 pub fn best_order(count: usize, mut cost: impl FnMut(&[usize], u64) -> Option<u64>) -> Option<Vec<usize>> {
     let mut best: Vec<usize> = (0..count).collect();
     let mut least = cost(&best, u64::MAX);
-    let mut seen = HashSet::from([best.clone()]);
+    let mut seen = HashSet::from_iter([best.clone()]);
     loop {
         let before = best.clone();
         let pairs = (0..count).flat_map(|at| (at + 1..count).map(move |other| (at, other)));

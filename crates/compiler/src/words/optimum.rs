@@ -8,11 +8,12 @@ use super::emit::Prices;
 use super::field::Field;
 use super::schedule::schedule;
 use super::terms::{Node, Terms, terms};
+use foldhash::HashMap;
 use num_bigint::BigUint;
 use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeSet, BinaryHeap};
 
 /// Words on the stack at most.
 const HEIGHT: usize = 7;
@@ -66,7 +67,7 @@ fn bound(terms: &Terms, (stack, stored): &State) -> u64 {
 fn optimum(terms: &Terms) -> u64 {
     let all = (1u8 << terms.outputs.len()) - 1;
     let start: State = (Vec::new(), 0);
-    let mut best: HashMap<State, u64> = HashMap::from([(start.clone(), 0)]);
+    let mut best: HashMap<State, u64> = HashMap::from_iter([(start.clone(), 0)]);
     let mut open = BinaryHeap::from([(Reverse(bound(terms, &start)), Reverse(0), start)]);
     while let Some((_, Reverse(paid), state)) = open.pop() {
         if best[&state] < paid {

@@ -1,10 +1,10 @@
 //! Longer blocks for a target without slots: elements of tables whose place is known are constants, and blocks that stand next to each other
 //! are one.
 
+use foldhash::{HashMap, HashMapExt};
 use num_bigint::BigUint;
 use residue_ir::program::{Block, ConstantId, Operand, Program, Region, Statement, Value, WordDef};
 use residue_ir::{Effect, Function};
-use std::collections::HashMap;
 
 /// `program` with longer blocks; subprograms too.
 pub fn prepare(program: &Program) -> Program {

@@ -5,13 +5,14 @@
 
 use super::field::{Field, GIVEN_LEAST, word_max};
 use super::places::Form;
+use foldhash::{HashMap, HashMapExt};
 use num_bigint::BigUint;
 use num_integer::Integer as _;
 use num_traits::{One, Zero};
 use residue_ir::FieldOp;
 use residue_ir::program::{Block, Function, Operand, Value};
 use residue_isa::opcode::evm;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// What a number is mod p: multiples of atoms, none of them 0. Atom 0 is the number 1.
 type Sum = BTreeMap<usize, BigUint>;

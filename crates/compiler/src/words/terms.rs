@@ -10,11 +10,12 @@ use super::emit::Operation;
 use super::field::{Field, GIVEN_LEAST, word_max};
 use super::places::{Ends, Place};
 use super::signs::signs;
+use foldhash::{HashMap, HashMapExt};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// A term, by its place in [`Terms::nodes`]. Terms come after what they are made of.
 pub type Id = usize;

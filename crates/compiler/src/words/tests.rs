@@ -8,11 +8,12 @@ use super::field::{Field, word_max};
 use super::places::{Ends, Form, Place};
 use super::schedule::schedule;
 use super::terms::{KnownSigns, Terms, terms, terms_known, turned};
+use foldhash::HashMap;
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// Slots in all, constants after them.
 const SLOTS: Slot = 48;

@@ -4,8 +4,8 @@ use super::Place;
 use crate::effect::Effect;
 use crate::limits::{MODULUS_BITS_MAX, RETURNED_BYTES_MAX};
 use crate::program::{Program, VariableId};
+use foldhash::{HashSet, HashSetExt};
 use num_bigint::BigUint;
-use std::collections::HashSet;
 
 /// Checks where a value is shifted from.
 pub(super) fn high(program: &Program, first_bit: u32) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! A search keeps some of one state for the next one: that changes nothing.
 
 use super::*;
-use std::collections::HashSet;
+use foldhash::{HashSet, HashSetExt};
 
 struct Numbers(u64);
 
