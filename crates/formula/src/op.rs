@@ -44,7 +44,7 @@ impl fmt::Display for FieldOp {
 pub struct PerOp<T>(pub [T; FieldOp::ALL.len()]);
 
 impl<T> PerOp<T> {
-    /// What `of` makes of each value.
+    /// Each value mapped by `of`.
     pub fn map<U>(self, of: impl FnMut(T) -> U) -> PerOp<U> {
         PerOp(self.0.map(of))
     }

@@ -35,7 +35,7 @@ pub fn open(depth: usize) -> Vec<Scope> {
     OPEN.with_borrow(|open| open.get(depth..).unwrap_or_default().to_vec())
 }
 
-/// How many names are open.
+/// Number of open names.
 pub fn depth() -> usize {
     OPEN.with_borrow(Vec::len)
 }
