@@ -68,7 +68,7 @@ pub trait Instance {
     /// An exported global of type i32.
     fn global(&mut self, name: &str) -> Option<i32>;
 
-    /// What lies outside.
+    /// State outside of the module.
     fn outside(&self) -> &Outside;
 }
 

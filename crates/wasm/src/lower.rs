@@ -32,7 +32,7 @@ use crate::field::{self, Field, WIDTH_LIMBS_MAX};
 use layout::Layout;
 use routines::{ROUTINES, Signature};
 
-/// Who computes in the field.
+/// Form of field arithmetic in the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// The module itself.
@@ -169,9 +169,9 @@ const OUTPUT: u32 = 4;
 
 /// The function that a program starts in.
 pub const MAIN: &str = "main";
-/// What `main` returns where the program halted exceptionally.
+/// Result of `main` if the program halted exceptionally.
 pub(crate) const FAILED: i32 = -1;
-/// What `main` returns where the program came to its end without output.
+/// Result of `main` if the program ended without output.
 pub(crate) const ENDED: i32 = -2;
 
 struct Lowering<'a> {

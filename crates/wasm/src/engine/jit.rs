@@ -19,7 +19,7 @@ struct Translated {
     fuel: Option<u64>,
 }
 
-/// What host functions find in the store.
+/// Store data of host functions.
 struct State {
     outside: Outside,
     /// The memory, once it is known.

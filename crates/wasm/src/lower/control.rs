@@ -385,7 +385,7 @@ impl<'a> Emitter<'a> {
         self.code.end();
     }
 
-    /// How many steps are done, in a local.
+    /// Number of steps done, in a local.
     fn steps_in_all(&mut self, FirstSteps { count, each }: FirstSteps<Word>) -> u32 {
         self.push_clamped(count);
         self.code.i64_const(each as i64).i64_mul(); // there are few
