@@ -116,7 +116,7 @@ pub enum SlotStep {
         out: u16,
         /// The slot it starts from.
         x: u16,
-        /// How many squarings, at least one.
+        /// Number of squarings, at least one.
         count: u16,
     },
     /// outᵢ = xᵢ for neighbouring slots, all read before any is written.
@@ -125,7 +125,7 @@ pub enum SlotStep {
         out: u16,
         /// The first slot it reads.
         x: u16,
-        /// How many slots.
+        /// Number of slots.
         count: u16,
     },
     /// outᵢ = xᵢ + yᵢ mod m for several lanes.
@@ -145,7 +145,7 @@ pub struct SlotLanes {
     pub x: ShortStrided,
     /// The slots of its second operand.
     pub y: ShortStrided,
-    /// How many lanes.
+    /// Number of lanes.
     pub count: u8,
 }
 
@@ -398,12 +398,12 @@ impl FieldContext {
         load(self, first_slot, out);
     }
 
-    /// Whether two slots hold the same value, of which there is one form.
+    /// True if two slots hold the same value. Each value has one form.
     pub fn equal(&self, x: usize, y: usize) -> bool {
         self.slot(x) == self.slot(y)
     }
 
-    /// Whether the value of slot x is less than that of slot y, as integers in 0, …, m − 1.
+    /// True if the value of slot x is less than that of slot y, as integers in 0, …, m − 1.
     pub fn less(&self, x: usize, y: usize) -> bool {
         (self.kernels.less)(self, x, y)
     }
@@ -422,7 +422,7 @@ impl FieldContext {
         self.limbs[slot * width..][..width].copy_from_slice(limbs);
     }
 
-    /// Whether values at the boundary are as long as their slots.
+    /// True if values at the boundary are as long as their slots.
     fn has_whole_limbs(&self) -> bool {
         self.element_bytes == self.width_limbs() * LIMB_BYTES
     }
@@ -443,7 +443,7 @@ impl FieldContext {
         &self.limbs
     }
 
-    /// What a kernel works on.
+    /// Operands of a kernel: limbs of the slots, and the modulus.
     #[inline]
     pub(crate) fn parts(&mut self) -> (&mut [Limb], &Modulus) {
         (&mut self.limbs, &self.modulus)

@@ -16,7 +16,7 @@ pub const WIDTH_LIMBS_MAX: usize = 12;
 /// Limbs below 2⁶², the lowest first, but for the highest, which is signed.
 type Signed<const N: usize> = [i64; N];
 
-/// What 62 steps do, times 2⁶²: (f, g) ↦ (u·f + v·g, q·f + r·g).
+/// Transition matrix of 62 steps, times 2⁶²: (f, g) ↦ (u·f + v·g, q·f + r·g).
 struct Steps {
     u: i64,
     v: i64,

@@ -157,7 +157,7 @@ impl Modulus {
         }
     }
 
-    /// What [`Modulus::to_mont`] multiplies by: R² mod m, and 1 for powers of two.
+    /// Factor of [`Modulus::to_mont`]: R² mod m, or 1 for powers of two.
     pub(crate) fn to_form(&self) -> &[Limb] {
         &self.to_form
     }

@@ -61,7 +61,8 @@ impl ShortModulus {
         self.operate(memory, out, [(x, above), (y, 0)], |x, y| evm384::mont_mul(x, y, &self.value, self.r_inv));
     }
 
-    /// What `operation` makes of two values, each times a number of bytes. The low bytes of the result are written, which is mod B.
+    /// Applies `operation` to two values, once for each number of bytes. Writes the low bytes of the result, i.e. the
+    /// result mod B.
     #[inline(always)]
     fn operate(
         &self,

@@ -78,7 +78,7 @@ fn in_lanes(
     context.drop_staging();
 }
 
-/// Whether a later lane may read a slot that an earlier one has written: true wherever their slots are not apart.
+/// True if a later lane may read a slot that an earlier one has written: true unless the slots are disjoint.
 fn reads_after_writes([out, x, y]: [Fp2Strided; 3], count: usize) -> bool {
     let reach = |operand: Fp2Strided| {
         let ([a0, a1], [b0, b1]) = (operand.slots(0), operand.slots(count - 1));
