@@ -21,7 +21,7 @@ pub struct Opcode {
     pub mnemonic: &'static str,
     /// Base gas.
     pub gas: u64,
-    /// What it does once the base gas is charged.
+    /// Semantics, after the base gas is charged.
     pub execute: fn(&mut Frame<'_>) -> Result<(), Halt>,
 }
 
@@ -108,7 +108,7 @@ pub fn immediate_bytes(byte: u8) -> usize {
     }
 }
 
-/// Whether Osaka defines `byte` as an opcode that reads or changes the world around the frame.
+/// True if Osaka defines `byte` as an opcode that reads or changes the world around the frame.
 pub fn needs_world(byte: u8) -> bool {
     match byte {
         0x31 | 0x32 | 0x3a..=0x3c | 0x3f => true, // BALANCE ORIGIN GASPRICE EXTCODESIZE EXTCODECOPY EXTCODEHASH

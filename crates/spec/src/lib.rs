@@ -26,7 +26,7 @@
 //!
 //! # Choices
 //!
-//! Where the published texts leave a halt, a limit or an order open, this is what holds:
+//! Choices, if the published texts leave a halt, a limit or an order open:
 //!
 //! | where | what happens | why |
 //! |---|---|---|

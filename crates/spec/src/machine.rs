@@ -8,12 +8,12 @@ use crate::jumps::{entries, jumpdests};
 use crate::prices::Prices;
 use crate::revision::{FieldState, Revision};
 
-/// How a frame ended and what it left.
+/// Outcome of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// How the frame ended.
+    /// End of the frame.
     pub halt: Halt,
-    /// What it returned; empty after an exceptional halt.
+    /// Returned bytes; empty after an exceptional halt.
     pub output: Vec<u8>,
     /// Gas charged; all of it after an exceptional halt.
     pub gas_used: u64,

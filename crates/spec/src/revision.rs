@@ -68,7 +68,7 @@ pub struct Revision {
     pub start: fn() -> Box<dyn FieldState>,
 }
 
-/// What a revision adds to the state of a frame, with the instructions that change it.
+/// State that a revision adds to a frame, with the instructions that change it.
 pub trait FieldState {
     /// Does what `opcode` does. Its opcode and immediate are known to be complete, the stack to be deep enough, the base
     /// gas is charged; checks, other gas and effects are the revision's.
@@ -80,7 +80,7 @@ pub trait FieldState {
         prices: &Prices,
     ) -> Result<(), Halt>;
 
-    /// Whether the immediate is one that `opcode` may have. Asked before anything else: if not, it is no instruction.
+    /// True if `immediate` is valid for `opcode`. Checked before anything else: if false, it is no instruction.
     fn accepts(&self, _opcode: &FieldOpcode, _immediate: &[u8]) -> bool {
         true
     }
@@ -132,7 +132,7 @@ impl Revision {
         evmmax_next::REVISION,
     ];
 
-    /// What is beside the proposed interfaces: the EVM without field instructions, as it is and as it may be.
+    /// Revisions beside the proposed interfaces: the EVM without field instructions, as it is and as it may be.
     pub const BESIDE: &'static [Revision] = &[evm_callsub::EVM, evm_callsub::REVISION];
 
     /// The revision called `name`.

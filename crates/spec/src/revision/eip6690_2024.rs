@@ -90,11 +90,11 @@ pub(super) struct Contexts {
     by_id: BTreeMap<u64, Context>,
     active: Option<u64>,
     modulus_bytes_max: u64,
-    /// Whether values in memory have as many bytes as the modulus, and not whole limbs: `x-vectorx`.
+    /// True if values in memory have as many bytes as the modulus, not whole limbs: `x-vectorx`.
     is_packed: bool,
 }
 
-/// Where a modulus or stored values stand.
+/// Source of a modulus or of stored values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     /// In memory.
@@ -160,7 +160,7 @@ impl FieldState for Contexts {
     }
 }
 
-/// Whether an immediate names the same slots for both factors.
+/// True if both factors of an immediate name the same slots.
 fn squares(immediate: &[u8]) -> bool {
     matches!(immediate, [_, _, x_idx, x_stride, y_idx, y_stride, _] if (x_idx, x_stride) == (y_idx, y_stride))
 }

@@ -1,4 +1,5 @@
-//! What the experiments `x-…` add to `eip6690-2024`. A context of modulus 15 has elements of 8 bytes, of which 3 and 5 have no inverse.
+//! Experiments `x-…`, which extend `eip6690-2024`. A context of modulus 15 has elements of 8 bytes; 3 and 5 have no
+//! inverse.
 
 use super::{check_halt, execute};
 

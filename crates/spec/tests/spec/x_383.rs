@@ -7,7 +7,7 @@ use residue_spec::word::two_to;
 const REVISION: &str = "x-383";
 const MNEMONICS: [&str; 3] = ["ADDMOD384", "SUBMOD384", "MULMODMONT384"];
 
-/// Where the cases keep their operands.
+/// Memory offsets of the operands.
 const M: usize = 0;
 const X: usize = 64;
 const Y: usize = 112;
