@@ -194,7 +194,7 @@ impl Effect {
         self.definition().and_then(Definition::word)
     }
 
-    /// Whether the program ends here.
+    /// True if the effect ends the program.
     pub const fn ends(&self) -> bool {
         matches!(
             self,
@@ -209,7 +209,7 @@ impl Effect {
     }
 }
 
-/// What an effect takes: a column of the table.
+/// Argument of an effect: a column of the table.
 trait Argument {
     fn operands(&self) -> &[Operand] {
         &[]
@@ -236,7 +236,7 @@ trait Argument {
     }
 }
 
-/// What an effect defines.
+/// Definition made by an effect.
 trait Definition {
     fn values(&self) -> &[Value] {
         &[]

@@ -49,7 +49,7 @@ pub fn evaluate_within(program: &Program, calldata: &[u8], steps_max: u64) -> Re
     }
 }
 
-/// How a run ends before its last statement.
+/// End of a run before its last statement.
 enum Ending {
     Outcome(Outcome),
     None(NoOutcome),
@@ -94,7 +94,7 @@ struct Run<'a> {
     /// The rows that the step being done carries, the next one last.
     carried: Vec<U256>,
     scratch: Scratch,
-    /// Where a word of scratch memory was read after its end.
+    /// Offset of the first read of a word of scratch memory past its end.
     beyond: Cell<Option<U256>>,
     steps_left: u64,
     steps_max: u64,
@@ -120,7 +120,7 @@ impl<'a> Unit<'a> {
     }
 }
 
-/// What one call of a function knows.
+/// State of one call of a function.
 struct Frame<'a> {
     function: &'a Function,
     values: HashMap<Value, BigUint>,

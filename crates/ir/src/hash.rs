@@ -1,4 +1,4 @@
-//! What programs hash: SHA-256 (FIPS 180-4) and Keccak-256 (Yellow Paper, appendix A) of bytes that stand in words and in
+//! Hashes of programs: SHA-256 (FIPS 180-4) and Keccak-256 (Yellow Paper, appendix A) of bytes in words and in
 //! calldata.
 
 use crate::calldata::calldata_slice;
@@ -13,14 +13,14 @@ pub enum Piece<W> {
     Word {
         /// The word.
         word: W,
-        /// How many of its bytes.
+        /// Number of its bytes.
         size_bytes: W,
     },
     /// `size_bytes` of calldata from `offset`; bytes past the end are zero.
     Calldata {
         /// The first byte.
         offset: W,
-        /// How many bytes.
+        /// Number of bytes.
         size_bytes: W,
     },
 }
@@ -66,7 +66,7 @@ pub(crate) fn keccak256(calldata: &[u8], pieces: impl IntoIterator<Item = Piece<
     U256::try_from_be_slice(&Keccak256::digest(bytes(calldata, pieces)?))
 }
 
-/// What is hashed.
+/// Input bytes of a hash.
 fn bytes(calldata: &[u8], pieces: impl IntoIterator<Item = Piece<U256>>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for piece in pieces {

@@ -45,7 +45,7 @@ pub use residue_formula::bundle::{self, Bundle};
 pub use residue_formula::{Fp2Product, scope};
 pub use verify::{Place, VerifyError, verify};
 
-/// How a program ended.
+/// End of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// It returned these bytes.

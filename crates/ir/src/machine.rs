@@ -4,8 +4,9 @@
 //! computes; on [`crate::Recording`] the same text becomes a [`crate::Program`]. A Rust `for` unrolls on the recorder, so
 //! loops, branches, named functions, arrays at a run-time index, and everything that touches calldata are methods here.
 //!
-//! What differs wholly between revisions is one operation here too (`parse`, `is_zero`, `equal`, `return_elements`, and
-//! the Montgomery forms of `parse_mont_le` and `return_mont_le`) and is lowered per revision.
+//! Operations that revisions implement in entirely different ways are one operation here too (`parse`, `is_zero`,
+//! `equal`, `return_elements`, and the Montgomery forms of `parse_mont_le` and `return_mont_le`) and are lowered per
+//! revision.
 
 // style: S2: one trait, with what it is documented by.
 
@@ -112,7 +113,7 @@ impl ModOp {
     }
 }
 
-/// What an interface may have or lack, and a program may ask for.
+/// Optional feature of an interface; programs can test for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Feature {
     /// Powers of two are moduli.
@@ -141,7 +142,7 @@ pub enum Feature {
     LeadingZeros,
 }
 
-/// How many elements an array can hold.
+/// Maximum number of elements of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Capacity {
     /// At most this many.
@@ -150,7 +151,7 @@ pub enum Capacity {
     Unbounded,
 }
 
-/// How indices lie in a word: as many cells as it has room for, the first at bit 0.
+/// Layout of indices in a word: as many cells as fit, the first at bit 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cells {
     /// Bits of a cell: 8, 16, 32 or 64.
@@ -176,7 +177,7 @@ impl Cells {
         (1 << self.index_bits) - 1
     }
 
-    /// What the cell of `word` that begins at `first_bit` holds.
+    /// Value of the cell of `word` that begins at `first_bit`.
     pub fn take(self, word: U256, first_bit: u32) -> U256 {
         (word >> first_bit as usize) & U256::from(u64::MAX >> (64 - self.bits)) // u32 to usize widens
     }
@@ -219,7 +220,7 @@ impl<W> SequenceStep<W> {
     /// At most this many.
     pub const CHOICES_MAX: usize = 256;
 
-    /// How many of `parts` parts can be chosen: the largest multiple of 16 that is not above it, at most 256.
+    /// Number of selectable parts out of `parts`: the largest multiple of 16 ≤ `parts`, at most 256.
     pub const fn choices(parts: usize) -> usize {
         let choices = parts / Self::CHOICES_MIN * Self::CHOICES_MIN;
         if choices > Self::CHOICES_MAX { Self::CHOICES_MAX } else { choices }
@@ -234,7 +235,7 @@ impl<W> SequenceStep<W> {
     }
 }
 
-/// Which steps of a sequence are done, if not all.
+/// Prefix of the steps of a sequence that is done, if not all are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FirstSteps<W> {
     /// So many times [`Self::each`], not more than there are.
@@ -251,7 +252,7 @@ impl<W> FirstSteps<W> {
     }
 }
 
-/// What the steps of a sequence come to, one after the other.
+/// Steps of a sequence after evaluation, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coming {
     /// The next part takes the row of this number.
@@ -269,7 +270,7 @@ impl<W: Copy> SequenceStep<W> {
         }
     }
 
-    /// What it comes to, given what words are.
+    /// Evaluates the step under the values of words.
     pub(crate) fn coming(&self, value: impl FnOnce(W) -> U256) -> Coming {
         match *self {
             SequenceStep::Carry { word, first_bit } => Coming::Row(Self::CELLS.take(value(word), first_bit)),
@@ -290,7 +291,7 @@ impl<W: Copy> SequenceStep<W> {
         }
     }
 
-    /// Which part is done, given what words are; a step that carries a row does none.
+    /// Number of the part that the step does, under the values of words. A step that carries a row does none.
     ///
     /// # Panics
     ///
@@ -471,7 +472,7 @@ pub trait Machine {
     where
         S: Bundle<Self::Fe>;
 
-    /// What `then` gives if `condition` is not 0, else what `otherwise` gives. Only one of them is executed.
+    /// Result of `then` if `condition` is not 0, else of `otherwise`. Only one of them is executed.
     fn branch<S>(&self, condition: Self::Word, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S
     where
         S: Bundle<Self::Fe>;
@@ -530,7 +531,7 @@ pub trait Machine {
     /// a op b mod m. One word as `a` and `b` is computed once.
     fn mod_op(&self, op: ModOp, a: Self::Word, b: Self::Word, modulus: Self::Word) -> Self::Word;
 
-    /// How many bits of `word` are 0 above the highest that is 1: 256 for 0. Needs [`Feature::LeadingZeros`].
+    /// Number of leading zero bits of `word`: 256 for 0. Needs [`Feature::LeadingZeros`].
     fn leading_zeros(&self, word: Self::Word) -> Self::Word;
 
     /// `word`, computed now and kept.
@@ -549,7 +550,7 @@ pub trait Machine {
     /// A new variable that holds `initial`.
     fn variable(&self, name: &'static str, initial: Self::Word) -> Variable;
 
-    /// What the variable holds now.
+    /// Current value of the variable.
     fn get(&self, variable: Variable) -> Self::Word;
 
     /// The 32 bytes that begin `first_byte` bytes, 1 to 31, after the start of the variable: they end in the one declared next. That costs what

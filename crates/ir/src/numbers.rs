@@ -59,7 +59,7 @@ impl<F: Number> Numbers<F> {
         self.carried.borrow_mut().pop().expect("a step carries as many rows as its part takes")
     }
 
-    /// How the program ended.
+    /// End of the program.
     pub fn outcome(&self) -> Outcome {
         self.outcome.borrow().clone()
     }

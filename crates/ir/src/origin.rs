@@ -7,7 +7,7 @@ use residue_formula::scope::Scope;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Where the operations of a function come from.
+/// Source positions of the operations of a function.
 ///
 /// Two are always equal: programs that do the same in the same way are the same program, whatever their text was called.
 #[derive(Debug, Clone, Default)]

@@ -15,7 +15,7 @@ use std::ops::Range;
 /// One operation of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Op {
-    /// What it computes.
+    /// Kind of operation.
     pub kind: FieldOp,
     /// First operand.
     pub x: Operand,
@@ -39,7 +39,7 @@ impl Block {
     }
 }
 
-/// What a word is.
+/// Definition of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordDef {
     /// A constant.
@@ -88,7 +88,7 @@ pub struct Region {
 /// gives; after the statement the results hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Control {
-    /// Which arms are done, in which order.
+    /// Kind of control: the arms that are done, and their order.
     pub kind: ControlKind,
     /// State before the first; a branch has none.
     pub initial: Vec<Operand>,
@@ -103,7 +103,7 @@ pub struct Control {
 pub struct Arm {
     /// State at the start; those of a branch have none.
     pub params: Vec<Value>,
-    /// What is done.
+    /// Body.
     pub body: Region,
     /// State at the end.
     pub gives: Vec<Operand>,
@@ -151,7 +151,7 @@ pub enum ControlKind {
     /// A loop of few turns that are all written out, number 0 last. It is entered at turn `count` − 1, or left if `count` is
     /// 0; `count` must be no more than the number of turns.
     Countdown {
-        /// How many of the turns are done: the last ones.
+        /// Number of turns that are done: the last ones.
         count: Word,
     },
     /// Parts that are done one after the other, most of them many times. They see no words from outside but the count of a
@@ -167,11 +167,11 @@ pub enum ControlKind {
 /// In which order the parts of a sequence are done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
-    /// Which part is done; at least one.
+    /// Steps, each with the part that it does; at least one.
     pub steps: Vec<SequenceStep<Word>>,
     /// For each part the one, a later one, that is always done after it, if there is one.
     pub then: Vec<Option<usize>>,
-    /// Which steps are done: the first ones. All of them if none says so.
+    /// Prefix of the steps that is done; all steps if `None`.
     pub first: Option<FirstSteps<Word>>,
 }
 
@@ -187,7 +187,8 @@ impl Order {
         words
     }
 
-    /// How many bits lie from one cell of a word to the next: 16, or what all cells that steps read have in common.
+    /// Distance in bits between the cells of a word: 16, or the greatest common divisor of the positions that steps
+    /// read.
     pub fn cell_distance(&self, word: Word) -> u32 {
         let first_bits = self.steps.iter().filter_map(|step| match *step {
             SequenceStep::Chosen { word: read, first_bit, .. } | SequenceStep::Carry { word: read, first_bit } => {
@@ -211,7 +212,7 @@ impl Order {
         bounds.iter().zip(bounds.iter().skip(1)).map(|(&first, &end)| first..end).collect()
     }
 
-    /// Whether words choose parts.
+    /// True if words choose parts.
     pub fn chooses_parts(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, SequenceStep::Chosen { .. }))
     }
@@ -256,7 +257,7 @@ pub struct Take<'a> {
     pub results: &'a [Value],
 }
 
-/// What has rows.
+/// Table or array, as the source of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RowsOf {
     /// A table.
@@ -293,7 +294,7 @@ pub enum Statement {
     Block(Block),
     /// A call of an earlier function.
     Call {
-        /// Which one.
+        /// Callee.
         function: FunctionId,
         /// Its input.
         arguments: Vec<Operand>,
@@ -391,7 +392,7 @@ pub struct Function {
     pub name: String,
     /// Inputs.
     pub params: Vec<Value>,
-    /// What it does.
+    /// Body.
     pub body: Region,
     /// Outputs.
     pub results: Vec<Operand>,
@@ -399,12 +400,12 @@ pub struct Function {
     pub words: Vec<WordDef>,
     /// Number of values: they are numbered from 0.
     pub value_count: u32,
-    /// Where its operations stand in the text.
+    /// Source positions of its operations.
     pub origins: Origins,
 }
 
 impl Function {
-    /// What the words are that statements read, and of what they are computed: not those that only an arm read which has been left out.
+    /// Definitions of the words that statements read, transitively. Words that only a dropped arm read are left out.
     pub fn words_read(&self) -> impl Iterator<Item = &WordDef> {
         let mut found = BTreeSet::new();
         let mut next = Vec::new();
@@ -425,7 +426,7 @@ pub struct ArrayDecl {
     pub name: String,
     /// Field values in one element.
     pub element_values: usize,
-    /// How many elements it can hold.
+    /// Maximum number of elements.
     pub capacity: Capacity,
 }
 
@@ -462,7 +463,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Where the program starts.
+    /// Entry function of the program.
     pub fn entry(&self) -> &Function {
         self.functions.last().expect("a program has its start, `verify` checks it")
     }
@@ -519,7 +520,7 @@ impl Region {
     }
 }
 
-/// What becomes of a statement, see [`Region::rewrite`].
+/// Fate of a statement, see [`Region::rewrite`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rewritten {
     /// It stays, and what is in its arms is rewritten.

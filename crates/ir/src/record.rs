@@ -90,11 +90,11 @@ struct State {
     subprogram_ids: HashMap<&'static str, SubprogramId>,
     /// Functions opened so far: the next serial number.
     opened: u32,
-    /// How often scratch memory may have changed so far: what was read from it before is old.
+    /// Number of possible changes of scratch memory so far. Reads before the last change are stale.
     scratch_changes: u64,
 }
 
-/// What a program and each of its subprograms have of their own.
+/// Parts of a program or subprogram that are not shared.
 struct Unit {
     /// Tells constants of different units apart.
     number: usize,
@@ -397,7 +397,7 @@ impl<'r> Recording<'r> {
         })
     }
 
-    /// What `word` is the sum of, if it is one with a constant at its right.
+    /// (a, c) if `word` is defined as a + c with a constant c at its right.
     fn sum_with_constant(&self, word: RecordedWord) -> Option<(RecordedWord, U256)> {
         self.with(|state| {
             let own = state.own_word(word);

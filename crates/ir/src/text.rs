@@ -28,7 +28,7 @@ use thiserror::Error;
 pub struct ReadError {
     /// The bytes of the text that are wrong; empty where no part of it is.
     pub span: Range<usize>,
-    /// What is wrong, with the offending value.
+    /// Description of the error, with the offending value.
     pub what: String,
 }
 

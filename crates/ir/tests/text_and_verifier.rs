@@ -20,7 +20,7 @@ fn programs_are_read_back_as_printed() {
     }
 }
 
-/// What is wrong with each text, and the part of it that is named.
+/// Description of the error in each text, and the part that it names.
 #[test]
 fn a_fault_is_found_where_it_stands() {
     let text = |body: &str| {

@@ -35,7 +35,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// What the context asks for.
+    /// Reads a `T` at the current position.
     fn read<T: Spelt>(&mut self) -> Parsed<T> {
         T::read(&mut self.tokens)
     }

@@ -1,5 +1,5 @@
-//! How the parts of a statement are spelt: each prints itself and reads itself back. Effects follow from their table
-//! ([`crate::effect`]).
+//! Spelling of the parts of a statement: each prints and parses itself. The spelling of effects follows from their
+//! table ([`crate::effect`]).
 
 use super::tokens::{Parsed, Tokens};
 use crate::effect::{Effect, with_effects};
@@ -9,7 +9,7 @@ use crate::program::{ArrayId, ConstantId, Operand, SubprogramId, TableId, Value,
 
 /// A part of a statement in the text form.
 pub(super) trait Spelt: Sized {
-    /// What [`Spelt::read`] reads.
+    /// Text of the value, as accepted by [`Spelt::read`].
     fn spell(&self) -> String;
 
     /// Takes the part from the text.

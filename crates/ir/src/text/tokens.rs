@@ -14,9 +14,9 @@ pub struct ParseError {
     pub line: usize,
     /// Bytes of the text that are wrong; empty at its end.
     pub span: Range<usize>,
-    /// What would have been right.
+    /// Expected text.
     pub expected: String,
-    /// What is there.
+    /// Text found instead.
     pub found: String,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Tokens<'a> {
         Self { all: tokens(text), next: 0 }
     }
 
-    /// How many there are.
+    /// Number of tokens.
     pub(super) fn count(&self) -> usize {
         self.all.len()
     }

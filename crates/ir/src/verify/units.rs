@@ -1,4 +1,4 @@
-//! What is asked of a program and each of its subprograms before their functions: moduli, and the numbers below them.
+//! Checks of a program and each of its subprograms before their functions: moduli, and the numbers below them.
 
 use super::Place;
 use crate::effect::Effect;
