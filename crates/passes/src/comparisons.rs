@@ -78,7 +78,7 @@ mod tests {
     use crate::simplify::simplify;
     use residue_ir::{Machine, evaluate, record, text, verify};
 
-    /// What a program asks about two values of calldata, with the operations that are left for it.
+    /// Compares the pass's answers for two values of calldata, with the operations left, to `expected`.
     #[track_caller]
     fn check(modulus: u8, has_order: bool, expected: &str) {
         let before = record("asks", &BigUint::from(modulus), |machine| {

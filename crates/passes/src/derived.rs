@@ -7,14 +7,14 @@ use num_traits::Zero;
 use residue_ir::FieldOp;
 use std::collections::{HashMap, HashSet};
 
-/// How a pool of constants comes into slots.
+/// Slots of a pool of constants: loaded from data, or derived by additions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Derived {
     /// The slot of each constant.
     pub slots: Vec<Slot>,
     /// Constants of the first slots, which data has.
     pub given: Vec<BigUint>,
-    /// What makes the others, one operation after the other.
+    /// Operations that derive the other constants, in order.
     pub operations: Vec<SlotOp>,
 }
 

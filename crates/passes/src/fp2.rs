@@ -24,7 +24,7 @@ pub struct SlotFp2 {
 /// A product in Fp2 in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fp2 {
-    /// Where its operations are in the block.
+    /// Positions of its operations in the block.
     members: BTreeSet<usize>,
     /// The operations that define its coefficients, that of 1 first.
     pub roots: [usize; 2],

@@ -10,7 +10,7 @@ use crate::sums::{Sum, readings, sums};
 use residue_ir::program::{Block, FieldOp, Function, Op, Operand, Program, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What ξ = a + b·u is looked for: that of BLS12-381, and for BN254 that of most libraries and that of our tower.
+/// Values of ξ = a + b·u to look for: that of BLS12-381; for BN254 that of most libraries and that of our tower.
 const NONRESIDUES: [[u8; 2]; 3] = [[1, 1], [9, 1], [3, 0]];
 /// Products of each sum.
 const PRODUCTS: usize = 6;
@@ -31,7 +31,7 @@ pub struct SlotFp6 {
 /// A product in Fp6 in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fp6 {
-    /// Where its operations are in the block.
+    /// Positions of its operations in the block.
     members: BTreeSet<usize>,
     /// The operations that define its coefficients.
     pub roots: [usize; 6],
@@ -140,7 +140,7 @@ impl<'a> Search<'a> {
         Some(Fp6 { members, roots, x: flat(x), y: flat(y), xi })
     }
 
-    /// What a sum is as a form in values; none if it is not one, as far as it is looked.
+    /// Form of a sum in `values`; `None` if it is no form, up to the search depth.
     fn form(&self, sum: &Sum, values: &[Operand]) -> Option<Form> {
         let is_one = |operand: &Operand| values.binary_search(operand).is_ok();
         let direct = sum.products.iter().flat_map(|(_, product)| product).filter(|operand| is_one(operand)).count();
@@ -351,7 +351,7 @@ mod tests {
         }
     }
 
-    /// Whether the operations of a product stand together, its factors, and a and b.
+    /// Match of a product: true if its operations are contiguous, its factors, and a and b.
     type Found = (bool, [u32; 6], [u32; 6], [u8; 2]);
 
     /// The products of a block after gathering.

@@ -5,20 +5,20 @@ use residue_ir::program::{Block, Program, Rewritten, Statement, Value};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-/// What one instruction makes of several operations of a block.
+/// Several operations of a block that one instruction can do.
 pub trait Fused {
-    /// Where its operations are in the block.
+    /// Positions of its operations in the block.
     fn members(&self) -> &BTreeSet<usize>;
 
     /// The operation that defines the first of its results, where [`gather`] brings all of them.
     fn first_root(&self) -> usize;
 
-    /// Whether the operation at a place is one of its own.
+    /// True if the operation at `place` is one of its own.
     fn has(&self, place: usize) -> bool {
         self.members().contains(&place)
     }
 
-    /// Where its operations are, once they have been brought together.
+    /// Range of its operations, once they are contiguous.
     fn range(&self) -> Option<Range<usize>> {
         let range = *self.members().first()?..*self.members().last()? + 1;
         (range.len() == self.members().len()).then_some(range)

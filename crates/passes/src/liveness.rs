@@ -8,7 +8,7 @@ use residue_ir::program::{Arm, Block, Control, ControlKind, Function, FunctionId
 use std::collections::HashMap;
 use std::mem;
 
-/// What allocation needs to know about a function.
+/// Liveness of the values of a function, for allocation.
 #[derive(Debug)]
 pub struct Liveness {
     /// For each value, those that may not share its slot.
@@ -23,7 +23,7 @@ pub struct Liveness {
     pub passed: Vec<(Value, FunctionId, Passed)>,
 }
 
-/// Which end of a call a value is at.
+/// Role of a value in a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passed {
     /// The argument for this parameter.
@@ -68,7 +68,7 @@ pub fn liveness(function: &Function, limit: usize) -> Result<Liveness, usize> {
     Ok(walk.out)
 }
 
-/// Who interferes with whom, both ways, and none with itself.
+/// Makes the interference relation symmetric and irreflexive.
 fn make_symmetric(interferes: &mut [FixedBitSet]) {
     for own in 0..interferes.len() {
         let mut others = mem::take(&mut interferes[own]);

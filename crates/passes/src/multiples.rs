@@ -15,7 +15,7 @@ use residue_ir::program::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// How small multiples are made.
+/// Method for small multiples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SmallMultiples {
     /// As the program's text makes them: by additions.
@@ -56,7 +56,7 @@ pub fn make(program: &mut Program, multiples: SmallMultiples) {
     }
 }
 
-/// How often each value of `function` is read.
+/// Number of reads of each value of `function`.
 fn reads(function: &Function) -> HashMap<Value, usize> {
     let mut reads = HashMap::new();
     let mut count = |operand: Operand| {

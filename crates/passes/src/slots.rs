@@ -8,7 +8,7 @@ pub type Slot = u32;
 /// One operation on slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SlotOp {
-    /// What it computes.
+    /// Operation.
     pub operation: FieldOp,
     /// Slot written.
     pub out: Slot,

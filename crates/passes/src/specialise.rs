@@ -7,7 +7,7 @@ use residue_ir::{Effect, Feature};
 use ruint::aliases::U256;
 use std::collections::HashMap;
 
-/// Whether `program` asks anything of its interface.
+/// True if `program` tests for any feature of its interface.
 pub fn asks(program: &Program) -> bool {
     let is_question = |word: &WordDef| matches!(word, WordDef::Has(_));
     program.units().flat_map(|unit| &unit.functions).any(|function| function.words.iter().any(is_question))

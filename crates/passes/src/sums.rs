@@ -21,7 +21,7 @@ pub struct SlotSum {
 /// A sum of products in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sum {
-    /// Where its operations are in the block, the one that defines it last.
+    /// Positions of its operations in the block; the one that defines it is last.
     members: BTreeSet<usize>,
     /// The products, each with whether it is subtracted.
     pub products: Vec<(bool, [Operand; 2])>,
@@ -44,7 +44,7 @@ impl Fused for Sum {
     }
 }
 
-/// How often each value of a function is read.
+/// Number of reads of each value of a function.
 pub fn readings(function: &Function) -> HashMap<Value, usize> {
     let mut readings = HashMap::new();
     let mut note = |operand: Operand| {
