@@ -30,7 +30,7 @@ impl Fp2Lanes {
 /// Products in Fp2, out = x·y in each lane (`FP2MULX`): out₀ = x₀·y₀ − x₁·y₁, out₁ = x₀·y₁ + x₁·y₀.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fp2Products {
-    /// Where results go.
+    /// Result slots.
     pub out: Fp2Lanes,
     /// First operands.
     pub x: Fp2Lanes,

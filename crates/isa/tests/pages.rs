@@ -42,7 +42,7 @@ fn opcodes(revision: Revision) -> String {
     text
 }
 
-/// What instructions cost besides, by width of the modulus.
+/// Prices of instructions by width of the modulus.
 fn by_width(revision: Revision) -> String {
     // Width 0 stands for at most 32 bits.
     let has_narrow = schedules(revision).iter().all(GasSchedule::has_narrow);

@@ -81,7 +81,7 @@ pub enum AssembleError {
         item: usize,
         /// The label.
         label: LabelId,
-        /// Where its JUMPDEST is.
+        /// Offset of its JUMPDEST.
         offset: usize,
     },
     /// A field instruction that the revision cannot write.
@@ -132,7 +132,7 @@ pub(super) fn assemble_for(items: &[Item], (revision, fork): (Revision, Fork)) -
     Ok(code)
 }
 
-/// How many bytes everything but label pushes takes.
+/// Number of bytes of all items but label pushes.
 pub(super) fn fixed_bytes(items: &[Item], rules: (Revision, Fork)) -> Result<usize, AssembleError> {
     encode_fixed(items, rules).map(|(bytes, _)| bytes.len())
 }

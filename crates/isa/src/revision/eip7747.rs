@@ -32,7 +32,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules {
     is_strided: false,
     moduli: Moduli { powers_of_two: false, top_byte: true, ..SlotRules::EIP6690_2024.moduli },

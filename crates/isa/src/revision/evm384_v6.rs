@@ -18,7 +18,7 @@ opcodes! {
 
 /// Number of slots.
 pub const SLOTS: usize = 256;
-/// Where the modulus is in memory: after the slots.
+/// Offset of the modulus in memory: after the slots.
 pub const MODULUS_AT: usize = SLOTS * VALUE_BYTES;
 /// Bytes of an instruction with its packed operands: PUSH3, the word, the opcode.
 pub const INSTRUCTION_BYTES: usize = 5;

@@ -36,7 +36,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules =
     SlotRules { get: Some(GETX), put: Some(PUTX), additions: &[Addition::Arrays], ..SlotRules::EIP6690_2024 };
 

@@ -34,7 +34,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules {
     set_modulus_in_code: Some(SETMODCX),
     store_from_code: Some(STORECX),

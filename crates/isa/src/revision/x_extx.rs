@@ -27,7 +27,7 @@ pub const INTERFACE: Interface = Interface {
     ..super::eip6690_2024::INTERFACE
 };
 
-/// How it differs: by the prefix alone.
+/// Rules, as differences to `eip6690-2024`: the prefix alone.
 pub const RULES: SlotRules =
     SlotRules { prefix: Some(EXTENSION), additions: &[Addition::Prefix], ..SlotRules::EIP6690_2024 };
 

@@ -35,7 +35,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules {
     load_padded: Some(LOADPX),
     store_padded: Some(STOREPX),

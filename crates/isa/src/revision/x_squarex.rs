@@ -32,7 +32,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules =
     SlotRules { prices_squares: true, additions: &[Addition::Squares], ..SlotRules::EIP6690_2024 };
 

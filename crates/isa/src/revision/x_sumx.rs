@@ -38,7 +38,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules { sums: Some(SUM2X), additions: &[Addition::Sums], ..SlotRules::EIP6690_2024 };
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {

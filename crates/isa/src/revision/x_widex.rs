@@ -24,7 +24,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules {
     moduli: Moduli { size_max: MODULUS_BYTES_MAX, ..SlotRules::EIP6690_2024.moduli },
     additions: &[Addition::Width],

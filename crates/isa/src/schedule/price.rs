@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// An amount of gas in thousandths, so that fractional ("particle") gas is exact.
 ///
-/// What a schedule holds is at most [`Price::MAX`]; sums and multiples saturate.
+/// Prices of a schedule are at most [`Price::MAX`]; sums and multiples saturate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Price(pub u64);
 
@@ -31,7 +31,7 @@ pub enum PriceFault {
     NotDecimal,
 }
 
-/// What people write after numbers where gas is meant, or where it is not.
+/// Units that people write after numbers, correctly for gas or by mistake.
 const UNITS: [&str; 9] = ["Mgas", "gas", "ns", "µs", "us", "ms", "gwei", "wei", "%"];
 
 /// Digits with at most one point in them, and white space around.
@@ -57,7 +57,7 @@ impl Price {
         self.0.div_ceil(1000)
     }
 
-    /// Whether no fraction is left.
+    /// True if it is whole gas.
     pub const fn is_whole(self) -> bool {
         self.0.is_multiple_of(1000)
     }
