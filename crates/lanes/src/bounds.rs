@@ -1,4 +1,4 @@
-//! What is known about a value without knowing it: magnitude of its limbs, range in units of the modulus.
+//! Bounds of a value, known without its value: magnitude of its limbs, range in units of the modulus.
 //!
 //! Every rule is a theorem about one step, stated where it stands; the planner applies them once, [`crate::check()`] applies them again to
 //! the finished plan and then to real values. Throughout, a row has limbs aᵢ of 52 bits, v = Σ aᵢ·2^(52i), W = 2^(52(L−1)),
@@ -103,8 +103,8 @@ impl Bounds {
 }
 
 impl Shape {
-    /// What every slot satisfies between plans: −d·M ≤ v ≤ c·M with c = min(16, 2^⌊h/2⌋) and d = min(16, k/2), where k is
-    /// [`Shape::lift`]; limbs of magnitude at most 2⁵⁸. The product of two such values is one again.
+    /// Invariant of every slot between plans: −d·M ≤ v ≤ c·M with c = min(16, 2^⌊h/2⌋) and d = min(16, k/2), where k is
+    /// [`Shape::lift`]; limbs of magnitude at most 2⁵⁸. The product of two such values satisfies it again.
     pub fn end_bounds(self) -> Bounds {
         let most = END_RANGE_MAX.min(1 << (self.headroom_bits() / 2).min(16));
         let least = END_RANGE_MAX.min(self.lift() / 2);

@@ -22,9 +22,9 @@ pub enum Violation {
     Unproved {
         /// Number of the step in order of execution.
         step: usize,
-        /// What is required.
+        /// Required bounds.
         requirement: &'static str,
-        /// What is known.
+        /// Known bounds.
         bounds: Bounds,
     },
     /// A step reads a row that nothing has written.
@@ -58,7 +58,7 @@ pub enum Violation {
         row: u16,
         /// Its value.
         value: BigInt,
-        /// What was proved.
+        /// Proved bounds.
         bounds: Bounds,
     },
 }
@@ -127,7 +127,7 @@ pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), 
     Ok(())
 }
 
-/// What is known of each row.
+/// Proved bounds of each row.
 struct Judge {
     shape: Shape,
     working: BigInt,

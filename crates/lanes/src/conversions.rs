@@ -130,7 +130,7 @@ fn value_bytes(modulus: &ModulusRows) -> usize {
     modulus.width_limbs() * limbs::LIMB_BYTES
 }
 
-/// Where eight values begin that follow each other.
+/// Byte offsets of eight consecutive values.
 fn offsets_of(modulus: &ModulusRows) -> [usize; BATCH_LANES] {
     std::array::from_fn(|lane| lane * value_bytes(modulus))
 }

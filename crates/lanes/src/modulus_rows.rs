@@ -33,7 +33,7 @@ const KEPT_MAX: usize = 16;
 /// The latest used first.
 static KEPT: Mutex<Vec<Arc<ModulusRows>>> = Mutex::new(Vec::new());
 
-/// What kernels read: words W and lines N, which are symbols where a proof takes the place of a machine.
+/// Constants read by kernels: words W and lines N, which are symbols in proofs.
 #[derive(Clone, Debug)]
 pub(crate) struct Constants<W = u64, N = Line> {
     pub product: ProductConstants<W>,
@@ -48,7 +48,7 @@ pub(crate) struct Constants<W = u64, N = Line> {
     pub multiples: Vec<N>,
 }
 
-/// What a product reads, modulo any odd m.
+/// Constants of a product modulo any odd m.
 #[derive(Clone, Debug)]
 pub(crate) struct ProductConstants<W = u64> {
     /// Limbs of m.

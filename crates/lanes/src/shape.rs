@@ -24,7 +24,7 @@ const LIFT_MAX: i64 = 1 << 12;
 /// No value inside a plan exceeds this many M in magnitude.
 const RANGE_MAX: i64 = 1 << 16;
 
-/// How the slots of a modulus are laid out in rows. Two moduli of one shape share plans.
+/// Layout of the slots of a modulus in rows. Two moduli of one shape share plans.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shape {
     limbs: u8,

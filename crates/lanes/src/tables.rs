@@ -100,7 +100,7 @@ impl LinearStep {
     }
 }
 
-/// What runs together.
+/// Kind of steps that run together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SegmentKind {
     /// Sums, differences and lifts, one after the other.

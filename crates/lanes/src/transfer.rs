@@ -15,10 +15,10 @@ pub enum ByteOrder {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer<'a> {
     pub modulus: &'a ModulusRows,
-    /// What the bytes mean.
+    /// Form of the values in memory.
     pub form: Form,
     pub order: ByteOrder,
     pub slots: &'a [u16],
-    /// Where the 8n bytes of each begin.
+    /// Offsets of the 8n bytes of each value.
     pub offsets: &'a [usize],
 }

@@ -39,7 +39,7 @@ fn moduli() -> Vec<(&'static str, BigUint)> {
 
 type Instruction = (FieldOp, Vec<(u16, u16, u16)>);
 
-/// What a random block is made of, in parts of a hundred; the rest are subtractions.
+/// Mix of a random block, in percent; the rest are subtractions.
 struct Mix {
     products: u32,
     sums: u32,

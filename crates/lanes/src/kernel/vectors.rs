@@ -1,4 +1,4 @@
-//! What kernels ask of vectors: the few operations that the steps of a plan are written over.
+//! Interface of kernels to vectors: the few operations that the steps of a plan are written over.
 //!
 //! Machines give them: `super::ifma` with CPU instructions, `super::proof` with symbols, by which the tests show what a step does for all
 //! operands within its bounds. The machine is a value, and vectors come from it alone: whoever holds it may use its instructions.
@@ -14,7 +14,7 @@ use crate::tables::BatchStep;
 pub(crate) trait Vectors: Copy {
     /// A vector.
     type Vector: Copy;
-    /// What a constant of the modulus is made of.
+    /// Constant of the modulus, as kernels read it.
     type Word: Copy;
 
     /// A number in every element.
@@ -53,7 +53,7 @@ pub(crate) trait Vectors: Copy {
 
 /// Vectors of eight elements, a line of a row each.
 pub(crate) trait Lines: Vectors {
-    /// Where rows lie.
+    /// Reference to rows.
     type Rows: Copy;
     /// A line of a constant.
     type Line;
@@ -153,7 +153,7 @@ pub(crate) trait Lines: Vectors {
 
 /// Vectors of four elements, half a line each.
 pub(crate) trait Halves: Vectors {
-    /// Where rows lie.
+    /// Reference to rows.
     type Rows: Copy;
 
     /// Half a line of a row of `lines` lines.

@@ -6,10 +6,10 @@ use crate::block::FieldOp;
 use crate::bounds::{Bias, Bounds, LIMB_MAX, UNIT};
 use crate::shape::Shape;
 
-/// What a step does.
+/// Kind of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StepKind {
-    /// What a slot holds at entry.
+    /// Value of a slot at entry.
     Input(u16),
     /// x + y.
     Add,
@@ -186,7 +186,7 @@ impl Lazy {
     }
 }
 
-/// How far a value may be from zero.
+/// Maximum distance of a value from zero.
 fn reach(bounds: Bounds) -> i64 {
     bounds.high.max(-bounds.low)
 }

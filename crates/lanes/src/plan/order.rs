@@ -121,7 +121,7 @@ impl Order {
     }
 }
 
-/// Who reads whom: readers of step i are `readers[first[i]..first[i + 1]]`, twice if both operands are i.
+/// Reader graph: readers of step i are `readers[first[i]..first[i + 1]]`, twice if both operands are i.
 struct Graph {
     first: Vec<u32>,
     readers: Vec<ValueId>,

@@ -135,7 +135,7 @@ fn write_batch(batch: &mut BatchStep, products: &[ValueId], rows: &mut Rows) -> 
     Ok(())
 }
 
-/// Which rows are free, and where values lie.
+/// Free rows, and the rows of values.
 struct Rows {
     row: Vec<u16>,
     /// Reads to come, an output counting as one that never comes.

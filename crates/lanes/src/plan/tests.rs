@@ -1,4 +1,4 @@
-//! What plans look like: products in as few batches as their operands allow, companions, streams, rows used again.
+//! Shape of plans: products in as few batches as their operands allow, companions, streams, rows used again.
 //!
 //! That plans compute the right values is the business of [`crate::check()`] and of `tests/blocks.rs`; here they are held to being short.
 

@@ -85,14 +85,14 @@ fn checked(transfer: &Transfer<'_>, byte_count: usize, rows: &mut Rows) -> (Lane
     (lanes, spare)
 }
 
-/// Which words of a value a line holds, and how its bytes lie in memory.
+/// Words of a value in a line, and their byte order in memory.
 #[derive(Clone, Copy)]
 struct LineWords {
     /// Offset of its bytes in the value.
     offset: usize,
     /// The words that there are.
     present: __mmask8,
-    /// Where each word comes from, and goes to: the same permutation, as it is its own inverse.
+    /// Permutation of words, from and to memory: it is its own inverse.
     order: Vector,
     is_big_endian: bool,
 }

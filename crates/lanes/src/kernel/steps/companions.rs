@@ -4,7 +4,7 @@ use super::linear;
 use crate::kernel::vectors::Lines;
 use crate::tables::LinearStep;
 
-/// What runs between the windows of a product.
+/// Work done between the windows of a product.
 pub(crate) trait Between {
     /// Runs a part of it.
     fn run_some(&mut self);

@@ -55,8 +55,8 @@ pub(crate) fn begin<V: Vectors, const L: usize>(v: V, x: &[V::Vector; L], y: V::
     t
 }
 
-/// A window of accumulators that has low(x·y) ↦ the next one up, with high(x·y), u·M and low(x·y′) added.
-/// What waits for u comes last: the next u waits for it.
+/// Window of accumulators with low(x·y) ↦ the next one up, with high(x·y), u·M and low(x·y′) added. Operations that
+/// depend on u come last, as the next u waits for it.
 #[inline(always)]
 pub(crate) fn next_window<V: Vectors, const L: usize>(
     v: V,

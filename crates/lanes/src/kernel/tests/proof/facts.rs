@@ -1,4 +1,4 @@
-//! What the proof knows: variables with ranges, what they stand for, and numbers whose range is given beside that of their limbs.
+//! Facts of a proof: variables with ranges, their meaning, and numbers with a range beside that of their limbs.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub struct Value {
     pub high: i128,
 }
 
-/// What a variable stands for.
+/// Meaning of a variable.
 #[derive(Clone)]
 pub enum Meaning {
     /// Any integer of its range.
@@ -94,7 +94,7 @@ impl Facts {
         sum.unwrap_or((i128::MIN, i128::MAX))
     }
 
-    /// What the variable stands for.
+    /// Meaning of the variable.
     pub fn meaning(&self, variable: Variable) -> &Meaning {
         &self.variables[usize::from(variable.0)].meaning
     }
@@ -161,7 +161,7 @@ impl Facts {
         })
     }
 
-    /// What is above the low bits of a polynomial, if that was asked before.
+    /// Part above the low `bits` bits of a polynomial, if it was split there before.
     pub fn above(&self, polynomial: &Polynomial, bits: u32) -> Option<Polynomial> {
         self.splits.get(&(polynomial.clone(), bits)).map(|(_, quotient)| quotient.polynomial.clone())
     }
@@ -189,7 +189,7 @@ impl Facts {
         })
     }
 
-    /// What is above the low 52 bits, if it is known.
+    /// Part above the low 52 bits, if it is known.
     fn carry(&self, polynomial: &Polynomial) -> Option<Value> {
         let bits = ROW_LIMB_BITS as u32;
         if let Some((_, quotient)) = self.splits.get(&(polynomial.clone(), bits)) {

@@ -213,7 +213,7 @@ fn half_outcomes<V: Halves>(v: V, x: V::Vector, y: V::Vector) -> Vec<V::Vector> 
     vec![v.first_of_pairs(x, y), v.second_of_pairs(x, y), v.first_pairs(x, y), v.second_pairs(x, y)]
 }
 
-/// What moves elements asks nothing about them, so different elements show where each goes.
+/// Instructions that move elements do not depend on their values, so distinct elements show each destination.
 #[test]
 fn instructions_move_elements_as_symbols_do() {
     let Some((eights, fours)) = machines() else { return };

@@ -1,5 +1,6 @@
-//! What the symbols mean: with the numbers of a modulus and of rows put in for them, every range holds, and what comes out is what the
-//! scalar twin computes. So the proof assumes nothing that is not so, and its instructions do what a machine's do.
+//! Meaning of the symbols: with the numbers of a modulus and of rows put in for them, every range holds, and the
+//! results are those of the scalar twin. So the proof assumes only true facts, and its instructions do what a machine's
+//! do.
 
 use num_bigint::BigInt;
 use rand::{Rng, SeedableRng};

@@ -5,7 +5,7 @@
 //! are in [`products`], [`sums`] and [`transfers`], for a [`setting`] of rows and constants. That the proof assumes only what is so is shown
 //! in [`meaning`], that the instructions are those of the CPU in [`hardware`], and that the proofs can fail in [`mutants`].
 //!
-//! What stays with the scalar twin: the loops over a plan's tables, and how bytes lie in memory.
+//! Not proved here, tested against the scalar twin: the loops over a plan's tables, and how bytes lie in memory.
 
 #[cfg(target_arch = "x86_64")]
 mod assembly;

@@ -1,4 +1,4 @@
-//! Where a step is proved: rows of a shape that keep the bounds of a plan, and the constants of any modulus of that shape.
+//! Setting of a proof: rows of a shape that keep the bounds of a plan, and the constants of any modulus of that shape.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -165,7 +165,7 @@ impl<'p> Setting<'p> {
         self.proof.value(symbol).polynomial.as_variable().expect("a variable")
     }
 
-    /// What a variable that was given is.
+    /// Meaning of an input variable.
     pub fn input(&self, variable: Variable) -> Input {
         let inputs = self.inputs.borrow();
         inputs.iter().find(|(given, _)| *given == variable).expect("a variable that was given").1
