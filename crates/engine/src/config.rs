@@ -1,4 +1,4 @@
-//! What an execution depends on besides code, input and gas.
+//! Parameters of an execution besides code, input and gas.
 
 use residue_isa::{GasSchedule, Price, Revision};
 use thiserror::Error;
@@ -10,12 +10,12 @@ use residue_isa::Fork;
 /// 64 MiB.
 pub const MEMORY_LIMIT_BYTES: u64 = 64 << 20;
 
-/// What an execution depends on besides code, input and gas.
+/// Parameters of an execution besides code, input and gas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineConfig {
     /// The field instructions there are. Their bytes collide between revisions, so there is one.
     pub revision: Revision,
-    /// What they cost, and what the EVM's own opcodes cost where it says so.
+    /// Prices of field instructions, and of the EVM's own opcodes if the schedule has them.
     pub schedule: GasSchedule,
     /// The rules of the EVM under them.
     pub fork: Fork,

@@ -18,9 +18,9 @@ use crate::trace::{Step, Tracer, View};
 pub struct Counted {
     /// As without counting.
     pub outcome: Outcome,
-    /// What was executed.
+    /// Counts of executed instructions.
     pub counts: Counts,
-    /// What the gas went to.
+    /// Gas by purpose.
     pub gas_split: GasSplit,
 }
 
@@ -73,7 +73,7 @@ pub struct Counts {
     arithmetic: u64,
     transfer: u64,
     memory: u64,
-    /// What the pushes directly before this point cost, each.
+    /// Costs of the pushes directly before this point.
     pushes: Vec<u64>,
 }
 
@@ -95,7 +95,7 @@ impl Counts {
         }
     }
 
-    /// How often an opcode was executed.
+    /// Number of executions of `opcode`.
     pub fn of(&self, opcode: u8) -> u64 {
         self.instructions[usize::from(opcode)]
     }
@@ -121,7 +121,7 @@ impl Counts {
         self.priced_squares.get(&width_limbs).copied().unwrap_or(0)
     }
 
-    /// What loads and stores have moved, for revisions with field contexts.
+    /// Numbers of values moved by loads and stores, for revisions with field contexts.
     pub fn moved(&self) -> &Moved {
         &self.moved
     }
@@ -134,7 +134,7 @@ impl Counts {
         widths
     }
 
-    /// What the gas of the run went to.
+    /// Gas of the run by purpose.
     pub fn gas_split(&self, gas_used: u64) -> GasSplit {
         let Self { arithmetic, transfer, memory, .. } = *self;
         GasSplit { arithmetic, transfer, memory, control: gas_used.saturating_sub(arithmetic + transfer + memory) }
@@ -196,7 +196,7 @@ impl Counts {
         }
     }
 
-    /// Whether it is arithmetic without lanes of one operation.
+    /// True for arithmetic without lanes of one operation: inversions, products in Fp2 and Fp6, sums of products.
     fn is_other_arithmetic(&self, opcode: u8) -> bool {
         let is_one = |rules: &SlotRules| {
             [rules.invert, rules.mul_fp2, rules.mul_fp6].contains(&Some(opcode)) || rules.sum_products(opcode).is_some()
@@ -204,7 +204,7 @@ impl Counts {
         self.revision.slot_rules().is_some_and(is_one)
     }
 
-    /// What the pushes cost that only carry operands of the arithmetic instruction directly after them.
+    /// Gas of the pushes that only carry operands of the arithmetic instruction directly after them.
     fn operands_cost(&self, opcode: u8) -> u64 {
         let pops = self.revision.row(opcode).map_or(0, |row| usize::from(row.pops));
         self.pushes.iter().rev().take(pops).sum()

@@ -71,7 +71,7 @@ impl Engine {
         Ok(Self { analysis, ..Self::new(config)? })
     }
 
-    /// What the engine was made of.
+    /// Configuration of the engine.
     pub fn config(&self) -> &EngineConfig {
         &self.config
     }
@@ -117,7 +117,7 @@ impl Engine {
         evm
     }
 
-    /// What an opcode is charged whatever its operands, in whole gas.
+    /// Base gas of an opcode, independent of its operands, in whole gas.
     pub fn base_gas(&self, opcode: u8) -> u64 {
         if self.instructions_of.is_some_and(|revision| revision.opcodes().iter().any(|row| row.byte == opcode)) {
             return self.prices.base[usize::from(opcode)];

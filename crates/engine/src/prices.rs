@@ -28,11 +28,11 @@ pub(crate) struct Prices {
     pub per_width: Arc<[WidthPrices]>,
     /// For each begun 32 bytes loaded or stored modulo a power of two; none if that is priced by value.
     pub transfer_per_word: Option<u64>,
-    /// What a gas pays for beside the instructions.
+    /// Cycles of planning paid for by a gas.
     pub rate: Rate,
 }
 
-/// What depends on the width of the modulus.
+/// Prices that depend on the width of the modulus.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct WidthPrices {
     /// A new odd modulus.
@@ -58,7 +58,7 @@ pub(crate) struct WidthPrices {
     pub fp6: u64,
     /// A value between slots and an array.
     pub copy: u64,
-    /// Whether all these are thousandths of gas, which each instruction rounds up.
+    /// True if all these are thousandths of gas, rounded up for each instruction.
     pub in_thousandths: bool,
 }
 
@@ -134,7 +134,7 @@ impl WidthPrices {
     }
 }
 
-/// What a frame has paid for `words` words of memory: 3·words + ⌊words² / 512⌋ (Yellow Paper, appendix H.1). Saturates.
+/// Gas of `words` words of memory in a frame: 3·words + ⌊words² / 512⌋ (Yellow Paper, appendix H.1). Saturates.
 pub(crate) const fn memory_cost(words: u64) -> u64 {
     words.saturating_mul(3).saturating_add(words.saturating_mul(words) / 512)
 }

@@ -46,12 +46,12 @@ pub(crate) struct Analysis {
     pub revision: Revision,
     pub batching: Batching,
     needed: bool,
-    /// Whether codes may have blocks.
+    /// True if codes may have blocks.
     pub has_blocks: bool,
     pub cache: Arc<Cache>,
 }
 
-/// What a frame runs on.
+/// Code in the form in which a frame executes it.
 #[derive(Debug)]
 pub(crate) struct Executed {
     /// The code with the revision's own jump table; none if revm's own form is all there is to it.
@@ -82,8 +82,8 @@ impl Analysis {
         Bytecode::new_legacy(Bytes::copy_from_slice(code))
     }
 
-    /// What a frame of the code that revm has loaded runs on. `hash` is that of the code if it is known, and then the code is noted among those of
-    /// the transaction.
+    /// Form in which a frame executes the code that revm has loaded. `hash` is that of the code, if known; then the
+    /// code is added to those of the transaction.
     pub fn execute(&self, source: &Bytecode, hash: Option<B256>, codes: &mut TransactionCodes) -> Executed {
         if !self.needed && !self.has_blocks {
             return Executed { code: None, met: None };

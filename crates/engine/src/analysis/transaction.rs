@@ -32,7 +32,7 @@ pub(crate) struct Met {
     pub hash: B256,
     /// Its blocks, once they have been looked for.
     pub blocks: Option<AnyBlocks>,
-    /// Whether it can have none.
+    /// True if it can have no blocks.
     pub is_plain: bool,
     /// Gas charged for its field instructions before it had blocks.
     pub earned: u64,
@@ -95,7 +95,7 @@ impl TransactionCodes {
     }
 }
 
-/// Where the bytes of a code lie.
+/// Address of the bytes of a code.
 fn address(code: &Bytecode) -> usize {
     code.bytecode_ptr().addr()
 }

@@ -19,7 +19,7 @@ use crate::prices::{Prices, WidthPrices};
 pub(crate) struct Block<L: Location> {
     /// Offset of its first opcode.
     pub start: usize,
-    /// Where it leads.
+    /// Path to its end.
     pub path: Path,
     pub work: Work,
     /// Instructions of several lanes: operation, lanes, how many.
@@ -34,11 +34,11 @@ pub(crate) struct Block<L: Location> {
     fp6: Priced,
     /// The same of copies.
     copies: Priced,
-    /// What must hold at its entry.
+    /// Conditions at its entry.
     pub needs: L::Needs,
-    /// What it does.
+    /// Its operations.
     pub operations: SlotBlock,
-    /// What it did when it was priced.
+    /// Digest of its operations when it was priced.
     pub priced: Digest,
     pub plans: Plans<L::Set>,
     /// None if the scalar kernels have nothing to gain.
@@ -77,7 +77,7 @@ impl Priced {
         }
     }
 
-    /// What they cost at a price for a lane, rounded up for each instruction.
+    /// Gas of these lanes at a price per lane, rounded up for each instruction.
     #[inline]
     fn cost(&self, prices: &Prices, width: Option<&WidthPrices>, of_lane: fn(&WidthPrices) -> u64) -> u64 {
         let base = prices.base[usize::from(self.opcode)];
@@ -255,7 +255,7 @@ impl<L: Location> Draft<L> {
 }
 
 impl<L: Location> Block<L> {
-    /// What all its instructions cost together; where their operands are pushed, those of the first one are there already.
+    /// Gas of all its instructions. If operands are pushed, those of the first instruction are already on the stack.
     #[inline]
     pub fn cost(&self, prices: &Prices, width: Option<&WidthPrices>, opcodes: PerOp<u8>) -> u64 {
         let base = |op| prices.base[usize::from(opcodes[op])] * u64::from(self.work.instructions[op]);
@@ -278,7 +278,7 @@ impl<L: Location> Block<L> {
         self.with_squares(width, fixed + FieldOp::ALL.map(lanes).iter().sum::<u64>() - rounded.sum::<u64>())
     }
 
-    /// What all costs once squares have their own price, where without it all costs `gas`.
+    /// Gas of the block with the price of squares, from its gas `gas` without.
     #[inline]
     fn with_squares(&self, width: &WidthPrices, gas: u64) -> u64 {
         self.squares.lanes.iter().fold(gas, |gas, &(lanes, instructions)| {
@@ -287,7 +287,7 @@ impl<L: Location> Block<L> {
         })
     }
 
-    /// What its sums cost.
+    /// Gas of its sums.
     #[inline]
     fn cost_of_sums(&self, prices: &Prices, width: Option<&WidthPrices>) -> u64 {
         let Some(first) = self.sum_opcode else { return 0 };
@@ -314,7 +314,7 @@ impl<L: Location> Block<L> {
         });
     }
 
-    /// Whether it does what it is priced for.
+    /// True if its operations are those that it was priced for.
     pub fn is_as_priced(&self) -> bool {
         self.operations.digest() == self.priced
     }
@@ -329,7 +329,7 @@ impl<L: Location> Block<L> {
         self.skipped.store(entries, Ordering::Relaxed);
     }
 
-    /// Whether it is time to look at what could become of it; else that is one entry less to wait for.
+    /// True if it is time to check whether the block can grow; else the waiting count decreases by one.
     #[inline]
     pub fn is_due(&self) -> bool {
         let skipped = self.skipped.load(Ordering::Relaxed);

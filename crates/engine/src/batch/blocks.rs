@@ -26,7 +26,7 @@ use super::tuning::{
 };
 use super::walk::{Walk, Walked};
 
-/// What is known of an offset: nothing, that an instruction was met there, that no place is there, or the number of its place and one.
+/// Marks of an offset: unknown, an instruction met, no place, or the number of its place plus one.
 const UNKNOWN: u32 = 0;
 const MET: u32 = NO_PLACE - 1;
 const NO_PLACE: u32 = u32::MAX;
@@ -45,7 +45,7 @@ pub(crate) struct Blocks<L: Location> {
     pub layout: L::Layout,
     /// The opcodes of arithmetic.
     pub opcodes: PerOp<u8>,
-    /// Whether the revision has subroutines.
+    /// True if the revision has subroutines.
     has_subroutines: bool,
     marks: Box<[AtomicU32]>,
     places: boxcar::Vec<Place>,
@@ -55,7 +55,7 @@ pub(crate) struct Blocks<L: Location> {
     _counted: Counted,
 }
 
-/// Where blocks begin. Blocks are named by their number and one; 0 is none.
+/// Place: an offset where blocks begin. Blocks are stored as their number plus one; 0 is none.
 #[derive(Debug)]
 pub(crate) struct Place {
     pc: usize,
@@ -70,18 +70,18 @@ pub(crate) struct Place {
     turn: AtomicU8,
 }
 
-/// What runs at a place: a path, if its guards hold, and the run alone.
+/// Candidates at a place: a path, if its guards hold, and the run alone.
 pub(crate) struct Choices<'a, L: Location> {
     pub path: Option<&'a Block<L>>,
     pub run: &'a Block<L>,
 }
 
-/// What an instruction finds that could begin a block.
+/// State at an instruction that could begin a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Due {
-    /// Whether the transaction still runs plans.
+    /// True if the transaction still runs plans.
     pub plans_run: bool,
-    /// Whether growing costs nothing.
+    /// True if growth is free.
     pub is_free: bool,
     /// Cycles that the code's credit has not got yet.
     pub earned: i64,
@@ -92,19 +92,19 @@ pub(crate) struct Due {
 pub(crate) struct Entered {
     /// Cycles that the gas charged for all of it pays for.
     pub pays: i64,
-    /// Whether superblocks may run.
+    /// True if superblocks may run.
     pub joins: bool,
-    /// Whether growing costs nothing.
+    /// True if growth is free.
     pub is_free: bool,
 }
 
-/// How a place is met.
+/// Entry to a place.
 pub(crate) struct Entry<'a> {
     /// The stack, the top last.
     pub stack: &'a [U256],
-    /// Whether paths may be passed as one: not where jump targets are probed.
+    /// True if paths may be passed as one: false if jump targets are probed.
     pub joins: bool,
-    /// Whether growing costs nothing.
+    /// True if growth is free.
     pub is_free: bool,
 }
 
@@ -136,13 +136,13 @@ impl<L: Location> Blocks<L> {
         L::LAYOUT_CYCLES_PER_BYTE.saturating_mul(i64::try_from(code_bytes).unwrap_or(i64::MAX))
     }
 
-    /// Whether it takes as much as one code may.
+    /// True if it holds as much memory as one code may.
     pub fn is_full(&self) -> bool {
         self.budget.bytes() > CODE_BLOCK_BYTES_MAX
     }
 
-    /// Whether there is something to do where an instruction stands at `pc`: a plan if plans run, a trace, or a look at what could become
-    /// of the place. Else that is one entry less to wait for.
+    /// True if there is work at the instruction at `pc`: a plan, if plans run, a trace, or a check whether the place
+    /// can grow. Else the waiting count decreases by one.
     #[inline(always)]
     pub fn is_due(&self, pc: usize, facts: Due, is_beside_rows: impl FnOnce() -> bool) -> bool {
         let Due { plans_run, is_free, earned } = facts;
@@ -168,7 +168,7 @@ impl<L: Location> Blocks<L> {
         false
     }
 
-    /// Whether a place is known at `pc`.
+    /// True if a place is known at `pc`.
     #[inline(always)]
     pub fn begins(&self, pc: usize) -> bool {
         self.marks.get(pc).is_some_and(|mark| !matches!(mark.load(Ordering::Relaxed), UNKNOWN | MET | NO_PLACE))
@@ -201,7 +201,7 @@ impl<L: Location> Blocks<L> {
         claim(mark, number).then(|| self.places.get(place)).flatten()
     }
 
-    /// What runs at a place: a path is looked for from time to time where none begins with the words on the stack.
+    /// Candidates at a place. If no path begins with the words on the stack, one is searched for from time to time.
     #[inline]
     pub fn choices<'a>(&'a self, place: &Place, entry: &Entry<'_>) -> Option<Choices<'a, L>> {
         let run = self.block(&place.run)?;
@@ -293,20 +293,20 @@ impl<L: Location> Blocks<L> {
         block.plans.has_any()
     }
 
-    /// Whether it is time to look at what could become of a block that was entered; else that is one entry less to wait for.
+    /// True if it is time to check whether an entered block can grow; else the waiting count decreases by one.
     #[inline]
     pub fn may_grow(&self, place: &Place, block: &Block<L>) -> bool {
         // Where nothing is ready, entries have been counted before.
         if self.is_ready(place) { block.is_due() } else { place.skipped.load(Ordering::Relaxed) == 0 }
     }
 
-    /// Whether a place has a plan or a trace.
+    /// True if a place has a plan or a trace.
     fn is_ready(&self, place: &Place) -> bool {
         let mark = self.marks.get(place.pc).map_or(UNKNOWN, |mark| mark.load(Ordering::Relaxed));
         mark & (PLANNED | TRACED) != 0
     }
 
-    /// What has become of them: of each block that is still in use.
+    /// State of each block that is still in use.
     pub fn explain(&self) -> Vec<BlockExplained> {
         let mut places: Vec<&Place> = self.places.iter().map(|(_, place)| place).collect();
         places.sort_by_key(|place| place.pc);
@@ -317,7 +317,7 @@ impl<L: Location> Blocks<L> {
         blocks.map(|block| self.explained(block)).collect()
     }
 
-    /// How many blocks, plans and traces there are, those that were replaced included: as long as it stays, nothing new has been learnt.
+    /// Number of blocks, plans and traces, replaced ones included: nothing new was learnt while it is constant.
     pub fn made(&self) -> usize {
         let of = |block: &Block<L>| block.plans.found().count() + usize::from(block.trace.get().is_some());
         self.blocks.iter().map(|(_, block)| 1 + of(block)).sum()
@@ -499,7 +499,7 @@ fn claim(mark: &AtomicU32, known: u32) -> bool {
     mark.fetch_update(Ordering::Release, Ordering::Relaxed, say).is_ok()
 }
 
-/// What making the scalar trace of a block takes.
+/// Cycles for making the scalar trace of a block.
 fn trace_price<L: Location>(block: &Block<L>) -> i64 {
     TRACE_CYCLES_PER_OPERATION * i64::from(block.work.operation_count())
 }

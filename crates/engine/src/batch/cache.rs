@@ -1,5 +1,5 @@
-//! What the process keeps of codes after the transaction that met them: jump targets of codes that ran lately, and blocks of codes whose
-//! field instructions have paid for them. Both are bounded in bytes; what ran longest ago leaves.
+//! Cache of the process, over transactions: jump targets of codes that ran lately, and blocks of codes whose field
+//! instructions have paid for them. Both are bounded in bytes; the least recently used leaves first.
 //!
 //! A code is found by hash and revision, blocks by batching too, and only by the same bytes. Nothing here depends on prices. Locks are held for
 //! looking up only: analysing, walking and planning happen outside of them.
@@ -19,10 +19,10 @@ use super::memory::Memory;
 use super::slots::Slots;
 use super::tuning::{BLOCK_BYTES_KEPT, CODE_BYTES_KEPT};
 
-/// What an entry takes beyond its code and its jump targets, about: so that many small codes count too.
+/// Approximate bytes of an entry beyond its code and its jump targets, so that many small codes count too.
 const ENTRY_BYTES: usize = 512;
 
-/// What the analysis of a code depends on besides its bytes.
+/// Inputs of the analysis of a code, besides its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CodeKey {
     /// The hash that the code was loaded under.
@@ -31,7 +31,7 @@ pub(crate) struct CodeKey {
     pub revision: Revision,
 }
 
-/// What blocks depend on besides the code's bytes.
+/// Inputs of blocks, besides the code's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct BlocksKey {
     /// The code.
@@ -47,7 +47,7 @@ pub(crate) enum AnyBlocks {
     Memory(Arc<Blocks<Memory>>),
 }
 
-/// What is kept.
+/// Contents of the cache.
 #[derive(Debug)]
 pub(crate) struct Cache {
     codes: Mutex<Kept<CodeKey, Bytecode>>,
@@ -134,7 +134,7 @@ impl AnyBlocks {
         }
     }
 
-    /// Whether they take as much as those of one code may.
+    /// True if they hold as much memory as those of one code may.
     fn is_full(&self) -> bool {
         match self {
             Self::Slots(blocks) => blocks.is_full(),
@@ -190,7 +190,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether two codes are the same bytes; known without a look if they are the same allocation, which is the usual case.
+/// True if two codes have equal bytes; no bytes are compared if they are the same allocation, the usual case.
 pub(crate) fn is_same(a: &Bytecode, b: &Bytecode) -> bool {
     let (a, b) = (a.original_byte_slice(), b.original_byte_slice());
     std::ptr::eq(a, b) || a == b

@@ -1,4 +1,4 @@
-//! What planning may take: gas charged in a code's blocks earns credit, and whatever is made of the code spends it.
+//! Limit of planning: gas charged in a code's blocks earns credit; walks, traces and plans of the code spend it.
 //!
 //! So the time that nobody sees in gas is bounded by gas, under every schedule and from the first execution on.
 
@@ -11,7 +11,7 @@ use super::tuning::{CREDIT_CYCLES_MAX, CYCLES_PER_GAS_MAX, CYCLES_PER_PRODUCT};
 #[derive(Debug, Default)]
 pub(crate) struct Credit {
     cycles: AtomicI64,
-    /// What there has to be more of for a walk.
+    /// Credit above which a walk is tried again.
     asked: AtomicI64,
 }
 
@@ -29,7 +29,7 @@ impl Credit {
         self.cycles.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
     }
 
-    /// Whether there is enough for a walk, with what has been earned and not paid in.
+    /// True if the credit suffices for a walk, with the cycles earned and not paid in yet.
     #[inline(always)]
     pub fn allows_walk(&self, earned: i64) -> bool {
         self.cycles().saturating_add(earned) > self.asked.load(Ordering::Relaxed)
@@ -52,15 +52,15 @@ impl Credit {
         self.earn((taken - spent).max(0));
     }
 
-    /// What there is.
+    /// Credit, in cycles.
     #[inline(always)]
     pub fn cycles(&self) -> i64 {
         self.cycles.load(Ordering::Relaxed)
     }
 }
 
-/// What a gas pays for under a schedule: a product pays for half of the time that it takes by itself, whatever its price, and no gas for more
-/// than [`CYCLES_PER_GAS_MAX`].
+/// Cycles paid for by a gas under a schedule: a product pays for half of the time that it takes by itself, at any
+/// price, and a gas for at most [`CYCLES_PER_GAS_MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rate(i64);
 

@@ -30,11 +30,11 @@ pub(crate) struct MemoryRows {
     /// The places whose value is in their row, and those of them whose value in memory is older.
     holds: PlaceSet,
     is_newer: PlaceSet,
-    /// Where a block runs whose places are settled: nothing in this part of the code needs to ask.
+    /// Code range of a block with checked places: no check is needed while it runs.
     pub settled: Range<usize>,
     /// Ranges that were asked for since a plan ran.
     asked: u32,
-    /// What plans have gained in the transaction.
+    /// Net gain of plans in the transaction.
     ledger: Ledger,
 }
 
@@ -83,7 +83,7 @@ impl MemoryRows {
         }
     }
 
-    /// Whether there is nothing to write back or to forget.
+    /// True if there is nothing to write back or to forget.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.holds.is_empty()

@@ -36,7 +36,7 @@ use residue_lanes::Kernel;
 pub enum Batching {
     /// Never: every instruction by itself.
     Off,
-    /// Where it is faster and paid for: as plans on machines with AVX-512 IFMA, else as scalar traces.
+    /// Blocks run if that is faster and paid for: as plans on machines with AVX-512 IFMA, else as scalar traces.
     Warm,
     /// As plans from the first entry, whatever it costs and on any machine. For tests.
     Always,
@@ -45,12 +45,12 @@ pub enum Batching {
 }
 
 impl Batching {
-    /// Whether there are blocks.
+    /// True if there are blocks.
     pub(crate) fn has_blocks(self) -> bool {
         self != Self::Off
     }
 
-    /// Whether blocks have plans on this machine.
+    /// True if blocks have plans on this machine.
     pub(crate) fn has_plans(self) -> bool {
         match self {
             Self::Off | Self::Traces => false,
@@ -59,18 +59,19 @@ impl Batching {
         }
     }
 
-    /// Whether blocks have scalar traces.
+    /// True if blocks have scalar traces.
     pub(crate) fn has_traces(self) -> bool {
         matches!(self, Self::Warm | Self::Traces)
     }
 
-    /// Whether blocks run from their first entry on.
+    /// True if blocks run from their first entry on.
     pub(crate) fn is_eager(self) -> bool {
         matches!(self, Self::Always | Self::Traces)
     }
 }
 
-/// Whether the engine finds blocks in code of a revision: values have to lie where every instruction names them in the code.
+/// True if the engine finds blocks in code of a revision: every instruction must name the places of its values in the
+/// code.
 pub fn has_blocks(revision: Revision) -> bool {
     revision.slot_rules().is_some() || memory_places::Form::of(revision).is_some()
 }

@@ -34,20 +34,20 @@ impl<S: FromIterator<usize>> RowPlan<S> {
 }
 
 impl<S> RowPlan<S> {
-    /// What it gains against its instructions one by one, in cycles; less than nothing where it is there to save moves.
+    /// Gain against its instructions one by one, in cycles; negative for a plan that only saves moves.
     #[inline(always)]
     pub fn gain_cycles(&self) -> i64 {
         self.gain_cycles
     }
 
-    /// Whether it is faster than its instructions where nothing has to move.
+    /// True if it is faster than its instructions when no value has to move.
     #[inline(always)]
     pub fn gains(&self) -> bool {
         self.gain_cycles >= 0
     }
 }
 
-/// What a plan is for: it depends on nothing else.
+/// Key of a plan: all that a plan of a block depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PlanKey {
     /// Slots of the field context, or places of the code.
@@ -62,7 +62,7 @@ pub(crate) struct PlanKey {
 #[derive(Debug)]
 pub(crate) struct Plans<S> {
     made: [OnceLock<Planned<S>>; PLANS_MAX],
-    /// Whether a thread is planning: others do not wait for it.
+    /// True if a thread is planning: others do not wait for it.
     is_busy: AtomicBool,
 }
 
@@ -73,7 +73,7 @@ struct Planned<S> {
     plan: Option<Box<RowPlan<S>>>,
 }
 
-/// What is known of a plan.
+/// State of a plan.
 pub(crate) enum Known<'a, S> {
     /// It is there.
     Plan(&'a RowPlan<S>),
@@ -92,7 +92,7 @@ impl<S> Default for Plans<S> {
 }
 
 impl<S> Plans<S> {
-    /// What is known of the plan for a key.
+    /// State of the plan for a key.
     #[inline]
     pub fn get(&self, key: PlanKey) -> Known<'_, S> {
         for cell in &self.made {
@@ -107,7 +107,7 @@ impl<S> Plans<S> {
         Known::Full
     }
 
-    /// Whether any has been made, with whatever outcome.
+    /// True if any planning has finished, with or without a plan.
     pub fn has_any(&self) -> bool {
         self.made[0].get().is_some()
     }
@@ -118,20 +118,20 @@ impl<S> Plans<S> {
     }
 }
 
-/// What planning a block takes.
+/// Cycles of planning a block.
 pub(crate) fn price(work: &Work) -> i64 {
     PLAN_CYCLES + PLAN_CYCLES_PER_OPERATION * i64::from(work.operation_count())
 }
 
-/// What planning goes by beside the block.
+/// Inputs of planning, beside the block.
 pub(crate) struct Order<'a> {
     pub key: PlanKey,
     pub work: &'a Work,
-    /// Whether the block has a scalar trace, which the plan is compared with.
+    /// True if the block has a scalar trace, to compare the plan with.
     pub has_trace: bool,
-    /// Whether a plan is wanted at any price.
+    /// True if a plan is wanted at any price.
     pub always: bool,
-    /// What the operations of the block were when it was priced.
+    /// Digest of the block's operations when it was priced.
     pub priced: Digest,
     pub budget: &'a Budget,
 }

@@ -21,7 +21,7 @@ pub(crate) struct ScalarTrace {
     pub writes: SlotSet,
 }
 
-/// What one kernel makes of several operations.
+/// Several operations that one kernel executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fused {
     /// A sum of products, or a product in Fp2.
@@ -132,7 +132,7 @@ impl Step {
     }
 }
 
-/// Whether a later lane reads what an earlier one has written.
+/// True if a later lane reads a result of an earlier one.
 fn reads_after_writes<'a>(lanes: impl Iterator<Item = &'a Op>) -> bool {
     let mut written = SlotSet::default();
     let mut reads_written = false;

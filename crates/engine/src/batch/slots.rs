@@ -14,7 +14,7 @@ use super::tuning::MARK_CYCLES_PER_BYTE;
 #[derive(Debug)]
 pub(crate) struct Slots;
 
-/// What blocks go by in a revision with slots.
+/// Layout of blocks in a revision with slots.
 #[derive(Debug)]
 pub(crate) struct SlotLayout {
     revision: Revision,
@@ -28,7 +28,7 @@ pub(crate) struct SlotLayout {
     fp6: Option<u8>,
     /// The opcode of copies.
     copy: Option<u8>,
-    /// Whether slots may hold values that are not reduced, where the modulus is a power of two.
+    /// True if slots may hold values that are not reduced, for moduli that are powers of two.
     pub store_reduces: bool,
 }
 

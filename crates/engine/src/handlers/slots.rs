@@ -28,7 +28,7 @@ use crate::halt::Halt;
 use crate::machine::words;
 use crate::prices::memory_cost;
 
-/// Where a modulus or stored values stand: in memory, or in the code that runs.
+/// Source of a modulus or of stored values: memory, or the running code.
 const IN_MEMORY: bool = false;
 const IN_CODE: bool = true;
 
@@ -426,7 +426,7 @@ pub(super) fn check_complete<H: FieldHost>(frame: &mut Frame<'_, H>) -> Handled 
     if code.pc() <= code.len() { Ok(()) } else { Err(super::halt(frame, Halt::InvalidInstruction)) }
 }
 
-/// Whether `count` lanes are slots that exist. For a count of 0: whether index less stride is one, as evmone computes it.
+/// True if `count` lanes are existing slots. For a count of 0, as in evmone: true if the slot index − stride exists.
 #[inline(always)]
 fn is_inside<R: Rules>(lanes: &Lanes, count: u8, slot_count: usize) -> bool {
     if R::RULES.lanes_in_turn && count == 0 {
@@ -450,9 +450,9 @@ pub(super) fn halt_of_arithmetic<H: FieldHost>(frame: &mut Frame<'_, H>, base: u
     }
 }
 
-/// What a load or store moves and costs.
+/// Slots, bytes and cost of a load or store.
 struct Transfer {
-    /// Which field context.
+    /// Index of the field context.
     context: usize,
     first_slot: usize,
     /// In memory, or in code.

@@ -106,7 +106,7 @@ fn push_memory(text: &mut String, random: &mut impl Rng, revision: Revision) {
     }
 }
 
-/// What else touches memory: ranges that begin and end anywhere.
+/// Other accesses to memory: ranges that begin and end anywhere.
 fn other(random: &mut impl Rng, callee: Option<u8>) -> String {
     let mut at = || random.random_range(FIRST_PLACE..FIRST_PLACE + PLACE_STRIDE * PLACES - 100);
     let (a, b) = (at(), at());

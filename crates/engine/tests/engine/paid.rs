@@ -1,4 +1,4 @@
-//! What is made of a code is paid for by gas charged in it: after any number of runs, under every schedule.
+//! Work on a code is paid for by gas charged in it: after any number of runs, under every schedule.
 
 use residue_engine::{Batching, BlockExplained, Engine, EngineConfig};
 use residue_isa::assembly::assemble_text;
@@ -68,7 +68,7 @@ fn calls_that_double(exits: usize, functions: usize) -> String {
     text
 }
 
-/// What has been made of a code, in cycles.
+/// Cycles of all work on a code.
 fn made_cycles(blocks: &[BlockExplained]) -> u64 {
     let cycles = |block: &BlockExplained| {
         let operations: u64 = block.operations.0.iter().map(|&count| u64::from(count)).sum();
@@ -81,7 +81,7 @@ fn made_cycles(blocks: &[BlockExplained]) -> u64 {
     blocks.iter().map(cycles).sum()
 }
 
-/// What a gas pays for under a schedule.
+/// Cycles paid for by a gas under a schedule.
 fn cycles_per_gas(schedule: &GasSchedule) -> u64 {
     (CYCLES_PER_PRODUCT / schedule.instruction(FieldOp::Mul, 6, 1).whole()).clamp(1, CYCLES_PER_GAS_MAX)
 }
@@ -134,7 +134,7 @@ fn every_code_pays_for_itself() {
     assert!(has_walked);
 }
 
-/// Whether this machine runs plans: products that do not wait for each other have one then.
+/// True if this machine runs plans: independent products have one then.
 fn plans_run() -> bool {
     let engine = Engine::unshared(EngineConfig::default_for(Revision::Eip6690_2024)).unwrap();
     let code = code(&format!("{SLOTS}{}STOP", "MULMODX 0:1 64:1 64:1 x64\n".repeat(4)));

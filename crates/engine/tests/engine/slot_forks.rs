@@ -118,7 +118,8 @@ fn creation_with_long_initcode_pays_for_slots_where_it_is_allowed() {
     }
 }
 
-/// What halts for a reason of its own does so whether or not there are slots, whose share nobody could pay.
+/// Instructions that halt for a reason of their own do so with slots and without, even if no gas could pay for the
+/// slots' share.
 #[test]
 fn what_no_gas_reaches_halts_alike_with_slots_and_without() {
     for fork in Fork::ALL {

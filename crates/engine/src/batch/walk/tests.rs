@@ -1,4 +1,4 @@
-//! Where walks go, where they end, and what they ask the stack for.
+//! Walks: their course, their ends, and their conditions on the stack.
 
 use residue_isa::Revision;
 use residue_isa::assembly::assemble_text;
@@ -261,7 +261,7 @@ fn a_run_of_dependent_products_is_joined_to_none() {
     assert_eq!(path(&format!("{}here:\n{A}", M.repeat(16)), &[]).runs, 2);
 }
 
-/// Whether instructions of these lanes, products or sums, wait for each other.
+/// True if instructions of these lanes, products or sums, depend on each other.
 fn is_chain(instructions: &[(FieldOp, Vec<Lane>)]) -> bool {
     let runs = instructions.iter().map(|(operation, lanes)| {
         let stride = |of: fn(&Lane) -> u16| lanes.get(1).map_or(0, |second| of(second) - of(&lanes[0]));
