@@ -32,7 +32,7 @@ use std::ops::Range;
 /// A number that stands for a field value: equal numbers, equal values.
 type Number = usize;
 
-/// What a number stands for.
+/// Meaning of a value number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Meaning {
     /// A value that no operation defines.
@@ -97,7 +97,7 @@ impl<'a> Numbering<'a> {
         number
     }
 
-    /// Where the pool first has the constant of a place. Equal ones may share a slot.
+    /// First place in the pool of the constant at place `id`. Equal constants may share a slot.
     fn first_place(&self, id: u32) -> u32 {
         let constant = &self.constants[id as usize];
         let place = self.constants.iter().position(|other| other == constant);
@@ -193,11 +193,11 @@ pub struct Evidence<'a> {
     pub source: &'a Program,
     /// The program as it was lowered.
     pub lowered: &'a Program,
-    /// Where its values are said to be.
+    /// Claimed slots of its values.
     pub allocation: &'a Allocation,
-    /// Where its blocks are said to be.
+    /// Claimed positions of its blocks.
     pub blocks: &'a [LoweredBlock],
-    /// Where code is said to be that moves the state of sequences on the stack.
+    /// Claimed positions of code that moves the state of sequences on the stack.
     pub ways: &'a [HeldWay],
     /// The bytes.
     pub code: &'a Code,
@@ -250,7 +250,7 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
     Ok(())
 }
 
-/// What the values of a function are.
+/// Value numbers of a function.
 enum Source {
     /// Numbers of [`Numbering`].
     Slots(Vec<Number>),
@@ -328,7 +328,7 @@ fn reach(function: &Function, region: &Region, firsts: &mut BTreeSet<Value>) -> 
     true
 }
 
-/// Whether control is a loop whose count is known to be 0.
+/// True if control is a loop with the constant count 0.
 fn has_no_turn(function: &Function, control: &Control) -> bool {
     let ControlKind::Repeat { count, .. } = control.kind else { return false };
     matches!(&function.words[count.0 as usize], WordDef::Constant(count) if count.is_zero())
@@ -450,7 +450,8 @@ fn execute_sum(
     Ok(())
 }
 
-/// What a sum of products is, which may be written to its slot.
+/// Value number of a sum of products, which may be written to its slot. Fails if the slot belongs to no value of the
+/// block.
 fn number_of_sum(
     numbering: &mut Numbering<'_>,
     own: &BTreeSet<Slot>,
@@ -617,7 +618,8 @@ function f1 "start" () -> () values 20 {
         Some(all)
     }
 
-    /// What `lanes` make of slots with values at random; small numbers mod a prime tell maps apart well enough.
+    /// Slots after `lanes`, from pseudo-random values: distinct maps differ with high probability, modulo a 32-bit
+    /// prime.
     fn run(lanes: &[Vec<SlotOp>]) -> Vec<u64> {
         const M: u64 = 4_294_967_291;
         let mut slots: Vec<u64> =
@@ -736,7 +738,7 @@ function f1 "start" () -> () values 20 {
         .replace("bytes 48", "bytes 32")
     }
 
-    /// What a block's bytes make of memory, if they leave the stack as it was and read what is there.
+    /// Memory after a block's bytes; `None` if they change the stack or read an address without a value.
     fn run_words(code: &[u8], memory: BTreeMap<BigUint, BigUint>) -> Option<BTreeMap<BigUint, BigUint>> {
         let (memory, stack) = carry_out(code, memory, Vec::new())?;
         stack.is_empty().then_some(memory)
@@ -882,7 +884,7 @@ function f1 "start" () -> () values 20 {
         }
     }
 
-    /// How a state is held depends on the modulus: four times a short one is a word, twice a long one is none.
+    /// The form of a state depends on the modulus: four times a short one fits a word, twice a long one does not.
     #[test]
     fn what_was_found_for_one_modulus_is_not_taken_for_another() {
         let sequence = "constant c0 = 0x1 function f0 \"start\" () -> () values 24 { word w0 = defined word w1 = defined \

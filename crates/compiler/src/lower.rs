@@ -51,7 +51,7 @@ use sequence::Entrances;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-/// Where the items of a block are in the assembly, for the checker.
+/// Position of a block's items in the assembly, for the checker.
 #[derive(Debug, Clone)]
 pub struct LoweredBlock {
     /// The function.
@@ -60,16 +60,16 @@ pub struct LoweredBlock {
     pub first: Value,
     /// Its items.
     pub items: Range<usize>,
-    /// What lies on the stack before and after it, if anything does.
+    /// Stack before and after it, if it has values there.
     pub held: Option<HeldEnds>,
 }
 
-/// What lowering leaves beside the assembly.
+/// Results of lowering, beside the assembly.
 #[derive(Debug)]
 pub(crate) struct Lowered {
     /// The program, then its subprograms.
     pub units: Vec<LoweredUnit>,
-    /// Where a failed requirement goes: the end of all functions.
+    /// Jump target of failed requirements: the end of all functions.
     pub fail: LabelId,
     /// Bytes of memory that the program uses whatever its input.
     pub memory_bytes: u32,
@@ -86,9 +86,9 @@ pub(crate) struct Lowered {
 pub(crate) struct LoweredUnit {
     /// Every block with operations.
     pub blocks: Vec<LoweredBlock>,
-    /// What moves the state of sequences that stays on the stack.
+    /// Code that moves states of sequences on the stack.
     pub ways: Vec<HeldWay>,
-    /// Where each function begins.
+    /// Label at the start of each function.
     pub begins: Vec<LabelId>,
 }
 
@@ -270,15 +270,15 @@ fn order(parts: &[Part<'_>]) -> Vec<usize> {
 
 /// The labels of a program or subprogram.
 struct Entered {
-    /// How its functions are called.
+    /// Calling conventions of its functions.
     conventions: Conventions,
-    /// Where its functions begin: at the target of jumps, where a subroutine has one before its entry.
+    /// Starts of its functions: the jump target, which a subroutine may have before its entry.
     begins: Vec<LabelId>,
-    /// Where its functions are entered.
+    /// Entries of its functions.
     entries: Vec<LabelId>,
-    /// Where its tables are.
+    /// Labels of its tables.
     tables: Vec<LabelId>,
-    /// Where rows of them are that steps carry.
+    /// Labels of table rows that steps carry.
     rows: HashMap<(TableId, usize), LabelId>,
 }
 
@@ -359,7 +359,7 @@ fn tables(part: &Part<'_>, unit: &Entered, pushed: &HashSet<LabelId>, code: &mut
 /// A word with fewer words above it can be copied to the top.
 const DUP_DEPTH_MAX: u8 = 16;
 
-/// What lies on the stack.
+/// Entry of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
     /// The return address, or an operand of the expression being computed, or a loop's bound.
@@ -376,16 +376,16 @@ struct Lowering<'a> {
     program: &'a Program,
     allocation: &'a Allocation,
     parts: &'a [Part<'a>],
-    /// Which of the parts this is.
+    /// Number of the part.
     unit: usize,
     units: &'a [Entered],
-    /// Where memory is zero from when the program begins.
+    /// Offset from which memory is zero at the start of the program.
     zero_from: u32,
     number: usize,
     function: &'a Function,
     rows: &'a [Row<'a>],
     placement: &'a Placement,
-    /// How often each value of the function is read; empty where no instruction makes sums.
+    /// Number of reads of each value of the function; empty if no instruction makes sums.
     readings: HashMap<Value, usize>,
     layout: &'a Layout,
     fail: LabelId,
@@ -425,7 +425,7 @@ struct Cuts {
     steps: usize,
 }
 
-/// What becomes of kept words that are never read again but lie under others.
+/// Treatment of dead kept words below live ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DeadWords {
     /// They stay until their region ends, which costs least.
@@ -434,7 +434,7 @@ enum DeadWords {
     DroppedFrom(usize),
 }
 
-/// Whether control reaches the end of a region.
+/// Reachability of the end of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flow {
     Continues,
@@ -442,7 +442,7 @@ enum Flow {
 }
 
 impl<'a> Lowering<'a> {
-    /// Whether the whole program starts with this function. A subprogram is called.
+    /// True if the whole program starts with this function. A subprogram is called.
     fn is_start(&self) -> bool {
         self.unit == 0 && self.number + 1 == self.program.functions.len()
     }

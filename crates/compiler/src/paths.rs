@@ -4,7 +4,8 @@ use residue_ir::Effect;
 use residue_ir::program::{ControlKind, Program, Region, Statement, SubprogramId, VariableId};
 use std::collections::HashSet;
 
-/// Whether a subprogram, or the region of `programs`, the program and its subprograms, always ends the program.
+/// True if a region, or a subprogram that it enters last, always ends the program. `programs` are the program and its
+/// subprograms.
 pub(crate) fn ends(programs: &[&Program], region: &Region) -> bool {
     match region.statements.last() {
         Some(Statement::Effect(Effect::Enter { subprogram: SubprogramId(number), .. })) => {
@@ -132,7 +133,7 @@ mod tests {
         assert_eq!(most(&programs, &|SubprogramId(number)| [1, 10, 100][number]), expected, "{body}");
     }
 
-    /// Whether the first of two variables is set first by a start with this body.
+    /// Checks whether a start with this body sets the first of two variables before reading it.
     fn check_set(body: &str, expected: bool) {
         let text = format!(
             "program \"p\" modulus 0x61 variable x0 \"a\" variable x1 \"b\"

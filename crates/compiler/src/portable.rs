@@ -23,11 +23,11 @@ use crate::target::evm384;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SlotNames {
     usable: Vec<Slot>,
-    /// Whether constants may stand apart, with empty slots between them.
+    /// True if constants need not be contiguous: empty slots may lie between them.
     gaps: bool,
 }
 
-/// What stands in the slots after a program's values.
+/// Slots after a program's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AfterValues {
     /// A slot that no value has.
@@ -46,7 +46,7 @@ impl SlotNames {
         Self { usable, gaps: avoids && revision.family() == Family::Memory384 }
     }
 
-    /// How many slots are left for values beside constants and a spare one.
+    /// Number of slots left for values beside constants and a spare one.
     pub fn room(&self, constants: usize) -> Option<Slot> {
         let last =
             (0..=self.usable.len().checked_sub(constants)?).rev().find(|&first| self.is_run(first, constants))?;
@@ -69,7 +69,7 @@ impl SlotNames {
         AfterValues { spare: self.usable[spare], first_constant: self.usable[first] }
     }
 
-    /// Whether `count` constants can stand from this usable slot on.
+    /// True if `count` constants fit from this usable slot on.
     fn is_run(&self, first: usize, count: usize) -> bool {
         let run = self.usable.get(first..first + count);
         run.is_some_and(|run| self.gaps || run.windows(2).all(|pair| pair[0] + 1 == pair[1]))
@@ -94,13 +94,13 @@ impl SlotNames {
     }
 }
 
-/// Whether a byte of an immediate means nothing to jump analysis that takes it for an opcode.
+/// True if an immediate byte is harmless to jump analysis that takes it for an opcode.
 pub(crate) fn is_harmless(byte: u8) -> bool {
     byte != JUMPDEST && !(PUSH1..=PUSH32).contains(&byte)
 }
 
-/// Whether jump analysis that knows of PUSH only takes the operands of arithmetic for opcodes: they are in an immediate, and no byte of
-/// a PUSH stands before them.
+/// True if jump analysis that knows only PUSH takes the operands of arithmetic for opcodes: they are immediates without
+/// a PUSH before them.
 pub(crate) fn exposes_operands(revision: Revision) -> bool {
     let opcode = revision.arithmetic_opcode(residue_isa::FieldOp::Add);
     let mut zeros: Vec<u8> = revision.opcode_bytes(opcode).collect();

@@ -1,4 +1,4 @@
-//! What differs between revisions when a program is lowered, as one trait.
+//! Lowering that depends on the revision, as one trait.
 //!
 //! The lowering of control, words and calls in `lower` is the same for all; a target says how values are operated on,
 //! moved, compared, read from calldata and written out. Comments show the stack, its top at the right.
@@ -25,7 +25,7 @@ use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
 use std::collections::BTreeSet;
 
-/// How one family of revisions is lowered. Made once the number of slots is known.
+/// Lowering for one family of revisions. Made once the number of slots is known.
 pub trait Target {
     /// Bytes at the bottom of memory that the target uses for itself; variables and arrays come after.
     fn memory_bytes(&self) -> u32;
@@ -73,12 +73,12 @@ pub trait Target {
         None
     }
 
-    /// Whether one instruction makes products in Fp2.
+    /// True if one instruction makes products in Fp2.
     fn multiplies_fp2(&self) -> bool {
         false
     }
 
-    /// Whether it has instructions for several operations.
+    /// True if it has instructions that each do several operations.
     fn has_fused(&self) -> bool {
         self.sum_products_max() > 0 || self.multiplies_fp2() || self.multiplies_fp6()
     }
@@ -94,7 +94,7 @@ pub trait Target {
         None
     }
 
-    /// Whether one instruction makes a product in Fp6.
+    /// True if one instruction makes a product in Fp6.
     fn multiplies_fp6(&self) -> bool {
         false
     }
@@ -115,25 +115,25 @@ pub trait Target {
     /// Makes memory reach to the end of the word at the address on the stack. [address] → []
     fn reserve(&self, code: &mut Assembly);
 
-    /// What [`Target::load`] takes below the address; returns how many words that is. [] → [operands]
+    /// Pushes the operands of [`Target::load`] below the address; returns the number of words. [] → [operands]
     fn before_load(&self, code: &mut Assembly, first: Slot, count: u32) -> usize;
 
     /// Fills `count` slots from memory. [operands, address] → []
     fn load(&self, code: &mut Assembly, first: Slot, count: u32);
 
-    /// What [`Target::store`] takes below the address; returns how many words that is. [] → [operands]
+    /// Pushes the operands of [`Target::store`] below the address; returns the number of words. [] → [operands]
     fn before_store(&self, code: &mut Assembly, first: Slot, count: u32) -> usize;
 
     /// Writes `count` slots to memory. [operands, address] → []
     fn store(&self, code: &mut Assembly, first: Slot, count: u32);
 
-    /// Whether memory has canonical big-endian values of so many bytes for [`Target::store`]; or, if they are looked at, for [`Target::load`], which halts
-    /// at one that is not below the modulus.
+    /// True if values of `size_bytes` bytes are canonical and big-endian in memory: as [`Target::store`] writes them, or, with
+    /// `are_looked_at`, as [`Target::load`] reads them, which then halts at one that is not below the modulus.
     fn has_canonical(&self, _size_bytes: u32, _are_looked_at: bool) -> bool {
         false
     }
 
-    /// Whether slots are filled from code as it stands, by [`Target::load_code`].
+    /// True if slots can be filled from code directly, by [`Target::load_code`].
     fn loads_code(&self) -> bool {
         false
     }
@@ -143,7 +143,7 @@ pub trait Target {
         unreachable!("it loads none")
     }
 
-    /// Whether there are arrays beside the slots, for [`Target::get`] and [`Target::put`].
+    /// True if it has arrays beside the slots, for [`Target::get`] and [`Target::put`].
     fn has_arrays(&self) -> bool {
         false
     }
@@ -161,7 +161,7 @@ pub trait Target {
     /// `out` becomes the inverse of `value`, 0 if it has none. Only for revisions with an instruction for that. [] → []
     fn invert(&self, code: &mut Assembly, out: Slot, value: Slot);
 
-    /// Whether values are chosen by [`Target::select`].
+    /// True if it selects values by [`Target::select`].
     fn has_choices(&self) -> bool {
         false
     }
@@ -211,8 +211,8 @@ pub trait Target {
     /// Writes a slot's canonical value to memory at `address`, big-endian in `size_bytes`. [] → []
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32);
 
-    /// Whether so many elements of so many bytes may be returned from the bottom of memory: all of these bytes are written, and there are as
-    /// many there.
+    /// True if `count` elements of `size_bytes` bytes may be returned from the bottom of memory: all these bytes are
+    /// written and within memory.
     fn returns_low(&self, _size_bytes: u32, _count: usize) -> bool {
         false
     }
@@ -263,7 +263,7 @@ pub trait Target {
     fn data(&self, code: &mut Assembly);
 }
 
-/// How elements stand in calldata one after the other.
+/// Layout of consecutive elements in calldata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowSizes {
     /// Bytes of an element.
@@ -290,7 +290,7 @@ pub struct MontFactors {
     pub output: Slot,
 }
 
-/// Where in the slots a target finds what it needs beside a program's values.
+/// Slots that a target needs beside a program's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places {
     /// The first constant; the others come after.
@@ -301,7 +301,7 @@ pub struct Places {
     pub spare: Slot,
     /// The factors of Montgomery form, if the program reads or writes it and its own form is another.
     pub mont: Option<MontFactors>,
-    /// Whether one slot more is declared, and no operand strides beyond that one after its last lane.
+    /// True if one slot more is declared, and no operand strides beyond that one after its last lane.
     pub is_literal: bool,
 }
 
@@ -319,8 +319,8 @@ pub fn mont_constants(modulus: &BigUint, family: Family) -> Option<[BigUint; 2]>
     Some([output.modinv(modulus)?, output])
 }
 
-/// Whether a subprogram that is set up in the middle of the program is so in the target's own memory: a long one would move all that stands
-/// after that.
+/// True if a subprogram is set up in the target's own memory, in the middle of the program: the memory of a long set-up
+/// would move all that follows.
 pub(crate) fn is_short_set_up(target: &(impl Target + ?Sized)) -> bool {
     target.set_up_bytes() <= SHORT_SET_UP_BYTES
 }
@@ -328,7 +328,7 @@ pub(crate) fn is_short_set_up(target: &(impl Target + ?Sized)) -> bool {
 /// Bytes that a modulus of three words and some constants take.
 const SHORT_SET_UP_BYTES: u32 = 192;
 
-/// Whether `program` reads or writes Montgomery form.
+/// True if `program` reads or writes Montgomery form.
 pub fn uses_mont(program: &Program) -> bool {
     let mut uses = false;
     program.for_each_effect(&mut |effect| {

@@ -34,7 +34,7 @@ fn read_word(
     }
 }
 
-/// Which code of a sequence is meant: one that moves its state, or the block of a part that begins with this value.
+/// Code of a sequence: code that moves its state, or the block of a part, by the first value that it defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Piece {
     Way(Way),
@@ -89,7 +89,8 @@ fn check_way(
     words.judge(elements, &before, &own, &after, read, item_bytes(evidence.code, items)?)
 }
 
-/// Whether all code of a sequence finds and leaves its state alike, where any of it finds one on the stack; of how many pieces that was seen.
+/// Checks that all pieces of a sequence agree on the state at entry and exit, if any piece has a state on the stack.
+/// Returns the number of pieces checked.
 fn fits(control: &Control, order: &Order, ends: &HashMap<Piece, &HeldEnds>) -> Result<usize, String> {
     let Some(&first) = control.arms.first().and_then(|arm| arm.params.first()) else { return Ok(0) };
     let mut pieces = vec![Piece::Way(Way::Into(first)), Piece::Way(Way::OutOf(first))];
@@ -131,7 +132,7 @@ fn of_part(arm: &Arm) -> Piece {
     first.map_or_else(|| Piece::Way(Way::Through(arm.params[0])), Piece::Block)
 }
 
-/// Whether each value of a state of so many is among the words once.
+/// True if each of `count` values of a state is among the words exactly once.
 fn has_each(words: &[HeldWord], count: usize) -> bool {
     let is_once =
         |at| words.iter().filter(|word| matches!(word, HeldWord::Value(value, _) if *value == at)).count() == 1;

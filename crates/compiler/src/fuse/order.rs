@@ -1,9 +1,9 @@
-//! What stands in the way of what: the order that operations on slots must keep.
+//! Dependences: the order that operations on slots must keep.
 
 use super::SLOTS;
 use residue_passes::SlotOp;
 
-/// Which operations wait for which; the same whatever has been issued.
+/// Dependence graph of operations, independent of the operations issued so far.
 #[derive(Debug)]
 pub struct Order<'a> {
     /// The operations.

@@ -108,7 +108,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Whether the function that is called stands after this one.
+    /// True if the called function directly follows this one in code.
     fn comes_next(&self, call: &Call<'_>) -> bool {
         call.callee.0 as usize + 1 == self.number // u32 to usize widens
     }

@@ -11,7 +11,7 @@ use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
 use residue_passes::rows::Nest;
 
-/// Where the turns of a countdown begin, and where the last ends.
+/// Labels at the start of each turn of a countdown, and at the end of the last.
 #[derive(Debug, Clone)]
 pub(super) struct Labels {
     turns: Vec<LabelId>,

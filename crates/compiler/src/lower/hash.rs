@@ -12,7 +12,7 @@ use residue_isa::precompile::SHA256;
 
 /// Bytes of a hash.
 const HASH_BYTES: u32 = 32;
-/// What is hashed stands where output goes if it is not longer.
+/// Maximum length of hash input in the output area; longer input goes elsewhere.
 const IN_OUTPUT_BYTES_MAX: u32 = 4096;
 
 /// The words that writing pieces reads a second time: the lengths of those of calldata.

@@ -8,7 +8,7 @@ use residue_isa::opcode::evm;
 use residue_isa::precompile::MODEXP;
 use residue_passes::Slot;
 
-/// What MODEXP is given for an inverse: three lengths, a, p − 2 and p.
+/// Bytes of MODEXP's input for an inverse: three lengths, a, p − 2 and p.
 pub(super) const INVERSION_BYTES: u32 = 6 * 32;
 
 impl Lowering<'_> {

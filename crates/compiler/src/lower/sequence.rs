@@ -1,19 +1,19 @@
 //! Sequences: the addresses of all steps are pushed beforehand, the first on top, so that each part ends with a jump to the
 //! next one. A step costs a push and a jump, half of what a turn of a loop does.
 //!
-//! What is below the addresses cannot be reached in a part, as it is not known how many are left. A part that begins with a
-//! countdown is entered where the count says, and that place is found once; memory has it. If something has to be moved before
-//! the countdown, the part begins with that.
+//! Words below the addresses are out of reach in a part, as the number of remaining addresses is unknown. A part that
+//! begins with a countdown is entered at the turn of the count; that address is computed once and kept in memory. If
+//! something has to be moved before the countdown, the part begins with that.
 //!
 //! A row that a step carries is below the address of its part: the row's own address, and what instructions want below that.
 //!
 //! Parts that words choose begin at equal distances, so that one multiplication and one addition make the addresses of sixteen
 //! steps, which memory holds too. What is left of such a distance is filled up; each group of parts has its own.
 //!
-//! Where only the first steps are done, their addresses are the last that are pushed: the pushes are entered so far from their end, which is a
-//! multiple of a distance too.
+//! If only the first steps are done, their addresses are pushed last: control enters the pushes at a computed distance
+//! from their end, again a multiple of a fixed distance.
 //!
-//! Where slots are words of memory the state may stay on the stack, above the address of the next part: [`super::held`].
+//! If slots are words of memory, the state may stay on the stack, above the address of the next part: [`super::held`].
 
 use super::countdown::Labels;
 use super::held::HeldPart;
@@ -34,22 +34,22 @@ use std::{iter, mem};
 /// A part with its rows.
 type Part<'a> = (&'a Arm, &'a [Row<'a>]);
 
-/// Where a part is entered.
+/// Entry of a part.
 pub(super) struct Entry<'a> {
     /// Its beginning.
     pub label: LabelId,
     /// Its countdown, and the address of the place in it that the count says.
     pub countdown: Option<(&'a Nest<'a>, Labels, u32)>,
-    /// Whether nothing stands before that place.
+    /// True if the part begins with the countdown.
     is_countdown: bool,
 }
 
 /// Words of memory for the entrances of sequences: parts that begin with a countdown, and words that choose parts.
 pub(super) struct EntranceWords {
-    /// How many stand before the first of each function: those of functions that may be running when it is called, as one may call another in a
-    /// part. In a function only sequences in each other have their own.
+    /// Number of words before the first of each function: those of functions that may be active when it is called, as
+    /// one may call another in a part. Within a function only nested sequences have separate words.
     pub first: Vec<u64>,
-    /// How many there are.
+    /// Number of words.
     pub words: u64,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn entrances(program: &Program) -> EntranceWords {
     entrances
 }
 
-/// Whether words choose parts in it: code for that has to stand where addresses fit the cells of a word.
+/// True if words choose parts in it: the addresses of such code must fit the cells of a word.
 pub(super) fn chooses(program: &Program) -> bool {
     let mut chooses = false;
     for function in &program.functions {
@@ -125,7 +125,7 @@ pub(super) fn rows_by_number(program: &Program) -> Vec<(TableId, usize)> {
     rows
 }
 
-/// What the numbers in a word's cells stand for.
+/// Meaning of the numbers in a word's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reached {
     /// Parts from this one on.
@@ -159,7 +159,7 @@ fn reached(steps: &[SequenceStep<Word>], takes: &[Option<Take<'_>>]) -> Vec<(Wor
     all
 }
 
-/// Where the next entrances go.
+/// Allocator of entrances.
 #[derive(Default)]
 pub(super) struct Entrances {
     next: u32,
@@ -180,8 +180,8 @@ impl Entrances {
     }
 }
 
-/// What is chosen at run time: the words, where memory has the addresses that they stand for, and the items that push the
-/// distance from one part to the next in the group of this one.
+/// Parts chosen at run time: the words, with the memory addresses of the entry addresses that they select, and the
+/// items that push the distance between parts of the group.
 struct Chosen {
     addresses: Vec<((Word, Reached), u32)>,
     distances: Vec<(usize, usize)>,
@@ -411,7 +411,8 @@ impl<'a> Lowering<'a> {
         Ok(operands + 1)
     }
 
-    /// Where the first row of so many values of an array is, and bytes from one to the next: an element, or a part of one.
+    /// Address of an array's first row of `values` values, and the distance in bytes between rows: a row is an element,
+    /// or a part of one.
     fn row_of_array(&self, array: ArrayId, values: usize) -> (u32, u32) {
         let (first, stride) = self.layout.array(self.unit, array);
         let parts = self.program.arrays[array.0].element_values / values;

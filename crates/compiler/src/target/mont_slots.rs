@@ -32,7 +32,7 @@ pub struct MontSlots {
     /// Gas of a copy by addition of zero.
     gas_of_addition: u64,
     data: LabelId,
-    /// Whether the program reads or writes Montgomery form.
+    /// True if the program reads or writes Montgomery form.
     uses_mont: bool,
     reverse: Reverse,
 }

@@ -40,7 +40,7 @@ pub struct Slots {
     modulus_bytes: u32,
     /// The id of its field context.
     context: u32,
-    /// Whether it is set in the middle of the program.
+    /// True if it is set in the middle of the program.
     is_late: bool,
     /// Constants, in the last slots.
     constants: Derived,
@@ -50,9 +50,9 @@ pub struct Slots {
     places: Places,
     /// The fewest slots that a copy is cheaper for than an addition of zero, if it is for any.
     copies_from: Option<u8>,
-    /// Whether a fused product in Fp2 is cheaper than its operations.
+    /// True if a fused product in Fp2 is cheaper than its operations.
     multiplies_fp2: bool,
-    /// Whether a fused product in Fp6 is cheaper than its operations.
+    /// True if a fused product in Fp6 is cheaper than its operations.
     multiplies_fp6: bool,
     fusions: Arc<Fusions>,
     reverse: Reverse,
@@ -115,7 +115,7 @@ impl Slots {
         self.modulus_data().len() as u32 + self.given_count() * self.element_bytes // At most 512 bytes.
     }
 
-    /// How many constants data has.
+    /// Number of constants in the data.
     fn given_count(&self) -> u32 {
         u32::try_from(self.constants.given.len()).expect("the number of constants was checked")
     }

@@ -59,9 +59,9 @@ pub struct Words {
     prices: Prices,
     /// True if a block was too large for its slots.
     lacks_room: Cell<bool>,
-    /// Whether numbers stay on the stack where the state of a sequence does.
+    /// True if numbers stay on the stack wherever the state of a sequence does.
     holds_numbers: bool,
-    /// Whether one does.
+    /// True once a state stays on the stack.
     holds_state: Cell<bool>,
     plans: Rc<RefCell<Plans>>,
 }
@@ -118,12 +118,12 @@ impl Words {
         self.base + WORD_BYTES * slot
     }
 
-    /// Where memory holds p, if it does.
+    /// Memory address of p, meaningful only if memory holds it.
     fn modulus_address(&self) -> u32 {
         self.base - WORD_BYTES * narrow(self.prices.in_memory.len()).max(1)
     }
 
-    /// Where memory holds a number, if it does.
+    /// Memory address of a number, if memory holds it.
     fn number_address(&self, number: &BigUint) -> Option<u32> {
         let place = self.prices.in_memory.iter().position(|held| held == number)?;
         Some(self.modulus_address() + WORD_BYTES * narrow(place))
@@ -266,7 +266,7 @@ impl Words {
         self.instructions(code, terms, &emitted.instructions);
     }
 
-    /// What is to be least in a block.
+    /// Objective that plans of a block minimise.
     pub const fn weight(&self, Planned { emitted, .. }: &Planned) -> u64 {
         self.prices.weight(emitted.gas, emitted.bytes)
     }

@@ -42,11 +42,11 @@ pub struct Emission<'a> {
     code: &'a mut Assembly,
     /// The words that it knows of.
     pub stack: Vec<Name>,
-    /// Where memory holds the constants, one after the other, if it does.
+    /// Memory offset of the constants, contiguous, if memory holds them.
     in_memory: Option<u32>,
 }
 
-/// Where constants stand among [`super::system::CONSTANTS`].
+/// Index of a constant in [`super::system::CONSTANTS`].
 fn place(constant: Constant) -> u32 {
     let place = super::system::CONSTANTS.iter().position(|&other| other == constant);
     u32::try_from(place.expect("it is one of them")).expect("they are few")
@@ -227,7 +227,7 @@ impl<'a> Emission<'a> {
     }
 }
 
-/// What is known of an atom.
+/// Place and bounds of an atom.
 #[derive(Debug, Clone)]
 struct Known {
     place: Place,
@@ -245,14 +245,14 @@ enum Place {
     Constant([BigUint; 4]),
 }
 
-/// Where slots are in memory, and what they may be used for.
+/// Memory of slots, and its permitted uses.
 #[derive(Debug, Clone)]
 pub struct Memory {
     /// The address of slot 0.
     pub base: u32,
     /// Slots that hold something within blocks only.
     pub spare: Range<Slot>,
-    /// Where memory holds the constants, if it does.
+    /// Memory offset of the constants, if memory holds them.
     pub constants: Option<u32>,
 }
 
@@ -320,7 +320,7 @@ struct Writing<'a> {
     atom_of: HashMap<usize, Atom>,
     /// The last result that reads an atom.
     last: HashMap<Atom, usize>,
-    /// What slots hold, as far as it may still be read.
+    /// Atoms held by slots, while they may still be read.
     occupant: HashMap<Slot, Atom>,
     kept: Vec<bool>,
 }
@@ -362,7 +362,7 @@ impl<'a> Writing<'a> {
         this
     }
 
-    /// Whether nothing reads what a slot holds after this result.
+    /// True if no operation after result `number` reads the slot.
     fn is_free(&self, slot: Slot, number: usize) -> bool {
         let occupant = self.occupant.get(&slot);
         occupant.is_none_or(|atom| self.last.get(atom).is_none_or(|&last| last <= number))

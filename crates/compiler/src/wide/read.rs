@@ -36,7 +36,7 @@ const MULTIPLE_END: i64 = 1 << 20;
 /// A word.
 #[derive(Debug, Clone)]
 struct Word {
-    /// What it is modulo each modulus, by [`Residue::place`].
+    /// Its sum modulo each modulus, by [`Residue::place`].
     is: [Rc<Sum>; 4],
     /// The least that it is.
     least: BigUint,
@@ -48,7 +48,7 @@ struct Word {
     unknown: Option<Unknown>,
 }
 
-/// What is known of an unknown.
+/// Meaning of an unknown.
 #[derive(Debug, Clone)]
 enum Meaning {
     /// The number 1.
@@ -63,16 +63,16 @@ enum Meaning {
     Opaque,
 }
 
-/// Where code finds what it names.
+/// Contents of the places that code names.
 #[derive(Debug)]
 pub struct Places {
     /// The address of slot 0; slots stand one after the other.
     pub base: u32,
-    /// What slots hold when the block begins, by their addresses.
+    /// Contents of slots at the start of the block, by their addresses.
     pub before: Vec<(u32, Element)>,
     /// The addresses of slots that the block may write.
     pub own: Vec<u32>,
-    /// What slots must hold after it.
+    /// Required contents of slots after it.
     pub after: Vec<(u32, Element)>,
     /// Numbers that addresses hold all the time.
     pub numbers: Vec<(u32, BigUint)>,
@@ -491,7 +491,7 @@ impl Reading<'_> {
         self.reduced_sum([lower_is, known(Residue::B2).clone()])
     }
 
-    /// What r = (T + q·p)/A is, if it is these sums modulo b₁ and b₂.
+    /// Meaning of r = (T + q·p)/A from its sums modulo b₁ and b₂.
     fn reduced_sum(&mut self, bases: [Rc<Sum>; 2]) -> Result<Meaning, String> {
         let system = self.system;
         let mut quotients: [Option<Unknown>; 2] = [None; 2];
@@ -560,7 +560,7 @@ impl Reading<'_> {
         Ok(Meaning::Integer(self.element(&terms), most.magnitude().clone()))
     }
 
-    /// Whether a slot holds the element as values between blocks are.
+    /// Checks that a slot holds the element, in the form of values between blocks.
     fn require(&self, slot: u32, element: Element) -> Result<(), String> {
         let words = self.words(slot)?;
         let mut integers = Vec::new();
@@ -591,7 +591,7 @@ impl Reading<'_> {
     }
 }
 
-/// What is said of a product that cannot be followed.
+/// Error for a product that cannot be followed.
 const TOO_LONG: &str = "a product is of other things than sums of values";
 
 /// The unknowns of some sums, each once.

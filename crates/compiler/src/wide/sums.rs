@@ -1,8 +1,8 @@
-//! Which values of a block over a wide field become words of their own, and as which sums.
+//! Selection of the values of a block over a wide field that become words of their own, and of their sums.
 //!
-//! A value that is written to a slot, or that a product reads, is words; every other one stays a sum of products and of values until something
-//! wants it. So a sum of products is reduced once, however long it is, and additions are words added where they are read. What is read again
-//! and again is made once if that is cheaper. Judge: [`super::read`], and random blocks in `tests`.
+//! A value that is written to a slot or read by a product becomes words; every other one stays a sum of products and of values until it is
+//! read. So a sum of products is reduced once, however long it is, and additions become additions of words at their readers. Sums with
+//! several readers become words once if that is cheaper. Judge: [`super::read`], and random blocks in `tests`.
 
 use super::system::{MULTIPLE_MAX, System};
 use num_bigint::{BigInt, BigUint};
@@ -22,11 +22,11 @@ pub type Linear = BTreeMap<Atom, i64>;
 pub struct Form {
     /// Products with how often they are added.
     pub products: BTreeMap<(Linear, Linear), i64>,
-    /// What is added to them.
+    /// Linear part, added to the products.
     pub linear: Linear,
 }
 
-/// Where the words of an atom come from.
+/// Origin of an atom's words.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// A slot, as it is before the block.
@@ -157,7 +157,7 @@ pub fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
-/// What is read of the program's block.
+/// The program's block, as input.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     /// The operations.
@@ -209,17 +209,17 @@ struct Walk<'a> {
     numbers: BTreeMap<Origin, Atom>,
     /// The most of each atom's integer, in multiples of p.
     most: Vec<f64>,
-    /// What each operation's result is.
+    /// Form of each operation's result.
     forms: Vec<Form>,
-    /// Which operation wrote a slot.
+    /// Last operation that wrote each slot.
     writer: HashMap<Slot, usize>,
-    /// How many sums, and how many products, read each result.
+    /// Numbers of sums and of products that read each result.
     readers: Vec<[usize; 2]>,
     /// p/A.
     ratio: f64,
 }
 
-/// Where an operand comes from.
+/// Origin of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operand {
     Result(usize),
@@ -324,7 +324,7 @@ impl<'a> Walk<'a> {
         (products, linear)
     }
 
-    /// Whether words hold all that it takes to make it.
+    /// True if all intermediate sums of the form fit words.
     fn fits(&self, form: &Form) -> bool {
         let multiples = |x: &Linear| x.values().map(|count| count.abs()).sum::<i64>() <= MULTIPLES_MAX;
         let is_short = form.products.len() <= TERMS_MAX && form.linear.len() <= TERMS_MAX;

@@ -135,7 +135,7 @@ impl System {
         &self.moduli[residue.place()]
     }
 
-    /// What code pushes for a constant.
+    /// Number that code pushes for a constant.
     pub fn constant(&self, constant: Constant) -> BigUint {
         let m = |residue| self.modulus(residue);
         let (a1, a2) = (m(Residue::A1), m(Residue::A2));

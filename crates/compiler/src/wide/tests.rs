@@ -159,7 +159,7 @@ impl Case {
         Some(integer).filter(|integer| *integer <= self.system.integer_max())
     }
 
-    /// Whether code leaves in every slot that is kept what the operations make, in others what was there.
+    /// True if code leaves the operations' results in every kept slot, and leaves the others unchanged.
     fn is_right(&self, code: &[u8], memory: &BTreeMap<BigUint, BigUint>) -> bool {
         let p = &self.system.p;
         let over = self.system.a.modinv(p).unwrap();

@@ -38,11 +38,11 @@ const REACH: usize = 16;
 const TURNS: Turns = Turns { swaps: 2, stores: 1, loads: 3 };
 /// The same where nothing is found.
 const MORE_TURNS: Turns = Turns { swaps: 2, stores: 2, loads: 24 };
-/// What a plan may be worse by than the best one at the same place: gas and bytes.
+/// Tolerance for a plan over the best one at the same place: gas and bytes.
 const SLACK: (u64, u64) = (60, 0);
 /// Ways from one state to the next operations that are followed.
 const WAYS: u32 = 64;
-/// How much is tried for one block.
+/// Search effort for one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effort {
     /// As much as code is worth.
@@ -64,7 +64,7 @@ impl Effort {
 /// The fewest and the most plans that are kept.
 const WIDTHS: (usize, usize) = (6, 64);
 
-/// What may still be done until the next operation.
+/// Steps still allowed until the next operation.
 #[derive(Debug, Clone, Copy)]
 struct Turns {
     swaps: u32,
@@ -85,19 +85,19 @@ struct Search<'a> {
     outputs_of: Vec<Vec<usize>>,
     /// For each slot the output that is stored there.
     output_in: Vec<Option<usize>>,
-    /// What lies below all words of the block.
+    /// Words below all words of the block.
     residents: Vec<Item>,
-    /// What lies on the stack where the block begins and ends.
+    /// Stack at the start and end of the block.
     ends: Ends,
     /// For each term, p last, whether it lies there where the block begins.
     is_entry: Vec<bool>,
-    /// What is not worth to be followed: more waste than this.
+    /// Upper bound of waste: states beyond it are not followed.
     limit: Cell<u64>,
-    /// How many ways from one state to the next operations may still be followed.
+    /// Number of paths from one state to the next operations that may still be followed.
     ways: Cell<u32>,
     /// The rank of the last one found, once as many are found as are kept: what is not below it is left out.
     last: Cell<u64>,
-    /// What was left out since those found were compared.
+    /// Number of candidates left out since those found were compared.
     left_out: Cell<usize>,
     /// The stack that was ranked last, and its ranks.
     ranked: RefCell<Ranked>,
@@ -117,7 +117,7 @@ pub struct Sequence {
     pub parts: Vec<(Named, Around)>,
 }
 
-/// What was found for blocks, which often come again with other slots.
+/// Memoised plans of blocks, which often recur with other slots.
 #[derive(Debug, Default)]
 pub struct Plans {
     known: HashMap<Block, Option<Vec<Step>>>,
@@ -127,7 +127,7 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// What is known of signs over a field, with constants from this slot on.
+    /// Memoised signs over a field, with constants from `first` on.
     pub fn signs_over(&mut self, field: &Field, (first, constants): (Slot, &[BigUint])) -> &mut KnownSigns {
         self.signs.entry((field.clone(), first, constants.to_vec())).or_default()
     }
@@ -249,7 +249,7 @@ impl<'a> Search<'a> {
         self.prices.weight(gas, bytes)
     }
 
-    /// What a push costs more than a copy.
+    /// Extra weight of a push over a copy.
     fn push_waste(&self, item: Item) -> u64 {
         let price = match self.node(item) {
             None => self.prices.modulus(),
@@ -339,7 +339,7 @@ impl<'a> Search<'a> {
         self.output_in.get(slot as usize).copied().flatten() // u32 to usize widens
     }
 
-    /// Whether the slot holds what it held before the block.
+    /// True if the slot holds its content from before the block.
     fn is_old(&self, state: &State, slot: Slot) -> bool {
         self.output_in(slot).is_none_or(|place| state.waiting.binary_search(&place).is_err())
     }
@@ -481,7 +481,7 @@ impl<'a> Search<'a> {
         self.readers[usize::from(item)].iter().any(|&reader| !state.made.contains(reader))
     }
 
-    /// Whether an earlier instruction reads it or stores it.
+    /// True if an earlier instruction reads or stores it.
     fn is_awaited(&self, state: &State, item: Item) -> bool {
         let id = usize::from(item);
         self.is_read(state, item)
@@ -536,7 +536,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether the word at this place could be resolved if it were on top.
+    /// True if the word at this place could be resolved on top of the stack.
     fn is_free(&self, state: &State, place: usize) -> bool {
         let (item, top) = (state.stack[place], state.stack[state.stack.len() - 1]);
         if item == top {

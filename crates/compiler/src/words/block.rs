@@ -13,16 +13,16 @@ pub struct Block<'a> {
     pub ops: &'a [SlotOp],
     /// For each operation and operand the operation whose result it is, if the block computes it.
     pub sources: Vec<[Option<usize>; 2]>,
-    /// How often each result is read; by one that doubles or squares it, twice.
+    /// Number of reads of each result; a doubling or squaring reads it twice.
     pub reads: Vec<usize>,
-    /// How many products read it.
+    /// Number of products that read each result.
     pub factors: Vec<usize>,
-    /// Which operation writes a slot last.
+    /// Last operation that writes each slot.
     pub writer: HashMap<Slot, usize>,
     kept: &'a BTreeSet<Slot>,
     first_constant: Slot,
     constants: &'a [BigUint],
-    /// What lies on the stack where it begins and ends.
+    /// Stack at its start and end.
     pub ends: Option<&'a Ends>,
 }
 
@@ -56,12 +56,12 @@ impl<'a> Block<'a> {
         Self { ops, sources, reads, factors, writer, kept, first_constant, constants, ends }
     }
 
-    /// How the value of a slot lies on the stack where the block begins, if it does.
+    /// Position and form of a slot's value on the stack at the start of the block, if it is there.
     pub fn held(&self, slot: Slot) -> Option<(usize, Form)> {
         self.ends?.before(slot)
     }
 
-    /// How the result of an operation lies on the stack where the block ends, if it does.
+    /// Form of an operation's result on the stack at the end of the block, if it is there.
     pub fn left(&self, number: usize) -> Option<Form> {
         let slot = self.ops[number].out;
         self.ends?.after(slot).filter(|_| self.writer[&slot] == number)
@@ -77,7 +77,7 @@ impl<'a> Block<'a> {
         slot.checked_sub(self.first_constant).map(|place| &self.constants[place as usize]) // u32 to usize widens
     }
 
-    /// Whether a slot holds the result of an operation after the block.
+    /// True if a slot holds the result of an operation after the block.
     pub fn stays(&self, number: usize) -> bool {
         let slot = self.ops[number].out;
         self.kept.contains(&slot) && self.writer[&slot] == number

@@ -12,14 +12,14 @@ use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// How a state is held.
+/// Choice of the form of a state on the stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// How each value is.
+    /// Form of each value.
     pub forms: Vec<Form>,
     /// The values by their numbers, the lowest first.
     pub order: Vec<usize>,
-    /// What lies below them.
+    /// Words below them.
     pub below: Vec<Place>,
 }
 
@@ -95,10 +95,11 @@ pub fn forms(
     }
 }
 
-/// How many forms are compared by plans.
+/// Number of forms that are compared by plans.
 const FORMS_MAX: usize = 4;
 
-/// What an operation is, with operands as steps back to what made them, as constants or as other slots in the order in which these come.
+/// Operations up to renaming of slots: operands are distances back to their definitions, constants, or other slots in
+/// order of first use.
 type Shape = Vec<(FieldOp, [(u8, u32); 2])>;
 
 /// Parts that differ in nothing but slots.
@@ -106,7 +107,7 @@ type Shape = Vec<(FieldOp, [(u8, u32); 2])>;
 pub struct Kind {
     /// One of them.
     pub part: usize,
-    /// How often one of them comes, about.
+    /// Estimated frequency of the kind.
     pub weight: u64,
 }
 
@@ -137,7 +138,7 @@ pub fn kinds(parts: &[PartOps<'_>], first_constant: Slot) -> Vec<Kind> {
     kinds
 }
 
-/// Where names of slots begin that are not of the state, and those of results.
+/// First name of slots that are not of the state, and of results.
 const OTHERS: u32 = 1 << 8;
 const RESULTS: u32 = 1 << 20;
 

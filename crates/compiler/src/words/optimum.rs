@@ -1,4 +1,4 @@
-//! How far plans are from the optimum: small blocks, for which every way to make their words is tried.
+//! Distance of plans from the optimum, for small blocks by exhaustive search for the code of their words.
 //!
 //! Dijkstra's search with a bound (A*, Hart, Nilsson and Raphael 1968) over what lies on the stack and which outputs are stored; instructions
 //! are those that plans have, and the words are the same. The bound counts what is not made yet.

@@ -13,7 +13,7 @@ use residue_ir::program::{Block, Function, Operand, Value};
 use residue_isa::opcode::evm;
 use std::collections::{BTreeMap, HashMap};
 
-/// What a number is mod p: multiples of atoms, none of them 0. Atom 0 is the number 1.
+/// Number mod p as a linear combination of atoms with coefficients other than 0. Atom 0 is the number 1.
 type Sum = BTreeMap<usize, BigUint>;
 
 /// An element of the field by its number: equal elements, as far as sums and products tell, have the same.
@@ -23,13 +23,13 @@ pub type Element = usize;
 #[derive(Debug)]
 pub struct Elements {
     field: Field,
-    /// What multiples are counted modulo: p, or where it is given a prime far above all that come up.
+    /// Modulus of coefficients: p, or for a given modulus a prime far above all coefficients that occur.
     modulus: BigUint,
     sums: Vec<Sum>,
     known: HashMap<Sum, Element>,
     products: HashMap<(Element, Element), usize>,
     atoms: usize,
-    /// Whether products of sums are known by factors without constants and without common multiples.
+    /// True if products of sums are identified by factors without constants and without common multiples.
     are_bare: bool,
 }
 
@@ -207,9 +207,9 @@ struct Word {
     element: Element,
     least: BigUint,
     most: BigUint,
-    /// Whether it is p, where that is given.
+    /// True if it is p, for a given modulus.
     is_modulus: bool,
-    /// Whether it is the address of what comes next, which nothing but copies and exchanges has touched.
+    /// True if it is the address of the next code, only copied and exchanged so far.
     is_next: bool,
 }
 
@@ -232,22 +232,22 @@ pub enum Held {
     Value(Element, Form),
 }
 
-/// Where code finds what it names.
+/// Contents of the places that code names.
 #[derive(Debug)]
 pub struct Places {
-    /// Where memory holds p, if it is given.
+    /// Memory address of p, for a given modulus.
     pub modulus: Option<BigUint>,
     /// Numbers that addresses hold all the time.
     pub numbers: Vec<(BigUint, BigUint)>,
-    /// What addresses hold when the block begins: canonical.
+    /// Contents of addresses at the start of the block, canonical.
     pub before: HashMap<BigUint, Element>,
     /// The addresses that the block may write.
     pub own: Vec<BigUint>,
-    /// What addresses must hold after it, canonical.
+    /// Required contents of addresses after it, canonical.
     pub after: Vec<(BigUint, Element)>,
-    /// What lies on the stack when it begins, the lowest first.
+    /// Stack at its start, lowest first.
     pub entry: Vec<Held>,
-    /// What must lie there after it, and nothing else.
+    /// Required stack after it, and nothing else.
     pub exit: Vec<Held>,
 }
 
@@ -328,7 +328,7 @@ impl Held {
         }
     }
 
-    /// Whether `word` may stand where this is asked for.
+    /// True if `word` satisfies the requirement.
     fn is_met(&self, word: &Word, asked: &Word) -> bool {
         match self {
             Held::Next => word.is_next,

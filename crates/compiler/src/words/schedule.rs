@@ -11,7 +11,7 @@ use super::terms::{Id, Node, Terms};
 use residue_passes::Slot;
 use std::collections::BTreeSet;
 
-/// How much is tried for one block: terms emitted.
+/// Search effort for one block, in emitted terms.
 const EFFORT: usize = 150_000;
 /// The fewest and the most plans that are tried.
 const TRIALS: (usize, usize) = (100, 6000);
@@ -59,7 +59,7 @@ fn begin(context: &Context<'_>) -> Option<(Plan, Emitted)> {
 /// Words that a tree may take on the stack: several limits are tried.
 const NEEDS: [usize; 3] = [6, 8, 11];
 
-/// What is to be least.
+/// Objective to minimise.
 fn cost(context: &Context<'_>, emitted: &Emitted) -> u64 {
     context.prices.weight(emitted.gas, emitted.bytes)
 }

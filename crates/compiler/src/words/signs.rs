@@ -1,4 +1,4 @@
-//! Which results of a block are held as their negatives, so that fewer words are subtracted.
+//! Signs: the results of a block that are held as their negatives, to save subtractions of words.
 //!
 //! A sum of words that are all added costs one ADD a word. One that takes words away needs a multiple of p besides, from which they are taken: a push and
 //! an operation more, 6 gas. But −a·b is a·(−b): the sign of a product is that of either operand, so it is often free to hold the negative of
@@ -11,7 +11,7 @@ use residue_ir::FieldOp;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// How often each sign is looked at.
+/// Number of times that each sign is reconsidered.
 const SWEEPS: u32 = 60;
 
 /// A summand: what it is, and whether it is taken away. Results of operations are known by their numbers, other values by slots after these.
@@ -30,7 +30,7 @@ enum Form {
     Of(Vec<Summand>),
 }
 
-/// What an operation makes into words.
+/// Words that an operation makes.
 #[derive(Debug)]
 enum Site {
     /// Nothing by itself: it is part of the one that reads it.
@@ -41,12 +41,13 @@ enum Site {
     Product(Form, Option<Form>),
 }
 
-/// How multiples of p are counted.
+/// Counting of multiples of p.
 #[derive(Debug, Clone, Copy)]
 struct Model {
-    /// How many summands that are taken away are counted in a sum: one multiple serves all of them where words have room for it.
+    /// Maximum number of subtracted summands counted in a sum: if words have room, one multiple of p serves all of
+    /// them.
     taken_max: usize,
-    /// Whether each summand that is taken away is taken from p by itself, and once for all that read it.
+    /// True if each subtracted summand is negated by itself, p minus it, once for all its readers.
     is_shared: bool,
 }
 
@@ -83,16 +84,16 @@ struct Signs {
     readers: Vec<Vec<(usize, bool)>>,
     /// For each operation those whose words have it in them, itself first.
     affected: Vec<Vec<usize>>,
-    /// What the search begins with, and what those have whose sign is not free.
+    /// Initial signs, and the fixed signs of results that are not free.
     given: Vec<bool>,
     /// For each atom; only results of operations may be.
     is_negative: Vec<bool>,
     model: Model,
-    /// How many words read the negative of an atom by itself: it is made once.
+    /// Number of words that read the negative of an atom by itself: it is made once.
     negatives: Vec<u32>,
     /// For each operation how many multiples of p its words need, where each word has its own.
     own: Vec<u32>,
-    /// How many words and negatives need a multiple of p.
+    /// Number of words and negatives that need a multiple of p.
     cost: u32,
 }
 
@@ -207,7 +208,7 @@ impl Signs {
         summand.is_taken ^ self.is_negative[summand.atom] ^ is_negative
     }
 
-    /// How many multiples of p the word of a sum needs if no other word has them.
+    /// Number of multiples of p in the word of a sum, if no other word has them.
     fn takes(&self, sum: usize, is_negative: bool) -> usize {
         let Counted { summands, taken } = &self.sums[sum];
         let taken = if is_negative { summands.len() - taken } else { *taken };

@@ -19,12 +19,12 @@ use std::collections::{BTreeSet, HashMap};
 /// A term, by its place in [`Terms::nodes`]. Terms come after what they are made of.
 pub type Id = usize;
 
-/// How a word is made.
+/// Definition of a word.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Node {
-    /// What a slot holds when the block begins.
+    /// Content of a slot at the start of the block.
     Slot(Slot),
-    /// What lies on the stack when the block begins, at this place from below.
+    /// Word of the stack at the start of the block, at this place from below.
     Held(usize),
     /// A number.
     Constant(BigUint),
@@ -61,7 +61,7 @@ impl Node {
         }
     }
 
-    /// Whether it is computed, and not read or pushed.
+    /// True if it is computed, rather than read or pushed.
     pub fn is_computed(&self) -> bool {
         !matches!(self, Node::Slot(_) | Node::Held(_) | Node::Constant(_) | Node::Modulus)
     }
@@ -70,11 +70,11 @@ impl Node {
 /// The words of a block.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
-    /// How each is made.
+    /// Definition of each word.
     pub nodes: Vec<Node>,
-    /// What slots hold after the block; each slot once.
+    /// Contents of slots after the block; each slot once.
     pub outputs: Vec<(Slot, Id)>,
-    /// What lies on the stack when the block begins, the lowest first.
+    /// Stack at the start of the block, lowest first.
     pub entry: Vec<Id>,
     /// The same when it ends.
     pub exit: Vec<Id>,
@@ -221,7 +221,7 @@ impl Making<'_> {
         making.terms.without_unread()
     }
 
-    /// What lies on the stack when the block begins.
+    /// Defines the terms of the stack at the start of the block.
     fn begin(&mut self, block: &Block) {
         for (at, place) in block.ends.into_iter().flat_map(|ends| &ends.entry).enumerate() {
             let (node, most) = match place {
@@ -267,7 +267,7 @@ impl Making<'_> {
         }
     }
 
-    /// What a slot holds when the block begins, and whether that is the negative of its value.
+    /// Content of a slot at the start of the block, and true if that is the negative of its value.
     fn given(&mut self, block: &Block, slot: Slot) -> (Sum, bool) {
         match (block.constant(slot), block.held(slot)) {
             (Some(value), _) => (Sum { constant: value.clone(), ..Sum::default() }, false),
@@ -458,7 +458,7 @@ impl Making<'_> {
         Sum::of(self.node(Node::MulMod(a.min(b), a.max(b))))
     }
 
-    /// Whether the product of two numbers below p is a word.
+    /// True if the product of two numbers below p fits a word.
     fn is_short(&self) -> bool {
         self.p.bits() <= 128
     }

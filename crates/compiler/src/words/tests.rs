@@ -58,7 +58,7 @@ fn block(numbers: &mut Numbers, count: usize) -> Vec<SlotOp> {
     std::iter::repeat_with(|| numbers.below(u64::MAX)).take(count).map(|seed| op(&mut Numbers(seed | 1))).collect()
 }
 
-/// What a machine would do; every number is looked at. Returns what is left on the stack.
+/// Executes the instructions as a machine would, and checks every number. Returns the stack after them.
 fn carry_out(
     terms: &Terms,
     instructions: &[Instruction],
@@ -233,7 +233,7 @@ fn pieces_of_a_block_are_the_block() {
     assert!(pieces_planned > 150, "{pieces_planned}");
 }
 
-/// What slots hold after the operations.
+/// Slots after the operations.
 fn after(
     ops: &[SlotOp],
     mut slots: HashMap<Slot, BigUint>,

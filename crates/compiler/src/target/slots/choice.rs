@@ -1,4 +1,4 @@
-//! Which instructions are chosen for operations: by their prices, and as lanes where strides allow it.
+//! Instruction selection: by price, and as lanes if strides allow it.
 
 use super::super::{push, slot_index, slot_instruction};
 use super::{Slots, fp2, fp6};
@@ -57,7 +57,7 @@ impl Slots {
         self.fusions.well(ops, ANYWHERE)
     }
 
-    /// How two slots compare, if there is an instruction for it; whether there is. [] → [1 or 0]
+    /// Compares two slots, if there is an instruction for it. True if there is. [] → [1 or 0]
     pub(super) fn compare(&self, code: &mut Assembly, comparison: Comparison, slots: [Slot; 2]) -> bool {
         let is_there = self.rules.comparison(comparison).is_some();
         if is_there {
@@ -67,7 +67,7 @@ impl Slots {
         is_there
     }
 
-    /// Whether one copy of calldata is for all elements of a row.
+    /// True if all elements of a row take one copy of calldata.
     pub(super) fn copies_rows(&self, size_bytes: u32) -> bool {
         let pad_bytes = size_bytes.checked_sub(self.element_bytes);
         !self.rules.store_reduces && pad_bytes.is_some_and(|pad_bytes| pad_bytes <= 32)

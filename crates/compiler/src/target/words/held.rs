@@ -36,12 +36,12 @@ impl Words {
         held::kinds(parts, self.places.first_constant)
     }
 
-    /// Whether code is made for the least gas, whatever its length.
+    /// True if code is made for the least gas, whatever its length.
     pub const fn is_first(&self) -> bool {
         !self.holds_numbers && !self.prices.is_short()
     }
 
-    /// Whether numbers are to stay on the stack where a state does.
+    /// True if numbers should stay on the stack wherever a state does.
     pub const fn holds_numbers(&self) -> bool {
         self.holds_numbers
     }
@@ -97,7 +97,7 @@ impl Words {
         choice
     }
 
-    /// Whether the state of a sequence stays on the stack.
+    /// True if the state of a sequence stays on the stack.
     pub fn holds_state(&self) -> bool {
         self.holds_state.get()
     }

@@ -1,4 +1,4 @@
-//! What is said of words as slots beside the program: how much gas short code is worth, and how code is made shorter step by step.
+//! Options for words as slots: the gas that shorter code is worth, and the successive steps of shortening.
 
 use crate::has_elements;
 use crate::words::backward::Plans;
@@ -10,25 +10,25 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What is said of words as slots beside the program.
+/// Options for words as slots.
 #[derive(Debug, Clone)]
 pub struct Rules {
     /// Bytes of memory before them.
     pub base_bytes: u32,
     /// Bytes of code that are worth as much as one gas.
     pub bytes_a_gas: u64,
-    /// Whether p and other numbers stay on the stack where the state of a sequence does: parts are shorter then.
+    /// True if p and other numbers stay on the stack wherever the state of a sequence does: parts are shorter then.
     pub holds_numbers: bool,
     /// Slots between those of values and constants, for what blocks have no room for on the stack.
     pub extra_slots: u32,
-    /// What was found for blocks.
+    /// Memoised plans of blocks.
     pub plans: Rc<RefCell<Plans>>,
 }
 
 impl Rules {
     /// Values of [`Rules::bytes_a_gas`]: gas alone, then shorter code, for which gas is paid.
     pub const BYTES_A_GAS: [u64; 4] = [Prices::GAS_ALONE, 16, 4, 1];
-    /// What the longest blocks need.
+    /// Extra slots needed by the longest blocks.
     pub const EXTRA_SLOTS: u32 = 64;
     /// The length of code that has none, as labels are too far apart.
     pub const TOO_FAR: usize = usize::MAX;
@@ -41,12 +41,12 @@ const CODE_BYTES_MAX: usize = 24_576;
 const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 4;
 
 impl Rules {
-    /// Whether gas is paid for short code.
+    /// True if gas is traded for shorter code.
     pub const fn is_short(&self) -> bool {
         self.bytes_a_gas < Prices::GAS_ALONE
     }
 
-    /// Whether an account may have code of so many bytes.
+    /// True if an account may have code of `length` bytes (EIP-170).
     pub const fn fits(length: usize) -> bool {
         length <= CODE_BYTES_MAX
     }

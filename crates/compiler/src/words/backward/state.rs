@@ -1,4 +1,4 @@
-//! What is known of the end of a block while the rest is searched.
+//! State of the backward search: the known end of a block.
 
 use residue_passes::Slot;
 use std::ops::Range;
@@ -23,10 +23,10 @@ pub enum Step {
     Make(Item),
 }
 
-/// What is known of the end of a block.
+/// Known end of a block.
 #[derive(Debug, Clone, Default)]
 pub struct State {
-    /// What has to lie on the stack before it.
+    /// Stack required before it.
     pub stack: Vec<Item>,
     /// The operations in it, but for the one that was found last.
     pub made: Rc<Made>,
@@ -39,11 +39,11 @@ pub struct State {
     pub waste: u64,
     /// Since the state before, the last instruction first.
     pub steps: Vec<Step>,
-    /// What was taken from the stack and is put back when another way is tried.
+    /// Words taken from the stack, to restore when another path is tried.
     pub taken: Vec<Item>,
     /// The state before, by its place.
     pub parent: usize,
-    /// What it is judged by.
+    /// Rank for comparison with other states.
     pub rank: u64,
     /// The part of the hash by which it is known again that sets have, of which one member more or less changes one summand.
     pub sets_key: u64,
@@ -150,7 +150,7 @@ fn hash_row(before: u64, row: &[Item]) -> u64 {
 }
 
 impl State {
-    /// Whether the rest of the search is the same from both.
+    /// True if the rest of the search is the same from both.
     pub fn is_as(&self, other: &Self) -> bool {
         let of = |state: &Self| (state.waste, state.steps.len(), state.taken.len());
         self.stack == other.stack
