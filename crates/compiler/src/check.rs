@@ -1,11 +1,11 @@
-//! The checker: do the emitted bytes of each block mean what the block means?
+//! Checker of compiled code: the emitted bytes of each block must compute the same as the block.
 //!
 //! It reads the finished code back through the revision's decoder and numbers values on both sides: two values get the
-//! same number if they are the same operation on the same numbers, operands of sums and products in either order, the same
-//! small multiple of a number, or sums of the same few products. That is exact for every modulus and every degree, and complete as long as passes only share,
-//! drop, reorder, fuse and place operations and make small multiples; a pass that rewrites formulas in other ways will need
-//! random evaluation beside it. What happens between blocks (copies,
-//! calls, loops) is judged by running whole programs.
+//! same number if they are the same operation on the same numbers, operands of sums and products in either order, the
+//! same small multiple of a number, or sums of the same few products. That is exact for every modulus and every degree,
+//! and complete as long as passes only share, drop, reorder, fuse and place operations and make small multiples; a pass
+//! that rewrites formulas in other ways will need random evaluation beside it. Code between blocks (copies, calls,
+//! loops) is tested by running whole programs.
 
 mod held;
 

@@ -1,4 +1,4 @@
-//! Creation code: what a transaction or CREATE executes so that the new account has a code.
+//! Creation code: code executed by a transaction or CREATE that returns the code of the new account.
 
 use residue_isa::assembly::{AssembleError, Assembly};
 use residue_isa::opcode::evm;

@@ -1,8 +1,8 @@
 //! The compiler: a field program becomes bytecode for a revision, and every compilation is judged.
 //!
-//! First come the passes that know no machine ([`residue_passes`]): operations are shared and dropped, values placed in slots.
-//! Then `lower` emits control, words and calls; a [`target`] supplies what revisions differ in; [`fuse`] makes lanes;
-//! [`check`] reads the bytes back and compares them with the source.
+//! First come the passes that know no machine ([`residue_passes`]): operations are shared and dropped, values placed in
+//! slots. Then `lower` emits control, words and calls; a [`target`] supplies the code that depends on the revision;
+//! [`fuse`] makes lanes; [`check`] reads the bytes back and compares them with the source.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]

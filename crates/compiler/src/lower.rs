@@ -1,9 +1,10 @@
-//! Lowering: control, words and calls of a placed program become code; the target supplies what revisions differ in.
+//! Lowering: control, words and calls of a placed program become code; the target supplies the code that depends on the
+//! revision.
 //!
-//! The stack is known at every point: under everything lies the return address of the function, unless it is a subroutine, above it the words that
-//! are kept (results of comparisons, bound words, loop counters) until their region ends. Memory holds, from the bottom:
-//! what the target needs, scratch memory, the variables, the output, arrays of fixed size, and after them one record for each index of
-//! the unbounded arrays.
+//! The stack is known at every point: under everything lies the return address of the function, unless it is a
+//! subroutine, above it the words that are kept (results of comparisons, bound words, loop counters) until their region
+//! ends. Memory holds, from the bottom: memory of the target, scratch memory, the variables, the output, arrays of
+//! fixed size, and after them one record for each index of the unbounded arrays.
 
 mod calls;
 mod choice;

@@ -1,4 +1,5 @@
-//! Ways through a program: what one run can enter, where it ends, and which variables it sets first.
+//! Paths through a program: the subprograms that one run can enter, the ends of the program, and the variables that it
+//! sets first.
 
 use residue_ir::Effect;
 use residue_ir::program::{ControlKind, Program, Region, Statement, SubprogramId, VariableId};

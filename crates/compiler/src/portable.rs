@@ -1,12 +1,14 @@
-//! Portable code: what engines execute alike that read the specifications differently.
+//! Portable code: code that runs alike on engines that read the specifications differently.
 //!
-//! Some analyse jumps as if only PUSH had data: go-ethereum's branches of EVMMAX and evmone's do. To them a byte 0x5b in the immediate of a field
-//! instruction is a jump target, and one from 0x60 to 0x7f hides targets after it. And EIP-6690 of 2024, taken literally, asks that
-//! index + stride · count be a slot, or the number of slots, where its author's programs go by count − 1.
+//! Some analyse jumps as if only PUSH had data: go-ethereum's branches of EVMMAX and evmone's do. To them a byte 0x5b
+//! in the immediate of a field instruction is a jump target, and one from 0x60 to 0x7f hides targets after it. And
+//! EIP-6690 of 2024, taken literally, requires index + stride · count to be a slot, or the number of slots, whereas its
+//! author's programs assume count − 1.
 //!
-//! So portable code has immediates without such bytes, as EIP-8024 has it for SWAPN: slots whose numbers are such bytes stay empty,
-//! and lanes with such a stride or count are made by several instructions. Where there are strides, one more slot is declared, and
-//! lanes that would stride over the end are made by several instructions too. What comes out is looked at by both analyses.
+//! So portable code has immediates without such bytes, as EIP-8024 has it for SWAPN: slots whose numbers are such bytes
+//! stay empty, and lanes with such a stride or count are made by several instructions. In revisions with strides one
+//! more slot is declared, and lanes that would stride over the end are made by several instructions too. The result is
+//! checked by both analyses.
 
 use num_bigint::BigUint;
 use residue_isa::assembly::Code;

@@ -1,7 +1,7 @@
 //! Lowering that depends on the revision, as one trait.
 //!
-//! The lowering of control, words and calls in `lower` is the same for all; a target says how values are operated on,
-//! moved, compared, read from calldata and written out. Comments show the stack, its top at the right.
+//! The lowering of control, words and calls in `lower` is common to all; a target lowers operations on values, moves,
+//! comparisons, reads of calldata and output. Comments show the stack, its top at the right.
 
 pub mod evm384;
 pub mod mont_slots;

@@ -1,4 +1,4 @@
-//! Counting: what was executed, and what the gas went to.
+//! Counting: executed instructions, and gas by purpose.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Prices of the field instructions in flat arrays of whole gas, copied from a gas schedule when an EVM is built.
 //!
-//! Execution meters whole gas, so a fractional price counts rounded up here, once a lane; what a fractional schedule really
-//! charges is computed from [`crate::Counts`] after the run. Only where the schedule itself rounds, once an instruction, are
-//! prices kept in thousandths.
+//! Execution meters whole gas, so a fractional price is rounded up here, once a lane; the exact gas under a fractional
+//! schedule is computed from [`crate::Counts`] after the run. Only schedules that themselves round, once an
+//! instruction, keep prices in thousandths.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! Code with probes: the clock at every jump target of the outermost frame, so that a profile can tell the functions of a program
-//! apart while it runs whole blocks as one. Blocks are not joined across jump targets then, which costs what joining gains.
+//! Code with probes: the clock at every jump target of the outermost frame, so that a profile can tell the functions of
+//! a program apart while it runs whole blocks as one. Blocks are not joined across jump targets then, so the gain of
+//! joining is lost.
 
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! The traits that field formulas are written over: [`Fe`] for anything that adds and multiplies, [`Number`] for values.
 //!
 //! A formula generic over `Fe` computes when it runs on a number and is recorded when it runs on a recorder's stand-in;
-//! only what needs a value (inversion, comparison, conversion) asks for `Number`.
+//! only formulas that need a value (inversion, comparison, conversion) require `Number`.
 
 use core::fmt::Debug;
 use core::ops::{Add, Mul, Neg, Sub};

@@ -1,4 +1,4 @@
-//! The operations of a field: what formulas are made of, what instructions compute and what plans batch.
+//! Field operations: the operations of formulas, instructions and plans.
 
 use std::fmt;
 use std::ops::{Index, IndexMut};

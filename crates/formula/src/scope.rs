@@ -1,8 +1,7 @@
-//! Names for stretches of formulas, so that what comes of a formula can be told by where it stands in the text.
+//! Names for stretches of formulas, so that results can be attributed to their place in the text.
 //!
-//! A formula [`enter`]s a name at its beginning; what writes operations down asks for the names that are [`open`]. Names
-//! change nothing that is computed. They lie on a stack of the thread, because operators such as `a * b` have no other
-//! place for them.
+//! A formula [`enter`]s a name at its beginning; recorders of operations read the [`open`] names. Names do not change
+//! results. They lie on a stack of the thread, because operators such as `a * b` have no other place for them.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;

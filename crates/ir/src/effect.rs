@@ -1,9 +1,9 @@
-//! Effects: statements that are neither arithmetic nor control. Each is a row of one table, from which its reads and
-//! definitions follow, and how it is printed and parsed ([`crate::text`]).
+//! Effects: statements that are neither arithmetic nor control. Each is a row of one table, from which its reads,
+//! definitions, printer and parser follow ([`crate::text`]).
 //!
-//! A row says the statement's name in the text form, its arguments in the order of the text, each with the word before it if
-//! there is one, and what it defines. What an effect means stands in [`crate::evaluate()`]; what is asked of its arguments
-//! beyond being in scope, in [`crate::verify()`].
+//! A row has the statement's name in the text form, its arguments in the order of the text, each with the word before
+//! it if there is one, and its definitions. [`crate::evaluate()`] has the meaning of effects, [`crate::verify()`] the
+//! checks of their arguments beyond being in scope.
 
 use crate::hash::Piece;
 use crate::machine::Cells;

@@ -1,4 +1,4 @@
-//! The limits that programs are held to, whatever they are compiled for, and the table of them that the page of the text form has.
+//! Limits of programs, for every target, and their table on the page of the text form.
 
 use crate::hash::HASHED_BYTES_MAX;
 use crate::machine::SequenceStep;

@@ -1,4 +1,4 @@
-//! The control trait: what a field program may do besides arithmetic.
+//! The control trait: operations of a field program besides arithmetic.
 //!
 //! Formulas are generic over `Fe`; programs are generic over [`Machine`]. On [`crate::Numbers`] a program is plain Rust and
 //! computes; on [`crate::Recording`] the same text becomes a [`crate::Program`]. A Rust `for` unrolls on the recorder, so

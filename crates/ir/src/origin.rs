@@ -1,6 +1,6 @@
 //! Origins: the named stretches of a program's text ([`residue_formula::scope`]) that its operations come from.
 //!
-//! They are for those who look at what a program costs; nothing that is computed depends on them.
+//! They attribute the cost of a program to its text; results do not depend on them.
 
 use crate::names::Value;
 use residue_formula::scope::Scope;

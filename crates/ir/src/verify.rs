@@ -1,4 +1,4 @@
-//! The verifier: is this program well formed? Asked before anything else touches it, above all of parsed text.
+//! The verifier: checks that a program is well formed, before anything else uses it, above all parsed text.
 
 mod units;
 

@@ -1,4 +1,5 @@
-//! The text form reads back what it prints and never panics; the verifier takes what is well formed and names what is not.
+//! The text form reads back its own output and never panics; the verifier accepts well-formed programs and names the
+//! errors of others.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod common;

@@ -1,4 +1,4 @@
-//! A field instruction apart from its bytes: what the compiler emits and the engine executes, for every revision.
+//! A field instruction apart from its bytes: emitted by the compiler and executed by the engine, for every revision.
 
 pub use residue_formula::{FieldOp, PerOp};
 

@@ -1,7 +1,7 @@
 //! Jump analysis: which bytes of a code are jump targets under a revision.
 //!
-//! A JUMPDEST byte inside an immediate, be it of a PUSH or of a field instruction, is not a target. Nor is an ENTERSUB byte there, where a
-//! revision has subroutines; what jumps may not go to CALLSUB may, and the other way round.
+//! A JUMPDEST byte inside an immediate, be it of a PUSH or of a field instruction, is not a target. Nor is an ENTERSUB
+//! byte there, in revisions with subroutines. JUMPDEST is a target of jumps only, ENTERSUB of CALLSUB only.
 
 use crate::opcode::evm::JUMPDEST;
 use crate::opcode::subroutine::ENTERSUB;

@@ -1,8 +1,9 @@
 //! The interfaces: one [`Interface`] value a revision, one file each, used from both ends.
 //!
-//! The compiler calls [`Revision::encode`]; the engine, the disassembler and the checker call [`Revision::decode`], or the
-//! file's own `unpack` where the operands are already on the stack. A round-trip property binds the two. A new revision is
-//! one file with its `INTERFACE` and one line in the list below; what is to be done for each revision matches on all of them.
+//! The compiler calls [`Revision::encode`]; the engine, the disassembler and the checker call [`Revision::decode`], or
+//! the file's own `unpack` if the operands are already on the stack. A round-trip property binds the two. A new
+//! revision is one file with its `INTERFACE` and one line in the list below; code with a case for each revision matches
+//! on all of them.
 
 use std::fmt;
 use std::str::FromStr;

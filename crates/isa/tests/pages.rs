@@ -1,6 +1,7 @@
-//! The pages of the revisions say what the tables and the schedules say.
+//! The pages of the revisions agree with the tables and the schedules.
 //!
-//! `RESIDUE_WRITE_TABLES=1 cargo test -p residue-isa --test pages` writes their tables anew, for review with the change that asks for it.
+//! `RESIDUE_WRITE_TABLES=1 cargo test -p residue-isa --test pages` rewrites their tables, for review with the change
+//! that requires it.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Laws that bind both ends of the crate: what one side writes, the other reads back.
+//! Round trips of both ends of the crate: one side reads back what the other writes.
 
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 

@@ -1,4 +1,4 @@
-//! Slot blocks: straight-line operations on numbered slots, as they stand in bytecode. What the planner starts from.
+//! Slot blocks: straight-line operations on numbered slots, as they stand in bytecode. Input of the planner.
 //!
 //! Operations take effect in order and slots may be overwritten. The lanes of one instruction all read before any of them writes.
 

@@ -1,8 +1,8 @@
 //! Bounds of a value, known without its value: magnitude of its limbs, range in units of the modulus.
 //!
-//! Every rule is a theorem about one step, stated where it stands; the planner applies them once, [`crate::check()`] applies them again to
-//! the finished plan and then to real values. Throughout, a row has limbs aᵢ of 52 bits, v = Σ aᵢ·2^(52i), W = 2^(52(L−1)),
-//! and M is the working modulus of [`Shape`].
+//! Every rule is a theorem about one step, stated beside it; the planner applies them once, [`crate::check()`] applies
+//! them again to the finished plan and then to real values. Throughout, a row has limbs aᵢ of 52 bits, v = Σ
+//! aᵢ·2^(52i), W = 2^(52(L−1)), and M is the working modulus of [`Shape`].
 
 use core::ops::{Add, Sub};
 

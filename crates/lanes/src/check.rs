@@ -1,7 +1,8 @@
 //! The judge of plans: derives every bound again from the finished tables, and holds real values to it.
 //!
-//! [`check`] knows nothing of the planner's values and steps, only of rows and of the theorems in [`crate::bounds`]. It demands what each
-//! step requires of its operands, runs the step with the scalar kernel, and compares what came out with what was proved.
+//! [`check`] knows nothing of the planner's values and steps, only of rows and of the theorems in [`crate::bounds`]. It
+//! checks the operands of each step against its requirements, runs the step with the scalar kernel, and compares the
+//! result with the proved bounds.
 
 use num_bigint::{BigInt, BigUint};
 use thiserror::Error;

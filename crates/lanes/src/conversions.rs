@@ -1,5 +1,5 @@
-//! The way into rows and out of them. Values enter as canonical bytes or in the Montgomery form of [`residue_modular`] (R = 2⁶⁴ⁿ), by one
-//! product with a constant, and leave the same way, exactly reduced.
+//! Conversions into rows and out of them. Values enter as canonical bytes or in the Montgomery form of
+//! [`residue_modular`] (R = 2⁶⁴ⁿ), by one product with a constant, and leave the same way, exactly reduced.
 
 use residue_modular::limbs;
 use residue_modular::{Limb, ValueOutOfRange};

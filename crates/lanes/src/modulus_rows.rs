@@ -1,4 +1,4 @@
-//! A modulus in row form: what kernels multiply by, add and reduce with, and the factors by which values enter and leave.
+//! Modulus in row form: the constants by which kernels multiply, add and reduce, and the factors of conversions.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

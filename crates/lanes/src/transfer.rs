@@ -1,4 +1,4 @@
-//! Transfers: which values go between bytes and rows, and how they lie there.
+//! Transfers: values to move between bytes and rows, and their form there.
 
 use crate::modulus_rows::{Form, ModulusRows};
 

@@ -1,8 +1,8 @@
 //! A field context: a modulus with its numbered slots, and the three operations on them.
 //!
 //! Slots of an odd modulus hold Montgomery form, those of a power of two canonical form; [`FieldContext::store`] and
-//! [`FieldContext::load`] speak canonical big-endian bytes, so which it is cannot be seen. Every slot is below the modulus,
-//! except what [`FieldContext::store_any`] and [`FieldContext::invert_doubled`] leave modulo a power of two.
+//! [`FieldContext::load`] use canonical big-endian bytes, so the form is invisible. Every slot is below the modulus,
+//! except the results of [`FieldContext::store_any`] and [`FieldContext::invert_doubled`] modulo a power of two.
 
 use core::fmt;
 

@@ -1,4 +1,4 @@
-//! Inversion modulo odd numbers by division steps: the time it takes is bounded by the width of the modulus, whatever the value.
+//! Inversion modulo odd numbers by division steps: its time is bounded by the width of the modulus, for all values.
 //!
 //! D. J. Bernstein, B.-Y. Yang, "Fast constant-time gcd computation and modular inversion", TCHES 2019(3), §8, starting from δ = 1.
 //! 62 steps are found at a time from the lowest limbs and then done to the numbers, which have signed limbs of 62 bits: P. Wuille, "The

@@ -1,11 +1,11 @@
 //! Slot allocation: places every value of every function in a slot, so that calls and loops need few copies.
 //!
-//! All functions share one file of slots. Functions are placed callees first; what a call clobbers is then known, and a
-//! value that lives across it avoids those slots, while a value that is passed prefers the parameter's own slot. Values
-//! that would be copied into each other are first joined into classes where they do not interfere; classes are then
-//! coloured in the order of their definition. Where the revision has strided instructions, slots are
-//! given out in turn, so that neighbouring operations get neighbouring slots and few wait for a slot to be read: more of them
-//! are lanes of one instruction then. Compiled blocks are judged later, so this file may be clever.
+//! All functions share one file of slots. Functions are placed callees first; the slots that a call clobbers are then
+//! known, and a value that lives across it avoids them, while an argument prefers the parameter's own slot. Values that
+//! would be copied into each other are first joined into classes unless they interfere; classes are then coloured in
+//! the order of their definition. In revisions with strided instructions slots are given out in turn, so that
+//! neighbouring operations get neighbouring slots and few wait for a slot to be read: then more of them are lanes of
+//! one instruction. Compiled blocks are judged later, so this file may be clever.
 
 use crate::liveness::{Liveness, Passed, liveness};
 use crate::rows::{Row, Rows, Sizes, lines, side_by_side, together};

@@ -1,4 +1,4 @@
-//! Branches that only choose between values, for interfaces that choose without a jump: what is computed in their arms is brought before them.
+//! If-conversion, for interfaces that select without a jump: the computations of the arms are moved before the branch.
 
 use residue_ir::FieldOp;
 use residue_ir::program::{Arm, Control, ControlKind, Program, Region, Statement};

@@ -1,4 +1,5 @@
-//! Questions about one value that are questions about two, for interfaces that compare slots: what is compared need not be computed.
+//! Comparison rewriting, for interfaces that compare slots: a question about the difference of two values becomes a
+//! question about the two, so that the difference need not be computed.
 
 use crate::sums::readings;
 use num_bigint::BigUint;

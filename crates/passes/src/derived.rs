@@ -1,5 +1,6 @@
-//! Constants that additions make of others: they need no bytes of data, and an addition takes less gas than bringing a value
-//! into a slot. What formulas need is full of them: small numbers, and negatives, as those of conjugates.
+//! Derived constants: constants that additions make of others. They need no bytes of data, and an addition takes less
+//! gas than loading a value into a slot. Formulas have many of them: small numbers, and negatives, as those of
+//! conjugates.
 
 use crate::slots::{Slot, SlotOp};
 use num_bigint::BigUint;

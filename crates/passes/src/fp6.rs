@@ -1,8 +1,10 @@
 //! Products in Fp6 = Fp2[v] with v³ = ξ, over Fp2 = Fp[u] with u² = −1, that an interface makes with one instruction: found in blocks, and brought together.
 //!
-//! A product is six sums of six products each, which nothing else reads: those of the coefficient of v² are of the twelve coefficients of x and y, and tell which belongs
-//! to which; the others have ξ times coefficients in some places. What each sum is as a form in the twelve values is compared with what the product has, so nothing is
-//! believed of how ξ times a value was made. After [`gather`] its operations stand one after the other where the first of its sums was, as in [`crate::fp2`].
+//! A product is six sums of six products each, without other readers: those of the coefficient of v² are of the twelve
+//! coefficients of x and y, and tell which belongs to which; the others have ξ times coefficients in some places. Each
+//! sum is expanded to a form in the twelve values and compared with the product's, so the way in which ξ times a value
+//! is computed does not matter. After [`gather`] its operations are contiguous, at the place of the first of its sums,
+//! as in [`crate::fp2`].
 
 use crate::Slot;
 use crate::fused::{self, Fused};

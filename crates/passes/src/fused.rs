@@ -1,4 +1,4 @@
-//! Operations of a block that one instruction makes: where they are, and how they are brought together.
+//! Operations of a block that one instruction can do: their positions, and their gathering into a contiguous range.
 
 use crate::sums::readings;
 use residue_ir::program::{Block, Program, Rewritten, Statement, Value};

@@ -1,7 +1,8 @@
-//! Liveness: which values are still needed after each point of a function, and who may not share a slot with whom.
+//! Liveness: the values still needed after each point of a function, and the interference of values, which may not
+//! share a slot.
 //!
-//! One backward walk over the structured body. A definition interferes with everything live after it. What a loop's body
-//! reads from outside is collected first, since the next turn needs it at the end of this one.
+//! One backward walk over the structured body. A definition interferes with everything live after it. Values from
+//! outside that a loop's body reads are collected first, since the next turn needs them at the end of this one.
 
 use fixedbitset::FixedBitSet;
 use residue_ir::program::{Arm, Block, Control, ControlKind, Function, FunctionId, Operand, Region, Statement, Value};

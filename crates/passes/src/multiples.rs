@@ -1,8 +1,8 @@
 //! Small multiples: additions that make k·x of x can be one multiplication by the constant k.
 //!
-//! Formulas double and add, since additions are cheap wherever formulas are published. Where an instruction costs as much to
-//! call as to execute, or multiplication is priced near addition, a product is cheaper. Which of them pays depends on the
-//! schedule and on what the constants cost; a compiler tries both.
+//! Formulas double and add, since publications count additions as cheap. If an instruction costs as much to call as to
+//! execute, or multiplication is priced near addition, a product is cheaper. The better choice depends on the schedule
+//! and on the cost of the constants; a compiler tries both.
 //!
 //! In countdowns and sequences only products that save four additions are made, which multiples by nonresidues such as 9 + u
 //! need: with shorter ones too, the best way costs most contracts as much as before, and others from 0.3 % less (EVM384 as

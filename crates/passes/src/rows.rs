@@ -2,8 +2,8 @@
 //! that placement knows which values go to memory together, and lowering walks the rows. Lowering itself still chooses
 //! the stack order for a row of stores.
 //!
-//! A row stays within its region and has nothing between its statements, so that no effect changes its place among others. How
-//! much an interface makes as one is said by [`Limits`]. Calls that return into each other may have nothing moved in between:
+//! A row stays within its region and has nothing between its statements, so that no effect changes its place among
+//! others. [`Limits`] has the maximum extents for an interface. Threaded calls allow no moves in between:
 //! [`crate::threads`] cuts rows of calls once places are known.
 
 mod parses;

@@ -1,4 +1,4 @@
-//! Slots, and operations on them: what blocks are once their values have places.
+//! Slots, and operations on them: the form of blocks once their values have places.
 
 use residue_ir::FieldOp;
 

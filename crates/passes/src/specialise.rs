@@ -1,4 +1,5 @@
-//! A program for one interface: what it asks of the interface is answered, and what is never executed then goes.
+//! Feature specialisation: resolves a program's feature tests for one interface and drops code that is then
+//! unreachable.
 
 use residue_ir::program::{
     Control, ControlKind, Function, Operand, Program, Region, Rewritten, Statement, SubprogramId, Value, Word, WordDef,

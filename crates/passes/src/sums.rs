@@ -1,8 +1,8 @@
 //! Sums of products that an interface makes with one instruction: found in blocks, and brought together.
 //!
-//! A sum is a tree of additions and subtractions whose leaves are products, all of which nothing else reads. Its operations stand one after
-//! the other after [`gather`], so that all that its products read is in its slots before the first of them: one instruction can take the
-//! place of all, whatever slots the values between have.
+//! A sum is a tree of additions and subtractions whose leaves are products, all without other readers. Its operations
+//! are contiguous after [`gather`], so that all operands of its products are in slots before the first of them: one
+//! instruction can replace all, in any placement of the intermediate values.
 
 use crate::Slot;
 use crate::fused::{self, Fused};

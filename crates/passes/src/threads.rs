@@ -1,5 +1,5 @@
-//! Threads: calls of a row that return into each other, as nothing has to be moved between them. Places say where a row has to
-//! be cut.
+//! Threads: calls of a row that return into each other, as nothing has to be moved between them. The placement of
+//! values cuts rows.
 
 use crate::allocate::{Allocation, Placement};
 use crate::liveness::values_read;

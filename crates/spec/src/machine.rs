@@ -1,4 +1,4 @@
-//! The loop: it fetches, charges base gas and halts; what an instruction does is in the tables it looks in.
+//! The loop: it fetches, charges base gas and halts; the semantics of an instruction are in the tables.
 
 use crate::evm;
 use crate::field_opcode::FieldOpcode;

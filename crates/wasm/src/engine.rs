@@ -1,8 +1,8 @@
 //! Engines: a module is compiled, then instantiated as often as wanted, then its functions are called; each step apart, so
 //! that each can be timed apart.
 //!
-//! Two engines have one face: wasmi interprets; wasmtime, an optional feature, compiles. Host functions are linked where the module's
-//! imports ask for them; memories that it imports are made.
+//! Two engines with one interface: wasmi interprets; wasmtime, an optional feature, compiles. Host functions are linked
+//! as the module imports them; imported memories are made.
 
 mod interpreter;
 #[cfg(feature = "wasmtime")]

@@ -1,4 +1,4 @@
-//! The host functions: what the interface comparison of 2020 gave to modules, and how those modules got their input.
+//! The host functions of the interface comparison of 2020, including those by which modules got their input.
 //!
 //! `bignum_f1m_*` compute in the base field of BLS12-381 on 48 little-endian bytes in Montgomery form, exactly as EVM384's
 //! instructions; `bignum_int_*` compute on integers of 48 bytes. `eth2_*` hand over a block's data and keep a state root.

@@ -1,5 +1,5 @@
-//! The judge of sequences whose state stays on the stack: parts must agree in how they hold it, and what moves it and computes nothing is read as blocks
-//! are.
+//! Checker of sequences whose state stays on the stack: parts must agree on its form, and code that only moves it is
+//! read like blocks.
 
 use super::{Evidence, in_slots, item_bytes};
 use crate::lower::{HeldEnds, HeldWay, HeldWord, Way};

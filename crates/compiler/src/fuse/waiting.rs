@@ -1,8 +1,9 @@
 //! Operations not issued yet, with the longest known progression of each leader.
 //!
-//! An issue changes little of what is ready. A progression whose lanes all stay is still its leader's longest one; where a lane is gone, no
-//! other one is longer than it was. Of operations that become ready only those progressions are looked at that they are lanes of. So
-//! few leaders are searched for anew, and those only if theirs may be as long as the longest of others.
+//! An issue changes few ready operations. A progression whose lanes all remain is still its leader's longest one; if a
+//! lane is gone, the other progressions are no longer than it was. Newly ready operations only require a look at the
+//! progressions that they are lanes of. So few leaders need a new search, and those only if theirs may be as long as
+//! the longest of the others.
 
 use super::order::Order;
 use super::progression::{Progression, Search, SlotBits, Table};

@@ -1,8 +1,9 @@
-//! Calls: arguments go to the callee's slots, results come from them, and the stack holds where control goes after.
+//! Calls: arguments go to the callee's slots, results come from them, and the return address lies on the stack.
 //!
-//! Calls of a row, between which nothing has to be moved, are threaded: the callees' addresses are pushed beforehand, so that
-//! each callee returns into the next one. A call that ends a function has the function's own return address after it. Functions that are
-//! subroutines ([`super::conventions`]) are called one by one; where a subroutine ends with a call of another it goes on there.
+//! Calls of a row without moves between them are threaded: the callees' addresses are pushed beforehand, so that each
+//! callee returns into the next one. A call that ends a function has the function's own return address after it.
+//! Functions that are subroutines ([`super::conventions`]) are called one by one; a call of another subroutine at the
+//! end of one is a jump.
 
 use super::{Convention, Conventions, DUP_DEPTH_MAX, Entry, Lowering};
 use residue_ir::program::{FunctionId, Operand};

@@ -1,8 +1,9 @@
 //! Calling conventions of revisions with subroutines: CALLSUB and RETURNSUB, or jumps as in other revisions.
 //!
-//! A function is left in one way, so all its callers call it alike. A call by jumps is 12 gas in a thread, and 12 more for each thread; one by
-//! CALLSUB is 17 wherever it is. So a function whose calls stand in long threads keeps jumps, and others do not. Which is cheaper is decided by
-//! how often calls run, as far as that is known before; where it is not, only gas suffers.
+//! A function is left in one way, so all its callers call it alike. A call by jumps is 12 gas in a thread, and 12 more
+//! for each thread; one by CALLSUB is 17 wherever it is. So a function whose calls stand in long threads keeps jumps,
+//! and others do not. The choice depends on the estimated number of executions of each call; a wrong estimate costs gas
+//! only.
 
 use residue_ir::program::{ControlKind, Function, WordDef};
 use residue_isa::opcode::subroutine::RETURNS_MAX;

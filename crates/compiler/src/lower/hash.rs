@@ -1,6 +1,7 @@
-//! Hashes: what is hashed is written to memory and handed to the precompile of SHA-256, or to KECCAK256.
+//! Hashes: the input is written to memory and hashed by the precompile of SHA-256, or by KECCAK256.
 //!
-//! If its length is known it stands where output goes, else after all memory that the program uses: it is not read later.
+//! Input of known length is in the area of the output, other input after all memory that the program uses: it is not
+//! read later.
 
 use super::{Entry, Lowering};
 use crate::error::CompileError;

@@ -1,8 +1,9 @@
 //! Sequences whose state stays on the stack from part to part, on a target whose slots are words of memory: [`crate::words::held`].
 //!
-//! A part finds, from below, the address of the next part, unless one part always comes after it, and the state; if it takes a row, whose address
-//! lies between both, the row is taken first. It leaves the state with that address on top, and jumps there. Where code is to be short, p and
-//! the long constants that are read most lie below the state, so that parts copy them.
+//! A part finds, from below, the address of the next part, unless one part always comes after it, and the state; if it
+//! takes a row, whose address lies between both, the row is taken first. It leaves the state with that address on top,
+//! and jumps there. For short code, p and the most frequent long constants lie below the state, so that parts copy
+//! them.
 
 use super::{LoweredBlock, Lowering};
 use crate::target::push;

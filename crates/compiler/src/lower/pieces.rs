@@ -1,5 +1,5 @@
-//! Sequences in pieces: where the addresses of all steps would make the stack too high, those of the first ones are pushed, and those of the
-//! others when these are done.
+//! Sequences in pieces: if the addresses of all steps would make the stack too high, those of the first steps are
+//! pushed, and the others when these are done.
 
 use super::Lowering;
 use super::sequence::Entry;

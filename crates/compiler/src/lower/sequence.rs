@@ -1,14 +1,15 @@
-//! Sequences: the addresses of all steps are pushed beforehand, the first on top, so that each part ends with a jump to the
-//! next one. A step costs a push and a jump, half of what a turn of a loop does.
+//! Sequences: the addresses of all steps are pushed beforehand, the first on top, so that each part ends with a jump to
+//! the next one. A step costs a push and a jump, half the cost of a turn of a loop.
 //!
 //! Words below the addresses are out of reach in a part, as the number of remaining addresses is unknown. A part that
 //! begins with a countdown is entered at the turn of the count; that address is computed once and kept in memory. If
 //! something has to be moved before the countdown, the part begins with that.
 //!
-//! A row that a step carries is below the address of its part: the row's own address, and what instructions want below that.
+//! A row that a step carries is below the address of its part: the row's own address, above the further operands of its
+//! instructions.
 //!
-//! Parts that words choose begin at equal distances, so that one multiplication and one addition make the addresses of sixteen
-//! steps, which memory holds too. What is left of such a distance is filled up; each group of parts has its own.
+//! Parts that words choose begin at equal distances, so that one multiplication and one addition make the addresses of
+//! sixteen steps, which memory holds too. Parts are padded to that distance; each group of parts has its own.
 //!
 //! If only the first steps are done, their addresses are pushed last: control enters the pushes at a computed distance
 //! from their end, again a multiple of a fixed distance.

@@ -1,8 +1,8 @@
 //! EVM384: values in EVM memory in 48-byte Montgomery form, R = 2³⁸⁴, for every revision of it.
 //!
 //! Slots are places in memory, one after the other; after them stand the constants, the modulus and r_inv, unless the
-//! revision has another place for the modulus. The bytes below the slots are scratch. How an instruction names its operands
-//! is in [`operands`]; what else revisions differ in is the byte order and who knows the modulus.
+//! revision has another place for the modulus. The bytes below the slots are scratch. [`operands`] has the encoding of
+//! operands; revisions also differ in byte order and in the source of the modulus.
 
 mod operands;
 

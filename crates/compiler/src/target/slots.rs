@@ -1,5 +1,5 @@
-//! The revisions with slots: separate slots, canonical big-endian values in memory. What differs between them is in their
-//! rules: how the modulus is set, strides, whether stored values are checked.
+//! Revisions with slots: separate slots, canonical big-endian values in memory. Their rules hold the differences:
+//! setting the modulus, strides, checks of stored values.
 
 mod choice;
 pub mod fp2;

@@ -1,8 +1,8 @@
 //! The EVM without field instructions over a field of more than 256 bits: a slot is four words of memory, the residues of the integer that
 //! stands for its value ([`crate::wide`]).
 //!
-//! Between blocks that integer is at most 64·p and no word of it is above 2²⁴⁷, but that modulo 2²⁵⁶. Numbers of two words come in and go out by
-//! two subroutines; what they do is judged by running whole programs.
+//! Between blocks that integer is at most 64·p and no word of it is above 2²⁴⁷, but that modulo 2²⁵⁶. Two subroutines
+//! convert numbers of two words to and from this form; they are tested by running whole programs.
 
 use super::reverse::Reverse;
 use super::words::Rules;

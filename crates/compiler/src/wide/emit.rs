@@ -1,7 +1,7 @@
 //! Code for a block over a wide field: for each value that becomes words, one pass for each modulus, then one reduction.
 //!
-//! Comments show the stack, its top at the right. What stays there is known by name, so that it is copied from wherever it lies. Moduli lie
-//! below everything in a block with several reductions, as a copy takes one byte.
+//! Comments show the stack, its top at the right. Words there are tracked by name, so that they are copied from any
+//! depth. Moduli lie below everything in a block with several reductions, as a copy takes one byte.
 
 use super::sums::{Atom, Form, Linear, Origin, Source, Sums, gcd, sums};
 use super::system::{Constant, RESIDUES, Residue, System};

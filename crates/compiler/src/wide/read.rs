@@ -1,10 +1,13 @@
-//! The judge of blocks over a wide field: reads stack and memory code back, and compares what slots hold with the program's block.
+//! Checker of blocks over a wide field: reads stack and memory code back, and compares the contents of slots with the
+//! program's block.
 //!
-//! A word is known modulo each of the four moduli as a sum of multiples of unknowns, and by bounds. An unknown is the integer of a slot, a product of two
-//! sums of such integers, or a word of which only that is known: what MULMOD leaves is known modulo its own modulus, and modulo the others it is an unknown. When the four words of a
-//! slot are written, either all are the same sum of integers of slots, or they are a reduction: the quotients are computed from T with the constants as
-//! they are computed here, u₁ is reduced, u₂ is what is left, and 0 ≤ r < B, which makes u₁ + b₁u₂ the integer itself. Constants of the code are
-//! numbers like others: a wrong one leaves other multiples, and bounds that do not hold.
+//! A word is known modulo each of the four moduli as a sum of multiples of unknowns, and by bounds. An unknown is the
+//! integer of a slot, a product of two sums of such integers, or a word without other knowledge: the result of MULMOD
+//! is known modulo its own modulus, and an unknown modulo the others. When the four words of a slot are written, either
+//! all are the same sum of integers of slots, or they are a reduction: the quotients are computed from T with the
+//! constants as they are computed here, u₁ is reduced, u₂ is the rest, and 0 ≤ r < B, which makes u₁ + b₁u₂ the integer
+//! itself. Constants of the code are numbers like others: a wrong one leaves other multiples, and bounds that do not
+//! hold.
 
 // style: S2: what each instruction makes of words, then the two ways in which four words are a value.
 

@@ -1,12 +1,12 @@
-//! A block made from its end to its beginning: what has to lie on the stack is resolved from the top, so that nothing lies there that no instruction
-//! takes.
+//! Backward scheduling of a block: the words required on the stack are resolved from the top, so that no word lies
+//! there without a reader.
 //!
-//! Read backwards, an operation takes its result from the stack and asks for its operands there, DUP takes away a word that lies further
-//! down too, and PUSH and MLOAD take away what they bring. A store asks for a word. Each of them costs the same in whichever order they are
-//! found, so plans differ in what they waste: exchanges, words loaded again, and what is put into memory for lack of room. A word
-//! can only be made where every later operation that reads it has asked already; otherwise another one has to come to the top first.
-//! The search keeps the plans that waste least for each number of operations (a beam: Lowerre, "The HARPY speech recognition
-//! system", 1976), those first in which fewest words wait for one below them.
+//! Read backwards, an operation takes its result from the stack and requires its operands there, DUP takes away a word
+//! that lies further down too, and PUSH and MLOAD take away the words that they bring. A store requires a word. Each of
+//! them costs the same in any order, so plans differ in waste: exchanges, reloads, and spills to memory. A word can
+//! only be made when every later operation that reads it has required it already; otherwise another one has to come to
+//! the top first. The search keeps the plans with the least waste for each number of operations (a beam: Lowerre, "The
+//! HARPY speech recognition system", 1976), first those in which the fewest words wait for one below them.
 
 mod ends;
 mod instructions;

@@ -1,4 +1,4 @@
-//! The operations of a block, and what each reads and is read by.
+//! The operations of a block, with the readers and operands of each.
 
 use super::places::{Ends, Form, Place};
 use num_bigint::BigUint;

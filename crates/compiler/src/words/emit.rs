@@ -1,4 +1,4 @@
-//! One way to make the words of a block: instructions that follow a plan, with what they cost.
+//! Emission of the words of a block: instructions that follow a plan, with their cost.
 //!
 //! A plan says in which order the statements are made: words that are read more than once, or that slots hold afterwards. Each is made with
 //! all that only it reads, as a tree, whose moduli are pushed first, so that nothing has to change places. Statements that are read

@@ -1,8 +1,9 @@
-//! State of a sequence that stays on the stack from part to part: how its values are held, and in which order.
+//! State of a sequence that stays on the stack from part to part: the form of its values, and their order.
 //!
-//! A part finds the state on the stack, above the address of the next part, and leaves the new state there, below that address. So nothing of it goes through
-//! memory, and words need not be canonical: each value is held below a multiple of p that is the same for all parts, and as itself or its negative. Which
-//! of these takes little gas is found by count, one value at a time, and which takes the least by plans.
+//! A part finds the state on the stack, above the address of the next part, and leaves the new state there, below that
+//! address. So nothing of it goes through memory, and words need not be canonical: each value is held below a multiple
+//! of p that is the same for all parts, and as itself or its negative. Candidates with little gas are found by
+//! counting, one value at a time, and the best of them by plans.
 
 use super::field::Field;
 use super::places::{Ends, Form, Place};

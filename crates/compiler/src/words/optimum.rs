@@ -1,7 +1,7 @@
 //! Distance of plans from the optimum, for small blocks by exhaustive search for the code of their words.
 //!
-//! Dijkstra's search with a bound (A*, Hart, Nilsson and Raphael 1968) over what lies on the stack and which outputs are stored; instructions
-//! are those that plans have, and the words are the same. The bound counts what is not made yet.
+//! Dijkstra's search with a bound (A*, Hart, Nilsson and Raphael 1968) over the contents of the stack and the stored
+//! outputs; instructions and words are those of plans. The bound counts the words that are not made yet.
 
 use super::backward::{Effort, Plans};
 use super::emit::Prices;

@@ -1,4 +1,4 @@
-//! Words on the stack where a block begins and where it ends.
+//! Words on the stack at the start and end of a block.
 
 use num_bigint::BigUint;
 use residue_passes::Slot;

@@ -1,7 +1,9 @@
-//! The judge of blocks without field instructions: reads stack and memory code back, and compares what slots hold with the program's block.
+//! Checker of blocks without field instructions: reads stack and memory code back, and compares the contents of slots
+//! with the program's block.
 //!
-//! A word is known by what it is mod p, a sum of multiples of values and products, and by bounds: ADD must not wrap around, SUB not go below
-//! zero, and what a slot keeps must be below p. That is all that is believed of the bytes; how they were found does not matter here.
+//! A word is represented by its value mod p, a sum of multiples of values and products, and by bounds: ADD must not
+//! wrap around, SUB not go below zero, and stored words must be below p. Nothing else about the bytes is assumed; their
+//! origin does not matter here.
 
 use super::field::{Field, GIVEN_LEAST, word_max};
 use super::places::Form;

@@ -1,9 +1,10 @@
-//! The plan of a block. It is made from the end ([`super::backward`]); where that asks for more than there is room for, it is found by search from
-//! the order of the program, one change at a time, as long as the block gets no dearer.
+//! Plan of a block. It is made from the end ([`super::backward`]); if that needs more room than there is, it is found
+//! by search from the order of the program, one change at a time, as long as the block gets no dearer.
 //!
-//! Every candidate is emitted as a whole and costs what its instructions do, so nothing is estimated. The search is seeded by
-//! nothing but the block: the same block becomes the same code. GASOL (Albert et al., TACAS 2022) searches for the optimum of blocks by
-//! Max-SMT, and SuperStack (Albert et al., PLDI 2024) for the stack of larger ones; blocks of field programs have hundreds of operations.
+//! Every candidate is emitted as a whole and costs what its instructions do, so nothing is estimated. The block alone
+//! seeds the search: the same block becomes the same code. GASOL (Albert et al., TACAS 2022) searches for the optimum
+//! of blocks by Max-SMT, and SuperStack (Albert et al., PLDI 2024) for the stack of larger ones; blocks of field
+//! programs have hundreds of operations.
 
 use super::backward::{Effort, Plans};
 use super::emit::{Context, Emitted, Plan, Prices, emit};

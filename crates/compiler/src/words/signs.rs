@@ -1,10 +1,11 @@
 //! Signs: the results of a block that are held as their negatives, to save subtractions of words.
 //!
-//! A sum of words that are all added costs one ADD a word. One that takes words away needs a multiple of p besides, from which they are taken: a push and
-//! an operation more, 6 gas. But −a·b is a·(−b): the sign of a product is that of either operand, so it is often free to hold the negative of
-//! what is taken away later. Doubling a point whose −X is given takes no subtraction at all. The signs are found by simulated annealing
-//! (Kirkpatrick, Gelatt, Vecchi, "Optimization by simulated annealing", 1983) on what such multiples cost, with fixed random numbers; [`super::terms`]
-//! takes the one whose words are cheapest, and [`super::read`] judges what comes of them.
+//! A sum of words that are all added costs one ADD a word. One with subtractions needs a multiple of p besides, from
+//! which they are subtracted: a push and an operation more, 6 gas. But −a·b is a·(−b): the sign of a product is that of
+//! either operand, so it is often free to hold the negative of a word that is subtracted later. Doubling a point whose
+//! −X is given takes no subtraction at all. The signs are found by simulated annealing (Kirkpatrick, Gelatt, Vecchi,
+//! "Optimization by simulated annealing", 1983) on the cost of such multiples, with fixed random numbers;
+//! [`super::terms`] takes the signs with the cheapest words, and [`super::read`] checks the result.
 
 use super::block::Block;
 use residue_ir::FieldOp;

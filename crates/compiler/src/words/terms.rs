@@ -1,9 +1,10 @@
-//! The words of a block: what its field operations become, with bounds that say where a reduction must be.
+//! Words of a block: the translation of its field operations, with bounds that place the reductions.
 //!
-//! MULMOD and ADDMOD take any words, so a sum is reduced only where it would not fit a word, or where it leaves the block: values in slots
-//! are canonical. A sum of several values with signs is made as one: what is added, and a multiple of p from which the rest is taken. One that
-//! needs two words is reduced by one ADDMOD of them. Of short moduli products are words too, and are reduced as late. Results that no slot
-//! holds may be held as their negatives, where that saves subtractions ([`super::signs`]).
+//! MULMOD and ADDMOD take any words, so a sum is reduced only if it would not fit a word, or if it leaves the block:
+//! values in slots are canonical. A sum of several values with signs is made as one: the positive terms, and a multiple
+//! of p minus the others. One that needs two words is reduced by one ADDMOD of them. Of short moduli products are words
+//! too, and are reduced as late. Results that no slot holds may be held as their negatives, to save subtractions
+//! ([`super::signs`]).
 
 use super::block::{Block, Named, named, without_bounds};
 use super::emit::Operation;

@@ -1,5 +1,6 @@
-//! Random blocks over long and short moduli, carried out instruction by instruction, and compared with their operations: a judge that knows
-//! no bounds, but looks at whether numbers keep to them. Blocks without a plan go through memory, operation by operation.
+//! Random blocks over long and short moduli, executed instruction by instruction, and compared with their operations: a
+//! test that does not know the bounds, but checks that numbers keep to them. Blocks without a plan go through memory,
+//! operation by operation.
 
 use super::backward::{Effort, Plans};
 use super::block::pieces;

@@ -1,9 +1,10 @@
 //! Analysed code: jump targets under the revision, and padding that makes every read of an immediate stay inside.
 //!
-//! revm's own analysis skips the immediates of PUSH only. Where the revision has immediates of its own, a JUMPDEST byte
+//! revm's own analysis skips the immediates of PUSH only. If the revision has immediates of its own, a JUMPDEST byte
 //! inside one must not be a target, a PUSH byte inside one must not hide a target after it, and an immediate cut off by
-//! the end of the code must be readable. Where the revision has subroutines, their entries are targets too. A code is analysed once in a transaction ([`transaction`]), and not again while the process keeps
-//! it ([`crate::batch::cache`]).
+//! the end of the code must be readable. If the revision has subroutines, their entries are targets too. A code is
+//! analysed once in a transaction ([`transaction`]), and not again while the process keeps it
+//! ([`crate::batch::cache`]).
 
 pub(crate) mod transaction;
 

@@ -1,5 +1,6 @@
-//! The codes that a transaction has met, each analysed once: a frame of a code that was met before costs a look into a table, however many
-//! codes there are. What a transaction may meet is bounded by its gas, as the first access of an account is priced for loading it.
+//! The codes that a transaction has met, each analysed once: a frame of a code that was met before costs a look into a
+//! table, however many codes there are. The number of codes of a transaction is bounded by its gas, as the first access
+//! of an account is priced for loading it.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

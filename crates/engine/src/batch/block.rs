@@ -1,5 +1,6 @@
-//! A block: a run of field instructions, or a superblock of several runs joined by control flow that is decided at its entry. It is walked
-//! once. What was walked, the operations with their price, end and guards, is kept and is the only source of its plans and its trace.
+//! A block: a run of field instructions, or a superblock of several runs joined by control flow that is decided at its
+//! entry. It is walked once. The operations with their price, end and guards are kept, and are the only source of its
+//! plans and its trace.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32, Ordering};

@@ -1,9 +1,10 @@
-//! The blocks of one code: found from the places where execution meets field instructions, and grown as far as they pay for it.
+//! The blocks of one code: found from the places at which execution meets field instructions, and grown as far as gas
+//! pays for it.
 //!
-//! A place is the offset of the first instruction of a run. It has the block of that run alone, and superblocks that begin with it, by the
-//! words on the stack. Marks say of every offset what is known of it, so that asking costs little where every few instructions begin
-//! another block. Blocks are never taken away while a frame runs the code: what takes their place is added, and all of it goes when the
-//! code leaves the cache.
+//! A place is the offset of the first instruction of a run. It has the block of that run alone, and superblocks that
+//! begin with it, by the words on the stack. Each offset has a mark with its state, so that look-ups are cheap in code
+//! with many short blocks. Blocks are never removed while a frame runs the code: replacements are added, and all are
+//! freed when the code leaves the cache.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 

@@ -1,5 +1,5 @@
-//! Bytes of everything that is made of codes: blocks, paths, plans and traces, capacities included. They count as long as they live, in the
-//! caches or in a frame that still runs them.
+//! Memory budget, in bytes of everything derived from codes: blocks, paths, plans and traces, capacities included. They
+//! count as long as they live, in the caches or in a frame that still runs them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,8 +1,8 @@
 //! Cache of the process, over transactions: jump targets of codes that ran lately, and blocks of codes whose field
 //! instructions have paid for them. Both are bounded in bytes; the least recently used leaves first.
 //!
-//! A code is found by hash and revision, blocks by batching too, and only by the same bytes. Nothing here depends on prices. Locks are held for
-//! looking up only: analysing, walking and planning happen outside of them.
+//! The key of a code is its hash and revision, for blocks also the batching; a hit requires equal bytes. Nothing here
+//! depends on prices. Locks are held for looking up only: analysing, walking and planning happen outside of them.
 
 use std::hash::Hash;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};

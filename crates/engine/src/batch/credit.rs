@@ -1,6 +1,6 @@
 //! Limit of planning: gas charged in a code's blocks earns credit; walks, traces and plans of the code spend it.
 //!
-//! So the time that nobody sees in gas is bounded by gas, under every schedule and from the first execution on.
+//! So time that gas does not meter is bounded by gas, under every schedule and from the first execution on.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 

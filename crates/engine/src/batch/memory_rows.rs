@@ -1,7 +1,7 @@
 //! Values of EVM384 that are in row form: a frame's memory holds what it held when they were taken or last written back.
 //!
-//! Plans leave their results in rows. Whatever else reads memory has the places that it reads written back before, and whatever
-//! writes to memory has them forgotten, so that nobody can tell.
+//! Plans leave their results in rows. Places in rows are written back before other readers of memory, and dropped
+//! before other writers, so that the difference cannot be observed.
 
 use std::ops::Range;
 use std::sync::Arc;

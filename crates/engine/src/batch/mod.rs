@@ -1,9 +1,10 @@
 //! The batch engine: blocks of field instructions that run as one. `docs/engine.md` has the terms, the invariants and the life of a block.
 //!
-//! A [`block::Block`] is walked once ([`walk`], [`path`]) and kept with its code ([`blocks`]), which pays for it in gas ([`credit`]); it runs ([`run`],
-//! [`runner`]) as a plan of eight lanes ([`plan`]) or as a list of scalar steps ([`scalar_trace`]), on slots ([`slots`], [`slot_file`]) or on values in
-//! EVM memory ([`memory`], [`memory_places`], [`memory_rows`]). [`ledger`] decides whether plans gain, [`budget`] counts what they take, [`cache`] says
-//! what is kept, and [`tuning`] has every number.
+//! A [`block::Block`] is walked once ([`walk`], [`path`]) and kept with its code ([`blocks`]), which pays for it in gas
+//! ([`credit`]); it runs ([`run`], [`runner`]) as a plan of eight lanes ([`plan`]) or as a list of scalar steps
+//! ([`scalar_trace`]), on slots ([`slots`], [`slot_file`]) or on values in EVM memory ([`memory`], [`memory_places`],
+//! [`memory_rows`]). [`ledger`] measures the gain of plans, [`budget`] their memory, [`cache`] keeps blocks over
+//! transactions, and [`tuning`] has every constant.
 
 pub(crate) mod block;
 pub(crate) mod blocks;

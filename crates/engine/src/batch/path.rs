@@ -1,4 +1,4 @@
-//! Paths: where a block leads through the code, and the words of the stack that it needs to be the way of an execution.
+//! Paths: the course of a block through the code, and the stack words that an execution needs to follow it.
 
 use revm::primitives::U256;
 

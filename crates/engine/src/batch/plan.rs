@@ -1,4 +1,5 @@
-//! The plans of a block: for which number of slots and shape of the modulus, whether they pay, and that they are the block's.
+//! Plans of a block, by number of slots and shape of the modulus; plans that do not pay, and plans of other operations,
+//! are rejected.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

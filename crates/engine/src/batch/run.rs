@@ -1,7 +1,8 @@
-//! The entry of a block: what may run there as one, whether gas covers it, and how it runs.
+//! Entry of a block: the choice of what runs, the check of its gas, and its execution.
 //!
-//! A block runs as one only where none of its instructions could halt: gas covers all of them, their places exist, and the stack and the return
-//! stack have room for what is pushed on the way. So halts, gas, memory and output are those of the instructions one by one.
+//! A block runs as one only if none of its instructions can halt: gas covers all of them, their places exist, and the
+//! stack and the return stack have room for all pushes on the way. So halts, gas, memory and output are those of the
+//! instructions one by one.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! Scalar traces: the operations of a block as a list of steps on limbs, for blocks whose values wait for one another. What each
-//! instruction asks by itself, a block asks once, at its entry.
+//! Scalar traces: the operations of a block as a list of steps on limbs, for blocks whose values wait for one another.
+//! Checks of each instruction are done once for the block, at its entry.
 //!
-//! Squarings that each square the result of the one before are one step if nothing else reads what lies between, which is
-//! overwritten before the block ends: a block that is entered does not halt on the way.
+//! Squarings that each square the result of the one before are one step if nothing else reads the results between,
+//! which are overwritten before the block ends: an entered block does not halt on the way.
 
 use residue_lanes::{FieldOp, Fp6Op, Op, SlotBlock, SumOp};
 use residue_modular::{ShortStrided, SlotLanes, SlotStep, Strided};

@@ -1,7 +1,7 @@
-//! Every constant of the batch engine that measurements chose, and the bounds that follow from them. What each part may take is said
-//! here and nowhere else; `docs/engine.md` says what the bounds add up to.
+//! Constants of the batch engine that were chosen by measurement, and the bounds that follow from them. They limit the
+//! time of each part; `docs/engine.md` adds them up.
 //!
-//! Cycles are those of one core at about 3.5 GHz. Where no other place is named they come from
+//! Cycles are those of one core at about 3.5 GHz. Unless noted otherwise they come from
 //! `records/amd-epyc-zen4-2c/2026-11-23-lanes.csv` and `2026-11-23-attack.csv`.
 
 /// Cycles of planning, walking and analysing that a gas charged in a code's blocks pays for, at most: about seven nanoseconds, less than

@@ -1,6 +1,7 @@
-//! Walks: from a field instruction on, over the control flow that is decided before the first instruction runs: jump targets that are
-//! passed, and jumps to constants pushed on the way, so calls of functions with their returns, or to words copied from the stack. Where the
-//! revision has subroutines, calls of constants and the returns from these too; what was on the return stack before stays there.
+//! Walks: from a field instruction on, over the control flow that is decided before the first instruction runs: jump
+//! targets that are passed, and jumps to constants pushed on the way, so calls of functions with their returns, or to
+//! words copied from the stack. If the revision has subroutines, calls of constants and the returns from these too;
+//! earlier entries of the return stack stay there.
 //!
 //! Every decision that depends on a word of the stack is a guard, whether the walk went on after it or ended there: the path is that
 //! of every execution that finds the same words, and of no other. A path ends after a field instruction. It does not go through one place twice

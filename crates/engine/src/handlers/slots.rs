@@ -1,4 +1,4 @@
-//! The revisions with slots: field contexts, loads and stores, arithmetic. What differs between them is in their
+//! The revisions with slots: field contexts, loads and stores, arithmetic. Their differences are in their
 //! [`SlotRules`], which are constants here, so that each revision's handlers are compiled for it alone.
 //!
 //! Source: the revisions' files in the instruction set. The order of checks is unknown opcode, truncated immediate, stack,

@@ -1,5 +1,5 @@
-//! EVM384 in blocks is EVM384: values that change form between memory and rows, whatever else touches memory in between, operands and
-//! moduli that Montgomery arithmetic does not know, gas that ends inside a block.
+//! EVM384 in blocks gives the results of EVM384: values that move between memory and rows, any other accesses to memory
+//! in between, operands and moduli outside the range of Montgomery arithmetic, gas that ends inside a block.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

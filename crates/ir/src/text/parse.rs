@@ -1,4 +1,4 @@
-//! Text to program. The result is as the text says; [`crate::verify()`] says whether it is well formed.
+//! Text to program. [`crate::verify()`] checks the result.
 
 use super::places::{FunctionPlaces, Places};
 use super::spelling::{Spelt, parse_effect};

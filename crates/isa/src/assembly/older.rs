@@ -1,7 +1,7 @@
 //! Replacements for opcodes that forks before Constantinople, Shanghai and Cancun lack.
 //!
-//! A shift is a multiplication by a power of two or a division by it, which are the same modulo 2²⁵⁶ for every distance: from 256 on
-//! the power is 0, and so is what it multiplies or divides. A copy in memory goes word by word.
+//! A shift is a multiplication by a power of two or a division by it, which are the same modulo 2²⁵⁶ for every
+//! distance: from 256 on the power is 0, and so is the product or quotient. A copy in memory goes word by word.
 
 use num_bigint::BigUint;
 

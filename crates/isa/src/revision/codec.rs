@@ -1,4 +1,4 @@
-//! Bytes of arithmetic on numbered slots, with strides and without: what the revisions' own `encode` and `decode` share.
+//! Bytes of arithmetic on numbered slots, with strides and without: shared by the revisions' `encode` and `decode`.
 
 use super::rules::SlotRules;
 use super::{EncodeError, Interface, Semantics};

@@ -1,6 +1,6 @@
 //! An experiment: EIP-6690 of 2024 with the subroutines of EIP-7979, which go on a return stack of their own.
 //!
-//! Source: EIP-7979 for what is added, without its validated code (`crates/isa/src/opcode/subroutine.rs`).
+//! Source: EIP-7979 for the additions, without its validated code (`crates/isa/src/opcode/subroutine.rs`).
 
 use super::rules::{Addition, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};

@@ -1,4 +1,4 @@
-//! The scalar twin: every step on 64-bit and 128-bit integers, limb for limb what the IFMA kernel computes.
+//! The scalar twin: every step on 64-bit and 128-bit integers, equal to the IFMA kernel limb for limb.
 
 use residue_modular::limbs;
 

@@ -1,7 +1,8 @@
 //! Interface of kernels to vectors: the few operations that the steps of a plan are written over.
 //!
-//! Machines give them: `super::ifma` with CPU instructions, `super::proof` with symbols, by which the tests show what a step does for all
-//! operands within its bounds. The machine is a value, and vectors come from it alone: whoever holds it may use its instructions.
+//! Machines implement them: `super::ifma` with CPU instructions, `super::proof` with symbols, by which the tests prove
+//! a step for all operands within its bounds. The machine is a value, and the only source of vectors: its holder may
+//! use its instructions.
 
 use super::steps::companions::Companions;
 use super::steps::product::next_window_of_line;

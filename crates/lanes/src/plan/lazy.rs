@@ -1,5 +1,5 @@
-//! Second step of planning: sums and differences stay lazy as long as the bounds allow; where they do not, steps are inserted that
-//! lift a value by a multiple of M, carry limbs, or reduce the range.
+//! Second step of planning: sums and differences stay lazy as long as the bounds allow; otherwise steps are inserted
+//! that lift a value by a multiple of M, carry limbs, or reduce the range.
 
 use super::values::{Definition, NONE, ValueId, Values};
 use crate::block::FieldOp;

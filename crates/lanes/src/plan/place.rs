@@ -1,5 +1,5 @@
-//! Last step of planning: values get rows. A value lives from its step to its last reader; what a slot holds at entry and at exit lies in the
-//! slot's own row, everything else in temporary rows, the latest freed first.
+//! Last step of planning: values get rows. A value lives from its step to its last reader; the values of a slot at
+//! entry and at exit lie in the slot's own row, everything else in temporary rows, the latest freed first.
 
 use super::lazy::{PlannedStep, PlannedSteps, StepKind};
 use super::order::Order;

@@ -1,4 +1,4 @@
-//! First step of planning: slots become values, each defined once, and what is not needed disappears.
+//! First step of planning: slots become values, each defined once, and unused values are dropped.
 
 use crate::block::{FieldOp, SlotBlock};
 

@@ -1,4 +1,5 @@
-//! Products in Fp2 = Fp[u] with u² = −1, an element in two slots: two sums of two products each, with one Montgomery reduction a sum where the width has an array.
+//! Products in Fp2 = Fp[u] with u² = −1, an element in two slots: two sums of two products each, with one Montgomery
+//! reduction a sum if the width has an array.
 
 use super::portable::minus;
 use super::sums::{Room, reduced, sum_one_by_one};

@@ -1,8 +1,8 @@
 //! Kernels: the arithmetic on limbs, and the choice among its implementations by modulus and CPU.
 //!
-//! [`portable`] runs everywhere and judges the rest; [`sliced`] has the widths that no array is compiled for and
-//! [`power_of_two`] the moduli that need no Montgomery form. A context asks once, at construction, for its
-//! [`Kernels`]: an instruction then costs one call through a function pointer.
+//! [`portable`] runs everywhere and judges the rest; [`sliced`] has the widths without compiled arrays and
+//! [`power_of_two`] the moduli that need no Montgomery form. A context selects its [`Kernels`] once, at construction:
+//! an instruction then costs one call through a function pointer.
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,4 @@
-//! Sums and differences of products of slots, with one Montgomery reduction where the width has an array.
+//! Sums and differences of products of slots, with one Montgomery reduction if the width has an array.
 
 use super::portable::minus;
 use super::{array, sum_rows};

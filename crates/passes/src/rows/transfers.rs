@@ -1,4 +1,4 @@
-//! Elements with the same index in arrays that are neighbours: they are like one longer element.
+//! Elements with the same index in neighbouring arrays: they are like one longer element.
 
 use residue_ir::program::{ArrayDecl, ArrayId, Operand, Program, Value, Word};
 use residue_ir::{Capacity, Effect};

@@ -1,8 +1,8 @@
 //! Experiments `x-…`, which extend `eip6690-2024`: its contexts, and instructions on them, each identified by its
 //! mnemonic. The opcodes of a revision list the ones it has.
 //!
-//! Source: none outside; this is where they are defined. Order of checks: context, operands, dynamic gas. The prices are the EIP's with those
-//! of the additions, in thousandths of gas, rounded up for each instruction.
+//! Source: none outside; this file defines them. Order of checks: context, operands, dynamic gas. The prices are the
+//! EIP's with those of the additions, in thousandths of gas, rounded up for each instruction.
 
 mod arrays;
 mod comparisons;

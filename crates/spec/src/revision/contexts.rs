@@ -1,7 +1,7 @@
-//! Field contexts with slots, as every revision from EIP-6601 on but `eip6690-2024` has them: the text once, with the places
-//! where the revisions part as [`Rules`]. Each revision's file states its rules, its opcodes and its prices.
+//! Field contexts with slots, as every revision from EIP-6601 on but `eip6690-2024` has them: the text once, with the
+//! differences between revisions as [`Rules`]. Each revision's file states its rules, its opcodes and its prices.
 //!
-//! Order of checks: context, operands, ranges, values; growth of memory where the revision grows it; dynamic gas.
+//! Order of checks: context, operands, ranges, values; growth of memory if the revision grows it; dynamic gas.
 
 use super::FieldState;
 use crate::field_opcode::FieldOpcode;

@@ -1,6 +1,6 @@
 //! `eip6690-2024`: field contexts with slots of their own, strided arithmetic with seven immediate bytes.
 //!
-//! Source: EIP-6690 as of commit 968159a9b of ethereum/EIPs, "Specification"; section names below are the EIP's. Where it
+//! Source: EIP-6690 as of commit 968159a9b of ethereum/EIPs, "Specification"; section names below are the EIP's. If it
 //! contradicts its author's own programs or is silent, the crate's table of choices holds. The EIP's virtual registers
 //! are slots here.
 

@@ -1,6 +1,6 @@
 //! Subroutines (EIP-7979): `CALLSUB`, `ENTERSUB` and `RETURNSUB`, with a return stack that nothing else reads or writes.
 //!
-//! Source: EIP-7979, "Specification", without `MAGIC`. It leaves bytes open; where they come from stands in the instruction set.
+//! Source: EIP-7979, "Specification", without `MAGIC`. It leaves bytes open; the instruction set names their source.
 
 use super::FieldState;
 use crate::field_opcode::FieldOpcode;

@@ -1,7 +1,7 @@
 //! Code of an operation on byte offsets, and its reader, for each revision of EVM384.
 //!
-//! Most revisions have an instruction for it. Where the result overwrites the first operand (`evm384-v1`), that is copied
-//! first; where values are on the stack (`evm384-v0`), they are loaded and the result is stored.
+//! Most revisions have an instruction for it. If the result overwrites the first operand (`evm384-v1`), that is copied
+//! first; if values are on the stack (`evm384-v0`), they are loaded and the result is stored.
 
 use super::{Evm384, VALUE_BYTES, r_inv};
 use crate::target::{copy_memory, push};

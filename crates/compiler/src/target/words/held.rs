@@ -1,4 +1,4 @@
-//! State that stays on the stack from part to part of a sequence: what lowering asks of this target for that.
+//! State on the stack from part to part of a sequence: the interface of this target for lowering.
 
 use super::Words;
 use crate::words::backward::{Effort, Sequence};

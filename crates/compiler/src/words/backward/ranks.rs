@@ -1,6 +1,8 @@
-//! Ranks of states: by how much is wasted, and at least about will be, the states of a level are judged.
+//! Ranks of states: the states of a level are compared by their waste so far, plus an estimate of the least waste to
+//! come.
 //!
-//! Two states that are ranked one after the other have mostly the same words at the bottom of their stacks: of these nothing is counted anew.
+//! Two states that are ranked one after the other mostly have the same words at the bottom of their stacks: these are
+//! not counted again.
 
 use super::state::{Item, State};
 use super::{MODULUS, Search};

@@ -1,4 +1,5 @@
-//! When what is made of a code: what it has to earn before, what that takes of its credit, and how often it is looked at.
+//! Times of the work on a code: the gas that it must earn first, the credit that the work takes, and the frequency of
+//! checks.
 
 use revm::primitives::Bytes;
 

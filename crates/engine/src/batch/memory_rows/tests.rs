@@ -1,4 +1,4 @@
-//! Values in rows are those of memory, whatever reads or writes it in between.
+//! Values in rows equal those of memory under any reads and writes in between.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,5 +1,5 @@
-//! Values between bytes and rows, eight at a time: turned where they lie, repacked between limbs of 64 and of 52 bits, compared with
-//! the modulus and multiplied by the factor between the two Montgomery forms.
+//! Values between bytes and rows, eight at a time: transposed in place, repacked between limbs of 64 and of 52 bits,
+//! compared with the modulus and multiplied by the factor between the two Montgomery forms.
 
 use core::arch::x86_64::*;
 

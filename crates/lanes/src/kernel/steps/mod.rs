@@ -1,4 +1,4 @@
-//! The steps of a plan, written once over [`super::vectors`]: what the IFMA kernel executes is what the tests prove.
+//! The steps of a plan, written once over [`super::vectors`]: the IFMA kernel executes the code that the tests prove.
 //!
 //! A linear step, a carry and a reduction work on whole rows, a vector being a line; products on rows turned, a vector holding one limb
 //! of each. `super::scalar` defines every step limb for limb; the tests hold the two equal bit for bit.

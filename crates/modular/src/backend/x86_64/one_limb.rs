@@ -1,4 +1,5 @@
-//! Lanes of one limb, eight at a time in vectors of AVX-512: sums, differences and Montgomery products on the slots where they lie.
+//! Lanes of one limb, eight at a time in vectors of AVX-512: sums, differences and Montgomery products on the slots in
+//! place.
 //!
 //! Same results as [`one_limb`](super::super::one_limb). Slots of one limb that follow each other are a vector as they
 //! are. So values have one form, there are no rows to move them to, and every result is canonical: no bounds have to be

@@ -4,7 +4,7 @@
 //! If 8m < R, values below 2m stay below 2m (Walter 1999, "Montgomery exponentiation needs no final subtractions"), so
 //! m is subtracted once, after the last squaring. A row of the square is xᵢ·(xᵢ + 2·Σ xⱼ·2⁶⁴⁽ʲ⁻ⁱ⁾) over j > i: two
 //! limbs are complete after each row, and the reduction takes two at a time, u = t·N mod 2¹²⁸ with N = −m⁻¹ mod 2¹²⁸:
-//! limb 1 of u need not wait for what limb 0 adds to t.
+//! limb 1 of u need not wait for the contribution of limb 0 to t.
 
 use core::arch::naked_asm;
 

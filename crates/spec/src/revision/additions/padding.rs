@@ -1,4 +1,4 @@
-//! `LOADPX` and `STOREPX`: `LOADX` and `STOREX` of values that take so many bytes of memory as the immediate says.
+//! `LOADPX` and `STOREPX`: `LOADX` and `STOREX` of values that take as many bytes of memory as the immediate says.
 
 use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;

@@ -1,5 +1,5 @@
-//! The instructions of the CPU are those of the proofs: on millions of operands each computes what its description says, and so do symbols
-//! that stand for numbers, as long as no lane overflows.
+//! The instructions of the CPU agree with their descriptions in the proofs: on millions of operands, for numbers and
+//! for symbols that stand for numbers, as long as no lane overflows.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

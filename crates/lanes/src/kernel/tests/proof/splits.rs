@@ -1,7 +1,8 @@
-//! The one question about a value, asked wherever an instruction shifts, masks or multiplies words: what are its low bits, and what is above
-//! them? The answer is exact, v = r + 2ᵇ·c with 0 ≤ r < 2ᵇ, and the same for the same v: so the low and the high half of a product are tied to
-//! it, and a carry to what it leaves. Where nothing better is known, c is a new variable. Better is known where v is small, where it is
-//! congruent to something small, where parts of it are multiples, and where it is the top limb of a number whose range is given.
+//! The one question about a value, at each instruction that shifts, masks or multiplies words: its low bits, and the
+//! part above them. The answer is exact, v = r + 2ᵇ·c with 0 ≤ r < 2ᵇ, and the same for the same v: so the low and the
+//! high half of a product are tied to it, and a carry to its rest. Without further knowledge, c is a new variable. More
+//! is known if v is small, if it is congruent to something small, if parts of it are multiples, and if it is the top
+//! limb of a number with a given range.
 
 use super::facts::{Facts, Meaning, Value};
 use super::polynomial::{Monomial, Polynomial, Variable};

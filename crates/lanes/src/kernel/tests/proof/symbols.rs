@@ -1,4 +1,4 @@
-//! Symbols and what instructions make of them: they note what becomes of values, and complain where a lane would overflow.
+//! Symbols, and instructions on them: they record the values, and report lanes that could overflow.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
