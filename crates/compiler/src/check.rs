@@ -40,9 +40,9 @@ enum Meaning {
     /// A constant, by the first place that it has in the pool.
     Constant(u32),
     Operation(FieldOp, Number, Number),
-    /// So many times a number that is no multiple itself, however it was made.
+    /// Multiple of a number that is no multiple itself, in any order of additions.
     Multiple(Number, u64),
-    /// The sum of these products, ascending, in whatever order it was made.
+    /// Sum of these products, ascending, in any order of additions.
     Products(Vec<Term>),
 }
 
@@ -51,7 +51,7 @@ type Term = (Number, bool);
 
 struct Numbering<'a> {
     numbers: HashMap<Meaning, Number>,
-    /// The numbers that are multiples, with what of.
+    /// Numbers that are multiples, with their base and factor.
     multiples: HashMap<Number, (Number, u64)>,
     /// The products of the numbers that are one, or a sum of a few.
     products: HashMap<Number, Vec<Term>>,
@@ -135,7 +135,7 @@ impl<'a> Numbering<'a> {
         Some(Meaning::Products(in_order(x.iter().copied().chain(subtracted))))
     }
 
-    /// The number of so many times a number, at least once; none if that is no small multiple.
+    /// Number of `factor` times a number, at least once; `None` if that is no small multiple.
     fn times(&mut self, number: Number, factor: u64) -> Option<Number> {
         let (of, times) = self.multiples.get(&number).copied().unwrap_or((number, 1));
         match factor {
@@ -417,7 +417,7 @@ pub(crate) fn item_bytes<'a>(code: &'a Code, items: &Range<usize>) -> Result<&'a
     Ok(&code.bytes[first.start..last.end])
 }
 
-/// All lanes are read before any is written. Reads what is known and writes the slots `own` only.
+/// All lanes are read before any is written. Reads defined slots only and writes the slots `own` only.
 fn execute(
     numbering: &mut Numbering<'_>,
     own: &BTreeSet<Slot>,
@@ -641,8 +641,8 @@ function f1 "start" () -> () values 20 {
         slots
     }
 
-    /// Turns every bit of every block. What then leaves another value in a slot that somebody needs, or in one that is
-    /// none of the block's business, must be found.
+    /// Turns every bit of every block. Each turn that changes a slot with a later reader, or a slot outside the block,
+    /// must be found.
     #[test]
     fn every_turned_bit_of_a_block_that_matters_is_found() {
         let program = text::parse(TEXT).unwrap();
@@ -744,7 +744,7 @@ function f1 "start" () -> () values 20 {
         stack.is_empty().then_some(memory)
     }
 
-    /// The same where blocks are stack and memory code: whatever runs differently must be found.
+    /// The same for blocks that are stack and memory code: each turn that changes the execution must be found.
     #[test]
     fn every_turned_bit_of_a_block_of_words_that_matters_is_found() {
         let program = text::parse(&text_of_words()).unwrap();
@@ -918,8 +918,9 @@ function f1 "start" () -> () values 20 {
         assert_eq!(built.units.iter().map(holds).collect::<Vec<_>>(), [false, true, true, false]);
     }
 
-    /// Plans, signs and forms that are remembered change no code: a row of sequences, each over several moduli, is as each by itself. Some differ in
-    /// nothing but in how often a part comes, in which order its state is, or in what lies around it.
+    /// Memoised plans, signs and forms change no code: in a row of sequences, each over several moduli, every one has
+    /// the code that it has alone. Some differ only in the frequency of a part, in the order of the state, or in the
+    /// words around it.
     #[test]
     fn what_is_remembered_of_sequences_changes_nothing() {
         let moduli = [
@@ -963,7 +964,7 @@ function f1 "start" () -> () values 20 {
         assert!(2 * held > programs, "{held} of {programs} hold their state on the stack");
     }
 
-    /// The same of parts at random, of which one or the other comes often.
+    /// The same for random parts, with one or the other frequent.
     #[test]
     fn what_is_remembered_of_sequences_is_by_how_often_parts_come() {
         let mut random = 0x9e37_79b9_7f4a_7c15u64;

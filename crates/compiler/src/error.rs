@@ -188,7 +188,7 @@ impl From<AssembleError> for CompileError {
     }
 }
 
-/// The revisions that have more slots than so many, for the end of a message.
+/// The revisions with more than `limit` slots, for the end of a message.
 fn with_more(limit: u32) -> String {
     let mut most: Vec<(u32, Vec<&str>)> = Vec::new();
     for revision in Revision::every() {
@@ -272,7 +272,7 @@ mod tests {
         residue_pages::hold("docs/ir.md", "limits of code", &format!("| | at most |\n|---|---:|\n{rows}"));
     }
 
-    /// Products that are all needed at once, so many.
+    /// `count` products that are all needed at once.
     fn at_once(count: usize) -> String {
         let ops: String = (1..count).map(|value| format!("v{value} = mul v{} v{}\n", value - 1, value - 1)).collect();
         let sums: String = (0..count - 1)

@@ -134,8 +134,8 @@ pub(crate) fn with_modulus(program: &Program, revision: Revision) -> Result<Cow<
     }
 }
 
-/// Refuses a modulus that the revision has not: too long or even, whatever the program does with it, and one that is merely of another
-/// field or width than the revision's only one where the program has elements.
+/// Rejects a modulus that the revision lacks: one that is too long or even, in any program, and one of another field or
+/// width than the revision's only one, in programs with elements.
 pub(crate) fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileError> {
     let bits = program.modulus.bits();
     let widest = match program.modulus.known() {
@@ -197,7 +197,7 @@ mod tests {
     use residue_passes::SmallMultiples;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// Programs that operate on nothing, over the modulus that stands for `M`, of which `T` is one less.
+    /// Programs without field operations, over the modulus written `M`; `T` is M − 1.
     const BODIES: [&str; 11] = [
         "function f0 \"start\" () -> () values 0 { }",
         "constant c0 = T function f0 \"start\" () -> () values 0 { word w0 = 0x1 return_word w0 }",
@@ -259,7 +259,7 @@ mod tests {
         assert!(panicked.is_empty(), "{} panic, among them {:?}", panicked.len(), &panicked[..panicked.len().min(20)]);
     }
 
-    /// Whoever asks is answered, and needs no modulus for what is left.
+    /// Feature tests are resolved, and the rest needs no modulus.
     #[test]
     fn a_program_that_asks_has_a_modulus_where_there_is_one() {
         let wide = format!("0x1{}", "0".repeat(255) + "1");

@@ -49,7 +49,7 @@ impl Cost for Fused<'_> {
 /// Slots that there can be.
 const SLOTS: usize = 256;
 
-/// Instructions that do what `ops` do one after the other. Where there are several lanes, the slots after the last ones are not beyond `end`.
+/// Instructions equivalent to `ops` in order. With several lanes, the slots after the last ones are at most `end`.
 pub fn fuse(ops: &[SlotOp], end: Slot) -> Vec<FieldInstruction> {
     let order = Order::new(ops);
     attempt(ops, Waiting::new(&order, end), 0, usize::MAX).expect("there is no bound")

@@ -165,7 +165,7 @@ impl<'a> Walk<'a> {
         !(ends || self.has_subroutines && opcode == RETURNSUB)
     }
 
-    /// Control may come to a label, if there is one, when what lies above its place on the stack is gone.
+    /// Control may reach a label, if there is one, when the words above its place on the stack are gone.
     fn target(&mut self, label: Option<LabelId>, height: usize) {
         if let Some(label) = label {
             self.target_at(label, height + self.arrivals.above.get(&label).copied().unwrap_or(0));
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(highest(code.items(), (Revision::Evm, ORIGIN), &arrivals).words, words);
     }
 
-    /// Pushes so many words, drops them and jumps.
+    /// Pushes `words` words, drops them and jumps.
     fn function(code: &mut Assembly, label: LabelId, words: usize) {
         code.label(label);
         (0..words).for_each(|word| _ = code.push(word));

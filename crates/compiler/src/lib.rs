@@ -68,9 +68,9 @@ pub struct Compiled {
     pub revision: Revision,
     /// Slots that it uses, constants included.
     pub slots: u32,
-    /// Bytes of memory that it uses whatever its input; arrays without a fixed size come on top.
+    /// Bytes of memory for any input; arrays without a fixed size come on top.
     pub memory_bytes: u32,
-    /// Words that the stack has at most, whatever the input: not more than 1,024.
+    /// Maximum height of the stack for any input, in words: at most 1,024.
     pub stack_words: usize,
     /// Field instructions in the code.
     pub field_instructions: usize,
@@ -163,7 +163,7 @@ impl<'a> Prepared<'a> {
         Self { source, simplified: Cow::Owned(simplified), multiples, fusions: Arc::default() }
     }
 
-    /// The same without what it borrows.
+    /// The same without borrows.
     pub fn into_owned(self) -> Prepared<'static> {
         let Self { source, simplified, multiples, fusions } = self;
         let [source, simplified] = [source, simplified].map(|program| Cow::Owned(program.into_owned()));
@@ -180,7 +180,8 @@ impl<'a> Prepared<'a> {
         self.specialised(revision, dialect).compile(schedule)
     }
 
-    /// It as `revision` and `dialect` want it: questions to the interface are answered, and made is what the revision has instructions for.
+    /// The program specialised for `revision` and `dialect`: feature tests are resolved, and operations gathered for
+    /// the revision's instructions.
     pub fn specialised(&self, revision: Revision, dialect: Dialect) -> Specialised<'_> {
         let [mut source, mut simplified] = [&self.source, &self.simplified].map(|program| Cow::Borrowed(&**program));
         let is_as_written = !asks(&source);
@@ -611,7 +612,7 @@ fn make_target(
     Box::new(target::mont_slots::MontSlots::new(revision, modulus, &derived.given, places, addition, uses_mont, code))
 }
 
-/// Refuses more bytes of slots than the revision has, in what one run can set up.
+/// Rejects more bytes of slots than the revision has, over all parts that one run can set up.
 fn require_slot_bytes(parts: &[Part<'_>], revision: Revision) -> Result<(), CompileError> {
     let Some(rules) = revision.slot_rules() else { return Ok(()) };
     let mut taken = Vec::new();

@@ -72,7 +72,7 @@ pub(crate) struct Lowered {
     pub units: Vec<LoweredUnit>,
     /// Jump target of failed requirements: the end of all functions.
     pub fail: LabelId,
-    /// Bytes of memory that the program uses whatever its input.
+    /// Bytes of memory for any input.
     pub memory_bytes: u32,
     /// Labels whose addresses have to fit the cells of a word, and how many bytes after them do too.
     pub near: Vec<(LabelId, usize)>,
@@ -82,7 +82,7 @@ pub(crate) struct Lowered {
     pub stack_words: usize,
 }
 
-/// The same of a program or subprogram.
+/// The same for a program or subprogram.
 #[derive(Debug)]
 pub(crate) struct LoweredUnit {
     /// Every block with operations.
@@ -116,7 +116,7 @@ const CUTS: [Cuts; 3] = [
     Cuts { block_words: 32, steps: 8 },
 ];
 
-/// Writes the program and its subprograms, of which `parts` has at least one, to `code`, whose offset 0 is `origin`.
+/// Writes the program and its subprograms, at least one part, to `code`, with its offset 0 at `origin`.
 pub(crate) fn lower(parts: &[Part<'_>], of: (Revision, LabelId), code: &mut Assembly) -> Result<Lowered, CompileError> {
     let before = code.clone();
     let mut refused = None;
@@ -161,7 +161,7 @@ fn too_high(parts: &[Part<'_>], lowered: &Lowered, found: Highest, code: &Assemb
     CompileError::Height { function, words: found.words, limit: HEIGHT_MAX }
 }
 
-/// The same with what becomes of dead words, one way after the other, until no word lies too deep.
+/// The same with one treatment of dead words after the other, until no live word lies too deep.
 fn lower_in_reach(
     parts: &[Part<'_>],
     of: (Revision, LabelId),
@@ -178,7 +178,7 @@ fn lower_in_reach(
     lower_with(parts, of, code, (DeadWords::DroppedFrom(2), cuts))
 }
 
-/// The same, with what becomes of dead words and what is cut.
+/// The same, with a treatment of dead words and the cuts.
 fn lower_with(
     parts: &[Part<'_>],
     (revision, origin): (Revision, LabelId),
@@ -422,7 +422,7 @@ struct Lowering<'a> {
 struct Cuts {
     /// A block whose own words on the stack are more than that becomes two, with values in memory between them.
     block_words: usize,
-    /// A sequence pushes the addresses of so many steps, and those of the others later.
+    /// A sequence pushes the addresses of this many steps, and those of the others later.
     steps: usize,
 }
 
@@ -431,7 +431,7 @@ struct Cuts {
 enum DeadWords {
     /// They stay until their region ends, which costs least.
     Left,
-    /// They go where the stack has so many words or more.
+    /// They are dropped if the stack has this many words or more.
     DroppedFrom(usize),
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn most(programs: &[&Program], counted: &dyn Fn(SubprogramId) -> usiz
     called + most_of(programs, &start.body, counted, 0)
 }
 
-/// The same of a region, after which `after` is counted on the ways that come to its end.
+/// The same for a region; `after` is the count after its end, on paths that reach it.
 fn most_of(programs: &[&Program], region: &Region, counted: &dyn Fn(SubprogramId) -> usize, after: usize) -> usize {
     region.statements.iter().rev().fold(after, |after, statement| match statement {
         Statement::Effect(Effect::Enter { subprogram, .. }) => {
@@ -47,8 +47,8 @@ fn most_of(programs: &[&Program], region: &Region, counted: &dyn Fn(SubprogramId
     })
 }
 
-/// The variables that every run sets before it reads them: those that the starts of the program, the first of `programs`, and of what it enters
-/// set outside of control before anything else has to do with them.
+/// The variables that every run sets before it reads them: set by the starts of the program, the first of `programs`,
+/// and of its subprograms, outside of control, before any other use.
 pub(crate) fn set_first(programs: &[&Program]) -> HashSet<VariableId> {
     let mut found = SetFirst { programs, named: HashSet::new(), set: HashSet::new() };
     found.start(0);
@@ -77,7 +77,7 @@ impl SetFirst<'_> {
         }
     }
 
-    /// Whatever a statement of this unit may have to do with.
+    /// Notes the variables that a statement of this unit may use.
     fn name(&mut self, unit: usize, statement: &Statement) {
         match statement {
             Statement::Block(_) => {}

@@ -77,7 +77,7 @@ impl SlotNames {
         run.is_some_and(|run| self.gaps || run.windows(2).all(|pair| pair[0] + 1 == pair[1]))
     }
 
-    /// Constants that all come from data, which has empty slots where names are not usable; what stands after the constants has a
+    /// Constants that all come from data, which has empty slots at unusable names; the slot after the constants has a
     /// usable name too.
     pub fn given(&self, constants: &[BigUint], first: Slot) -> Derived {
         let from = self.usable.iter().position(|&slot| slot == first).expect("it was chosen among these");

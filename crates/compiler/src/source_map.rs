@@ -158,8 +158,8 @@ struct Reading {
 }
 
 impl Reading {
-    /// Reads the instructions of a block and finds the operations that they are; those that do the same on the same slots
-    /// keep their order, as each overwrites the result of the one before. `begun` has the stretches met so far.
+    /// Reads the instructions of a block and matches them with its operations; equal operations on the same slots keep
+    /// their order, as each overwrites the result of the one before. `begun` has the stretches met so far.
     fn block(
         &mut self,
         (unit, function): (&Unit, usize),

@@ -68,7 +68,7 @@ pub trait Target {
         unreachable!("no sums of products are found where no instruction makes them");
     }
 
-    /// Reads a sum of products from the start of what [`Target::sum`] wrote, and its length. None if it is anything else.
+    /// Reads a sum of products from the start of [`Target::sum`]'s code, and its length. `None` for other code.
     fn read_sum(&self, _: &[u8]) -> Option<(SlotSum, usize)> {
         None
     }
@@ -88,8 +88,8 @@ pub trait Target {
         unreachable!("no products in Fp2 are found where no instruction makes them");
     }
 
-    /// Reads products in Fp2, which all read before any is written, from the start of what [`Target::fp2`] wrote, and their length. None if it is
-    /// anything else.
+    /// Reads products in Fp2, which all read before any is written, from the start of [`Target::fp2`]'s code, and their
+    /// length. `None` for other code.
     fn read_fp2(&self, _: &[u8]) -> Option<(Vec<SlotFp2>, usize)> {
         None
     }
@@ -104,7 +104,7 @@ pub trait Target {
         unreachable!("no products in Fp6 are found where no instruction makes them");
     }
 
-    /// Reads a product in Fp6 from the start of what [`Target::fp6`] wrote, and its length. None if it is anything else.
+    /// Reads a product in Fp6 from the start of [`Target::fp6`]'s code, and its length. `None` for other code.
     fn read_fp6(&self, _: &[u8]) -> Option<(SlotFp6, usize)> {
         None
     }
@@ -205,7 +205,8 @@ pub trait Target {
         0
     }
 
-    /// Makes a field element of a number below the modulus, of so many words. [most significant, …, least significant] → []
+    /// Makes a field element of a number below the modulus, in `count` words. [most significant, …, least significant]
+    /// → []
     fn take_words(&self, code: &mut Assembly, slot: Slot, count: u32);
 
     /// Writes a slot's canonical value to memory at `address`, big-endian in `size_bytes`. [] → []
@@ -224,11 +225,11 @@ pub trait Target {
         }
     }
 
-    /// (out, value): ⌊value / 256ⁿ⌋ for n = `bytes`; the value goes to memory at `address`, in front of which n bytes are zero. [] → []
+    /// (out, value): ⌊value / 256ⁿ⌋ for n = `bytes`; the value goes to memory at `address`, after n zero bytes. [] → []
     fn high(&self, code: &mut Assembly, slots: (Slot, Slot), bytes: u32, address: u32);
 
-    /// Reads a field element in Montgomery form, little-endian, from calldata; [`residue_ir::Machine::parse_mont_le`] says
-    /// what becomes of a number that is not below the modulus. [offset] → []
+    /// Reads a field element in Montgomery form, little-endian, from calldata; [`residue_ir::Machine::parse_mont_le`]
+    /// defines the result for a number that is not below the modulus. [offset] → []
     fn parse_mont_le(&self, code: &mut Assembly, slot: Slot, fail: LabelId);
 
     /// Writes a slot's Montgomery form to memory at `address`, little-endian; up to 31 bytes after it change. [] → []
@@ -237,8 +238,8 @@ pub trait Target {
     /// The operations on slots that an instruction performs, lane by lane; none if an operand is no slot of the program.
     fn lanes(&self, instruction: &FieldInstruction) -> Option<Vec<SlotOp>>;
 
-    /// Reads an operation, or the lanes of one instruction, from the start of what [`Target::operations`] wrote: what it
-    /// means for slots, and its length. None if it is anything else.
+    /// Reads an operation, or the lanes of one instruction, from the start of [`Target::operations`]'s code: its effect
+    /// on slots, and its length. `None` for other code.
     fn read(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)>;
 
     /// It itself, where there are no field instructions and blocks are read back as words.
@@ -273,7 +274,7 @@ pub struct RowSizes {
 }
 
 impl RowSizes {
-    /// Bytes from the start of the first of so many, of which there is one at least, to the end of the last.
+    /// Bytes from the start of the first of `count` elements, at least one, to the end of the last.
     pub fn covered_bytes(self, count: usize) -> u32 {
         let others = u32::try_from(count - 1).expect("elements of a row have slots");
         others * self.stride_bytes + self.element_bytes
@@ -284,9 +285,9 @@ impl RowSizes {
 /// the target's own form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MontFactors {
-    /// Makes a value of what was read.
+    /// Converts a number that was read to a value.
     pub parse: Slot,
-    /// Makes what is written of a value.
+    /// Converts a value to the number to write.
     pub output: Slot,
 }
 
@@ -382,7 +383,7 @@ pub(crate) fn parse_one_by_one(
     }
 }
 
-/// [`Target::high`] by [`Target::output`] and [`Target::take_words`]; the modulus has so many bits.
+/// [`Target::high`] by [`Target::output`] and [`Target::take_words`]; the modulus has `modulus_bits` bits.
 pub(crate) fn high_by_words(
     target: &(impl Target + ?Sized),
     code: &mut Assembly,

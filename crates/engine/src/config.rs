@@ -19,7 +19,7 @@ pub struct EngineConfig {
     pub schedule: GasSchedule,
     /// The rules of the EVM under them.
     pub fork: Fork,
-    /// Memory of all frames together may not grow beyond this, whatever the gas; slots do not count.
+    /// Maximum memory of all frames together, for any gas; slots do not count.
     pub memory_limit_bytes: u64,
     /// When blocks of field instructions run as plans of the batch engine.
     pub batching: Batching,
@@ -38,7 +38,7 @@ pub enum EngineError {
         /// The revision configured.
         revision: Revision,
     },
-    /// The schedule prices one of the EVM's own opcodes beyond what revm's table holds.
+    /// The schedule prices one of the EVM's own opcodes beyond the range of revm's table.
     #[error("opcode {opcode:#04x} costs {price} gas, but a base price of the EVM is at most 65535")]
     BasePriceTooHigh {
         /// The opcode.

@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 use crate::prices::memory_cost;
 use crate::trace::{Step, Tracer, View};
 
-/// An outcome with what was executed and what the gas went to.
+/// An outcome with counts of executed instructions and gas by purpose.
 #[derive(Debug, Clone)]
 pub struct Counted {
     /// As without counting.
@@ -33,7 +33,8 @@ pub struct GasSplit {
     pub transfer: u64,
     /// Growth of memory and slots.
     pub memory: u64,
-    /// The rest: pushes, jumps, word arithmetic, calls with precompiles, and what an exceptional halt burnt, in callees too.
+    /// The rest: pushes, jumps, word arithmetic, calls with precompiles, and gas burnt by exceptional halts, in callees
+    /// too.
     pub control: u64,
 }
 
@@ -169,7 +170,7 @@ impl Counts {
             )
     }
 
-    /// Notes what a load, a store or a new modulus has moved.
+    /// Counts the values moved by a load, a store or a new modulus.
     fn note_moved(&mut self, step: &Step, view: &View<'_>) {
         let Some(width_limbs) = view.width_limbs() else { return };
         let moving = self.moving.take().unwrap_or(0);

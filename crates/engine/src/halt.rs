@@ -43,7 +43,7 @@ pub enum Halt {
     StaticViolation,
     /// More than 1024 nested calls.
     CallDepth,
-    /// Whatever else revm says: `other:` and revm's name.
+    /// Any other result of revm: `other:` and revm's name.
     Other(&'static str),
 }
 

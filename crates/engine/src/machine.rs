@@ -143,7 +143,7 @@ impl FieldMachine {
         self.frame.halt
     }
 
-    /// Begins the outermost frame, whatever an execution cut short by an error may have left behind.
+    /// Begins the outermost frame, after any state left by an execution cut short by an error.
     pub(crate) fn enter_first(&mut self) {
         self.suspended.clear();
         self.suspended_row_bytes = 0;
@@ -174,8 +174,8 @@ impl FieldMachine {
         }
     }
 
-    /// Notes that rows are about to grow by so many bytes; where that would be too much for the transaction, all others are given up. Frames
-    /// that wait have had their memory written back.
+    /// Notes that rows are about to grow by `bytes` bytes; if that exceeds the transaction's limit, all other rows are
+    /// dropped. The memory of waiting frames was written back.
     #[inline]
     pub(crate) fn make_room_for_rows(&mut self, bytes: usize) {
         if bytes != 0 {
@@ -210,7 +210,7 @@ impl FieldMachine {
         self.frame.ask_at = if met.is_some() { 0 } else { u64::MAX };
     }
 
-    /// Brings what the running frame has earned to its code.
+    /// Adds the running frame's earnings to the credit of its code.
     pub(crate) fn pay_in(&mut self) {
         let earned = std::mem::take(&mut self.frame.earned);
         match (&self.frame.blocks, &self.frame.memory_blocks) {
@@ -292,7 +292,7 @@ impl FieldState {
         self.counted_bytes
     }
 
-    /// Makes the array of the active context hold so many elements, and counts what it grows by as memory.
+    /// Grows the array of the active context to `elements` elements, and counts the growth as memory.
     pub fn grow_array(&mut self, elements: usize) {
         let Some(Held { context, .. }) = self.contexts.get_mut(self.active) else { return };
         self.counted_bytes += elements.saturating_sub(context.array_len()) * context.element_bytes();

@@ -11,7 +11,7 @@ pub struct Outcome {
     pub output: Vec<u8>,
     /// Gas of execution, all of it after an exceptional halt. Refunds are not subtracted.
     pub gas_used: u64,
-    /// Gas left to the caller: what was given, less `gas_used`.
+    /// Gas left to the caller: the gas limit less `gas_used`.
     pub gas_left: u64,
     /// The frame's memory at its end, a multiple of 32 bytes.
     pub memory: Vec<u8>,

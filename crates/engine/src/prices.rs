@@ -20,9 +20,8 @@ const JUMP_TARGET: u64 = 1;
 /// Whole gas for everything a field instruction may be charged for.
 #[derive(Debug, Clone)]
 pub(crate) struct Prices {
-    /// Base price by opcode of the revision's instructions and of what stands between them in blocks: pushes, copies,
-    /// jumps and their targets.
-    /// Zero elsewhere.
+    /// Base price by opcode of the revision's instructions and of the opcodes between them in blocks: pushes, copies,
+    /// jumps and their targets. Zero elsewhere.
     pub base: [u64; 256],
     /// By width of the modulus in limbs; entry 0 is for at most 32 bits, where a schedule has prices for them.
     pub per_width: Arc<[WidthPrices]>,
@@ -115,7 +114,7 @@ impl WidthPrices {
         }
     }
 
-    /// Whole gas for an arithmetic instruction of so many lanes, without its base.
+    /// Whole gas for an arithmetic instruction of `count` lanes, without its base.
     #[inline(always)]
     pub fn lanes(&self, operation: FieldOp, count: u64) -> u64 {
         self.times(self.start + self.lane[operation] * count, 1)

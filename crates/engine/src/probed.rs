@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 use crate::prepared::Prepared;
 use crate::probe::Probe;
 
-/// Code made ready to run many times with probes. A probe costs what reading the clock and noting it costs.
+/// Code made ready to run many times with probes. A probe costs one reading of the clock, and its storage.
 #[derive(Debug)]
 pub struct Probed {
     prepared: Prepared,
@@ -31,7 +31,7 @@ impl Prepared {
 }
 
 impl Probed {
-    /// Runs the code, without copying its memory out, and appends what it passed to `probes`.
+    /// Runs the code, without copying its memory out, and appends the readings to `probes`.
     pub fn run(&mut self, input: &[u8], gas: u64, probes: &mut Vec<Probe>) -> Outcome {
         self.prepared.evm.inner.ctx.chain.probes = std::mem::take(probes);
         let outcome = self.prepared.run_without_memory(input, gas);

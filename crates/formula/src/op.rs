@@ -10,7 +10,7 @@ pub enum FieldOp {
     Add,
     /// (x, y) ↦ x − y mod m.
     Sub,
-    /// (x, y) ↦ x·y mod m as values; where values stand in Montgomery form, whatever its R, the Montgomery product.
+    /// (x, y) ↦ x·y mod m as values; for values in Montgomery form, with any R, the Montgomery product.
     Mul,
 }
 

@@ -20,7 +20,7 @@ thread_local! {
     static NEXT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Begins a stretch, which ends when what is returned is dropped.
+/// Begins a stretch; it ends when the returned guard is dropped.
 #[must_use = "the stretch ends when this is dropped"]
 pub fn enter(name: &'static str) -> Entered {
     let serial = NEXT.get();

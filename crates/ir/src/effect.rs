@@ -111,8 +111,8 @@ macro_rules! define {
         $effect:ident = $name:literal { $($($keyword:literal)? $field:ident : $type:ty),* }
             -> { $($result:ident : $defined:ty)? }
     )*) => {
-        /// A statement that reads or writes what is outside of values, or ends the program. The methods of
-        /// [`crate::Machine`] say what each means.
+        /// A statement that reads or writes state outside of values, or ends the program. The methods of
+        /// [`crate::Machine`] have the semantics of each.
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[allow(missing_docs, reason = "the fields are the arguments of the methods of `Machine`")]
         pub enum Effect {

@@ -27,7 +27,7 @@ pub fn evaluate(program: &Program, calldata: &[u8]) -> Outcome {
     evaluate_within(program, calldata, u64::MAX).unwrap_or_else(|error| panic!("`{}`: {error}", program.name))
 }
 
-/// Runs a verified program for at most so many turns of loops, parts of sequences, arms of branches and calls.
+/// Runs a verified program for at most `steps_max` turns of loops, parts of sequences, arms of branches and calls.
 pub fn evaluate_within(program: &Program, calldata: &[u8], steps_max: u64) -> Result<Outcome, NoOutcome> {
     let mut run = Run {
         unit: Unit::new(program, program.modulus.most()),
@@ -100,7 +100,7 @@ struct Run<'a> {
     steps_max: u64,
 }
 
-/// The program or the subprogram that was entered, with what is its own.
+/// The program or the entered subprogram, with its own state.
 struct Unit<'a> {
     program: &'a Program,
     modulus: BigUint,

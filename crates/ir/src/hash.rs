@@ -6,7 +6,7 @@ use ruint::aliases::U256;
 use sha2::{Digest, Sha256};
 use sha3::Keccak256;
 
-/// A part of the bytes that are hashed; `W` is a word, or what stands for one.
+/// A piece of a hash's input; `W` is the type of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Piece<W> {
     /// The first `size_bytes` of the 32 big-endian bytes of `word`; there must not be more than 32 of them.
@@ -29,7 +29,7 @@ pub enum Piece<W> {
 pub const HASHED_BYTES_MAX: u32 = 1 << 26;
 
 impl<W> Piece<W> {
-    /// The same part of the words that `map` makes of these, from the first to the last.
+    /// The same piece with its words mapped by `map`, from the first to the last.
     pub fn map<V>(self, mut map: impl FnMut(W) -> V) -> Piece<V> {
         match self {
             Piece::Word { word, size_bytes } => Piece::Word { word: map(word), size_bytes: map(size_bytes) },

@@ -91,7 +91,8 @@ impl WordOp {
     }
 }
 
-/// Arithmetic of 256-bit words modulo a third, as the EVM has it: what is between has 512 bits, and all is 0 modulo 0.
+/// Arithmetic of 256-bit words modulo a third, as in the EVM: intermediate results have 512 bits, and all results are 0
+/// modulo 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ModOp {
     /// a + b mod m.
@@ -120,7 +121,7 @@ pub enum Feature {
     PowersOfTwo,
     /// A modulus may be given where a subprogram is entered.
     Given,
-    /// A subprogram can have a modulus of so many 64-bit limbs, given or known.
+    /// A subprogram can have a modulus of this many 64-bit limbs, given or known.
     Limbs(u32),
     /// An instruction inverts: [`Machine::invert`] can be used.
     Inversion,
@@ -128,7 +129,7 @@ pub enum Feature {
     Precompile(u16),
     /// Elements are read with the zeros in front of them by one instruction, which looks at these too.
     Padding,
-    /// Code can name so many values at once, constants among them.
+    /// Code can name this many values at once, constants among them.
     Slots(u32),
     /// An instruction tells whether an element is zero, for less than to look at its bytes.
     ZeroTest,
@@ -202,8 +203,8 @@ pub enum SequenceStep<W> {
         /// The part that has the number 0.
         first_part: usize,
     },
-    /// The next part takes the row, of a table or an array, whose number stands in the cell of 16 bits of `word` that begins at `first_bit`.
-    /// So many of these come before a part as it and those that are always done after it take.
+    /// The next part takes the row, of a table or an array, whose number stands in the cell of 16 bits of `word` that
+    /// begins at `first_bit`. A part is preceded by one of these for each row that it and its constant successors take.
     Carry {
         /// Has numbers of rows that there are in all its cells, as for parts. It is read once, before the first step.
         word: W,
@@ -238,14 +239,14 @@ impl<W> SequenceStep<W> {
 /// Prefix of the steps of a sequence that is done, if not all are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FirstSteps<W> {
-    /// So many times [`Self::each`], not more than there are.
+    /// Count in units of [`Self::each`], at most all of them.
     pub count: W,
-    /// At least 1; there are whole times so many.
+    /// At least 1; the number of steps is a multiple.
     pub each: usize,
 }
 
 impl<W> FirstSteps<W> {
-    /// So many of `steps` steps, given what the word is; none if there are not as many.
+    /// Number of steps to do of `steps` steps, under the value of the word; `None` if there are fewer steps.
     pub(crate) fn of(self, steps: usize, value: impl FnOnce(W) -> U256) -> Option<usize> {
         let count = usize::try_from(value(self.count)).ok()?;
         count.checked_mul(self.each).filter(|&first| first <= steps)
@@ -370,10 +371,11 @@ pub trait Machine {
     /// The field element that `word` is mod m.
     fn reduce(&self, word: Self::Word) -> Self::Fe;
 
-    /// The inverse of `value`, 0 for what has none. Only interfaces with [`Feature::Inversion`] have code for it: [`Machine::inverse`] asks.
+    /// Inverse of `value`, 0 if there is none. Only interfaces with [`Feature::Inversion`] have code for it;
+    /// [`Machine::inverse`] tests for it.
     fn invert(&self, value: Self::Fe) -> Self::Fe;
 
-    /// The inverse of `value`, 0 for what has none: by an instruction where the interface has one, else by `chain`.
+    /// Inverse of `value`, 0 if there is none: by an instruction if the interface has one, else by `chain`.
     fn inverse(&self, value: Self::Fe, chain: impl FnOnce(&Self, Self::Fe) -> Self::Fe) -> Self::Fe {
         let has_instruction = self.has(Feature::Inversion);
         self.branch(has_instruction, |machine| machine.invert(value), |machine| chain(machine, value))
@@ -403,9 +405,9 @@ pub trait Machine {
 
     // --- other moduli -------------------------------------------------------------------------------------------------
 
-    /// Does the text `body` over another modulus: a subprogram. The same name always means the same text, which the recorder
-    /// writes down at the first entry. It may use variables from outside, no values, words or arrays; what arrays of its own hold is
-    /// gone after it. It may not enter others.
+    /// Does the text `body` over another modulus: a subprogram. The same name always means the same text, which the
+    /// recorder writes down at the first entry. It may use variables from outside, no values, words or arrays; its own
+    /// arrays are lost after it. It may not enter others.
     fn over(&self, name: &'static str, modulus: &BigUint, body: impl FnOnce(&Self));
 
     /// The same over the odd modulus above 1 of at most `limbs` 64-bit limbs that `modulus` is, in ⌈`limbs` / 4⌉ words, the most
@@ -513,8 +515,8 @@ pub trait Machine {
 
     // --- words --------------------------------------------------------------------------------------------------------
 
-    /// 1 if the interface has `feature`, else 0: a branch on it leaves in code the arm that is taken, and other interfaces need not have
-    /// what the other one asks for. Machines that compute have every feature but precompiles.
+    /// 1 if the interface has `feature`, else 0: code for a branch on it has only the arm taken, so the interface need
+    /// not have the features of the other arm. Machines that compute have every feature but precompiles.
     fn has(&self, feature: Feature) -> Self::Word;
 
     /// The constant word `value`.
@@ -553,8 +555,8 @@ pub trait Machine {
     /// Current value of the variable.
     fn get(&self, variable: Variable) -> Self::Word;
 
-    /// The 32 bytes that begin `first_byte` bytes, 1 to 31, after the start of the variable: they end in the one declared next. That costs what
-    /// [`Machine::get`] does, and takes the place of shifts and a sum. Neither may hold indices.
+    /// The 32 bytes that begin `first_byte` bytes, 1 to 31, after the start of the variable: they end in the one
+    /// declared next. It costs as much as [`Machine::get`], and replaces shifts and a sum. Neither may hold indices.
     fn get_across(&self, variable: Variable, first_byte: u32) -> Self::Word;
 
     /// Makes the variable hold `word`.
@@ -607,8 +609,8 @@ pub trait Machine {
     /// The same of an array, whose capacity is fixed; the element must have been stored before.
     fn take_element<B: Bundle<Self::Fe>>(&self, array: Array<B>) -> B;
 
-    /// The same of an array whose elements are of `N` parts: one of these, and what the step carries is its number among the parts of all
-    /// elements.
+    /// The same for an array of elements of `N` parts: takes one part, and the step carries its number among the parts
+    /// of all elements.
     fn take_part<B: Bundle<Self::Fe>, const N: usize>(&self, array: Array<[B; N]>) -> B;
 
     /// Sets elements 0, 1 … of an array, for which there must be room, to all elements of the table.
@@ -616,8 +618,8 @@ pub trait Machine {
 
     // --- scratch memory -----------------------------------------------------------------------------------------------
 
-    /// Makes scratch memory have `size_bytes` bytes at least, which are 0 at the start. The program and its functions share it; none of
-    /// what follows may go beyond its end.
+    /// Makes scratch memory have `size_bytes` bytes at least, which are 0 at the start. The program and its functions
+    /// share it; no access may go beyond its end.
     fn scratch(&self, size_bytes: u32);
 
     /// The 32 bytes of scratch memory from byte `offset`, big-endian. An expression with such a word must be used before scratch memory
@@ -646,10 +648,11 @@ pub trait Machine {
 
     // --- precompiles --------------------------------------------------------------------------------------------------
 
-    /// Calls the precompile at `address` with `size_bytes` bytes of scratch memory from byte `offset`; what it returns is written to scratch memory from
-    /// byte `to`, `output_bytes` bytes at most. 1 if it succeeds; else 0, and scratch memory is as it was. A precompile that fails has spent the gas of
-    /// the call, all but a sixty-fourth of what there was (EIP-150). Only interfaces with [`Feature::Precompile`] have code for it, and no machine that
-    /// computes: a branch on the feature has what they do instead.
+    /// Calls the precompile at `address` with `size_bytes` bytes of scratch memory from byte `offset`; its output is
+    /// written to scratch memory from byte `to`, `output_bytes` bytes at most. 1 if it succeeds; else 0, and scratch
+    /// memory is as it was. A precompile that fails has spent the gas of the call, all but a sixty-fourth of what there
+    /// was (EIP-150). Only interfaces with [`Feature::Precompile`] have code for it, and no machine that computes:
+    /// programs branch on the feature and have other code for them.
     fn precompile(&self, address: u16, input: (Self::Word, Self::Word), output: (Self::Word, u32)) -> Self::Word;
 
     /// Ends the program; the output is that of the precompile at `address` for the whole calldata. Halts exceptionally if that fails. For the same
@@ -672,8 +675,8 @@ pub trait Machine {
     /// the field's limbs: 8n of them, R = 2⁶⁴ⁿ; the modulus must be odd. This is how the first field contracts passed
     /// values: memory of EVM384 takes them as they are.
     ///
-    /// The number must be below the modulus. Numbers, the evaluator and the EVMMAX revisions halt exceptionally if it is
-    /// not; code for EVM384 does not look, as its published programs did not, and computes with what it finds.
+    /// The number must be below the modulus. Numbers, the evaluator and the EVMMAX revisions halt exceptionally if it
+    /// is not; code for EVM384 does not check, like its published programs, and computes with any number.
     fn parse_mont_le(&self, offset: Self::Word) -> Self::Fe;
 
     /// The SHA-256 hash of `pieces`, one after the other, as a big-endian number. In code this is a call of the precompile at

@@ -59,8 +59,8 @@ impl Origins {
         self.of_value.get(value.0 as usize).copied().flatten() // u32 to usize widens
     }
 
-    /// The stretches that the operation with the result `value` stands within, outermost first: name, and what tells this
-    /// stretch from others of the function.
+    /// The stretches that the operation with the result `value` stands within, outermost first: name, and a number that
+    /// identifies the stretch within the function.
     pub fn of(&self, value: Value) -> Vec<(Arc<str>, usize)> {
         let mut path = Vec::new();
         let mut next = self.innermost(value);

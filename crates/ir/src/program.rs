@@ -84,8 +84,8 @@ pub struct Region {
     pub statements: Vec<Statement>,
 }
 
-/// Regions, of which the kind says when each is done. The state comes into an arm by its params and out of it by what it
-/// gives; after the statement the results hold it.
+/// Regions, executed as the kind says. The state enters an arm by its params and leaves it by its results; after the
+/// statement its results hold the state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Control {
     /// Kind of control: the arms that are done, and their order.
@@ -217,7 +217,8 @@ impl Order {
         self.steps.iter().any(|step| matches!(step, SequenceStep::Chosen { .. }))
     }
 
-    /// For each step what takes the row that it carries, if it carries one; an error where rows are not those that parts take.
+    /// For each step the statement that takes the row it carries, if it carries one. Fails if rows are not those that
+    /// parts take.
     pub fn takes<'a>(&self, parts: &'a [Arm]) -> Result<Vec<Option<Take<'a>>>, String> {
         let taken = |first: usize| {
             let chain = std::iter::successors(Some(first), |&number| self.then.get(number).copied().flatten());
@@ -251,7 +252,7 @@ impl Order {
 /// A statement that takes a row which a step of a sequence carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Take<'a> {
-    /// Of what it is a row.
+    /// Source of the row.
     pub of: RowsOf,
     /// Its values.
     pub results: &'a [Value],
@@ -320,7 +321,7 @@ impl From<Control> for Statement {
 }
 
 impl Statement {
-    /// The regions within it, with what they take and give.
+    /// Regions within it, with their params and results.
     pub fn arms(&self) -> &[Arm] {
         match self {
             Statement::Control(control) => &control.arms,
@@ -336,7 +337,8 @@ impl Statement {
         }
     }
 
-    /// Calls `visit` on every operand that it reads itself, what its arms give included; not on what its arms read.
+    /// Calls `visit` on every operand that it reads itself, results of its arms included; not on operands inside its
+    /// arms.
     pub fn for_each_operand(&self, visit: &mut impl FnMut(Operand)) {
         match self {
             Statement::Block(block) => block.ops.iter().flat_map(|(_, op)| [op.x, op.y]).for_each(visit),
@@ -362,7 +364,8 @@ impl Statement {
         }
     }
 
-    /// Calls `visit` on every value that it defines itself, the params of its arms included; not on what its arms define.
+    /// Calls `visit` on every value that it defines itself, the params of its arms included; not on definitions inside
+    /// its arms.
     pub fn for_each_definition(&self, visit: &mut impl FnMut(Value)) {
         match self {
             Statement::Block(block) => block.ops.iter().map(|&(value, _)| value).for_each(visit),
@@ -507,8 +510,8 @@ impl Region {
         }
     }
 
-    /// Changes every statement of the region by `visit`, in order, those of its arms after a statement; `visit` says what becomes
-    /// of it.
+    /// Changes every statement of the region by `visit`, in order, those of its arms after a statement; `visit` returns
+    /// its fate.
     pub fn rewrite(&mut self, visit: &mut impl FnMut(&mut Statement) -> Rewritten) {
         self.statements.retain_mut(|statement| {
             let rewritten = visit(statement);
@@ -523,7 +526,7 @@ impl Region {
 /// Fate of a statement, see [`Region::rewrite`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rewritten {
-    /// It stays, and what is in its arms is rewritten.
+    /// It stays, and the statements in its arms are rewritten.
     Kept,
     /// It stays, with its arms as they are.
     Left,

@@ -32,7 +32,7 @@ pub struct ReadError {
     pub what: String,
 }
 
-/// Reads a text and verifies what it says.
+/// Reads a text and verifies the program.
 pub fn read(text: &str) -> Result<Program, ReadError> {
     let (program, places) = parse_with_places(text).map_err(|ParseError { span, expected, found, .. }| ReadError {
         span,

@@ -284,7 +284,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Checks a word that is read: its expression, and that what it reads is in scope.
+    /// Checks a word that is read: its expression, and that its operands are in scope.
     fn word(&self, word: Word) -> Checked {
         let parts = usize::try_from(word.0).ok().and_then(|word| self.parts.get(word));
         if parts.is_some_and(|&parts| parts > WORD_PARTS_MAX) {
@@ -328,7 +328,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The number that a word is whatever the input, where it is an expression of constants.
+    /// Value of a word that is an expression of constants, for any input.
     fn constant(&self, word: Word) -> Option<U256> {
         if *self.parts.get(word.0 as usize)? > WORD_PARTS_MAX {
             return None; // u32 to usize widens
@@ -356,7 +356,7 @@ impl Scope<'_> {
         }
     }
 
-    /// A row of this number, of so many values, must be there.
+    /// Checks that row `number` of `values` values exists.
     fn numbered_row(&self, number: usize, of: RowsOf, values: usize) -> Checked {
         let rows = match of {
             RowsOf::Table(table) => self.program.tables.get(table.0).map_or(0, |table| table.elements.len()),
@@ -368,7 +368,7 @@ impl Scope<'_> {
         if number < rows { Ok(()) } else { Err(format!("row {number} of {rows} is carried")) }
     }
 
-    /// The rows of a table, whose elements are of so many values.
+    /// Number of rows of a table with elements of `values` values.
     fn row(&self, table: TableId, values: usize) -> Result<usize, String> {
         let decl = self.program.tables.get(table.0);
         let decl = decl.ok_or_else(|| format!("table t{} does not exist", table.0))?;

@@ -75,7 +75,7 @@ fn calls_may_be_nested_so_deep_and_no_deeper() {
     );
 }
 
-/// Programs that are well formed, and what they have no outcome for: each kind of the page's list, and no other.
+/// Well-formed programs without outcome: each kind of the page's list, and no other.
 #[test]
 fn what_has_no_outcome_is_said_and_listed() {
     let parts = "part () { give () } ".repeat(16);
@@ -289,7 +289,7 @@ fn start(body: &str) -> String {
     )
 }
 
-/// Branches in each other, so many, as text.
+/// Text of `depth` nested branches.
 fn branches(depth: usize) -> String {
     let closed = "give () } else { give () } -> () ".repeat(depth);
     start(&format!("{}{closed}", "branch w0 { ".repeat(depth))).replace("values 3", "values 0")

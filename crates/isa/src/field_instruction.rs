@@ -50,7 +50,7 @@ pub enum FieldInstruction {
         /// Number of lanes.
         count: u8,
     },
-    /// Inverses (`INVMODX`), modulo what the rules of the revision say.
+    /// Inverses (`INVMODX`), modulo the modulus in the revision's rules.
     Inverse {
         /// Result slots.
         out: Lanes,

@@ -12,13 +12,13 @@ use crate::revision::Revision;
 pub struct Jumpdests {
     /// Bit i mod 8, from the least significant, of byte ⌊i / 8⌋ is set if offset i is a target.
     pub bits: Vec<u8>,
-    /// The same of targets of CALLSUB; empty where the revision has no subroutines.
+    /// The same for targets of CALLSUB; empty if the revision has no subroutines.
     pub entries: Vec<u8>,
     /// Number of meaningful bits: the bytes of the code.
     pub code_bytes: usize,
     /// Offset of the last instruction; 0 if there is none.
     pub last: usize,
-    /// Offset after the last instruction with its immediate, of which the end of the code may have cut off a part.
+    /// Offset after the last instruction with its immediate, even if the end of the code cuts that off.
     pub end: usize,
 }
 

@@ -18,7 +18,8 @@ use eip5843::Reading;
 use evm384::Evm384;
 use rules::{Addition, SlotRules};
 
-/// Declares the revisions: a module and a variant each, from which [`Revision::ALL`] and the lookup follow; then what is beside them.
+/// Declares the revisions: a module and a variant each, from which [`Revision::ALL`] and the lookup follow; then the
+/// revisions beside them.
 macro_rules! revisions {
     (
         $($(#[$doc:meta])* $variant:ident = $module:ident;)*
@@ -183,7 +184,7 @@ pub enum Family {
 pub struct Interface {
     /// The name users write, such as `eip6690-2024`.
     pub name: &'static str,
-    /// One line: what it is and where it comes from.
+    /// One line: description and source.
     pub summary: &'static str,
     /// Semantics of its instructions.
     pub semantics: Semantics,
@@ -251,7 +252,7 @@ impl Revision {
         self.interface().name
     }
 
-    /// One line: what it is and where it comes from.
+    /// One line: description and source.
     pub const fn summary(self) -> &'static str {
         self.interface().summary
     }
@@ -341,7 +342,7 @@ impl Revision {
         self.interface().width_limbs_max
     }
 
-    /// Every proposed interface, and what is beside them.
+    /// Every proposed interface, and the revisions beside them.
     pub fn every() -> impl Iterator<Item = Self> {
         Self::ALL.iter().chain(Self::BESIDE).copied()
     }
@@ -400,8 +401,8 @@ impl Revision {
         self.row(self.opcode_at(code))
     }
 
-    /// Bytes of the instruction that starts `code`, with its prefix and its immediate, also where the end of the code cuts it off. Jump
-    /// analysis skips as many. A prefix takes the byte after it, whatever that is.
+    /// Bytes of the instruction that starts `code`, with its prefix and its immediate, also where the end of the code
+    /// cuts it off. Jump analysis skips as many. A prefix takes any byte after it.
     pub fn bytes_at(self, code: &[u8]) -> usize {
         let Some(&first) = code.first() else { return 0 };
         match self.prefix() == Some(first) {

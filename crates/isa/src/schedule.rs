@@ -96,7 +96,7 @@ pub struct WidthPrices {
     pub start: Price,
     /// One lane of each operation, in the order of [`FieldOp::ALL`].
     pub arithmetic: PerOp<Price>,
-    /// One lane of a multiplication whose factors are the same slots; zero where squares cost what other products do.
+    /// One lane of a multiplication whose factors are the same slots; zero if squares are priced as other products.
     pub square: Price,
     /// One value loaded.
     pub load: Price,
@@ -203,7 +203,7 @@ impl GasSchedule {
         self
     }
 
-    /// This schedule with the EVM's own opcodes at what the fork has them cost.
+    /// This schedule with the EVM's own opcodes at the fork's prices.
     pub fn with_stock_evm(mut self) -> Self {
         self.evm.clear();
         self

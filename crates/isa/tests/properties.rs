@@ -195,7 +195,7 @@ fn check_disassembly(code: &[u8], revision: Revision) {
     assert_eq!(hex::encode(back.bytes), hex::encode(code), "{revision}\n{text}");
 }
 
-/// Jump targets by the definition: walk instruction by instruction and note what is in an immediate.
+/// Jump targets by the definition: walk instruction by instruction and note the offsets inside immediates.
 #[track_caller]
 fn check_jumpdests(code: &[u8], revision: Revision) {
     let mut in_immediate = vec![false; code.len()];

@@ -60,7 +60,8 @@ impl SumOp {
     pub const PRODUCTS_MAX: usize = 6;
     /// Its temporaries: one for each product, one for a sum of some of them, and one for zero.
     pub(crate) const TEMPORARIES: u16 = SumOp::PRODUCTS_MAX as u16 + 2;
-    /// The first temporary in operations, above all slots. What a temporary holds is written before it is read, and nobody reads it after the sum.
+    /// First temporary in operations, above all slots. A temporary is written before it is read, and dead after the
+    /// sum.
     pub(crate) const TEMPORARY: u16 = u16::MAX - SumOp::TEMPORARIES - Fp6Op::TEMPORARIES;
 
     /// The sum of 2 to [`SumOp::PRODUCTS_MAX`] products, each with whether it is subtracted.
@@ -275,7 +276,7 @@ impl SlotBlock {
         [zero.into_iter().collect(), copies]
     }
 
-    /// The temporary that is zero. What is added to it is copied.
+    /// Temporary that is zero: adding a value to it copies the value.
     pub const ZERO: u16 = SumOp::TEMPORARY + 7;
 
     /// True if there are places beside the slots.
@@ -331,7 +332,7 @@ impl SlotBlock {
         digest
     }
 
-    /// Gives back room that it does not use.
+    /// Frees unused capacity.
     pub fn shrink(&mut self) {
         self.ops.shrink_to_fit();
         self.groups.shrink_to_fit();
@@ -360,7 +361,7 @@ impl SlotBlock {
         })
     }
 
-    /// States that nothing reads `slot` after the block: its row holds any value then. A slot is live unless this is said.
+    /// States that nothing reads `slot` after the block: its row holds any value then. A slot is live by default.
     pub fn mark_dead(&mut self, slot: u16) -> Result<(), PlanError> {
         if slot >= self.slot_count {
             return Err(PlanError::SlotOutOfRange { slot, slot_count: self.slot_count });

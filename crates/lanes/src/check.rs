@@ -18,7 +18,7 @@ use crate::tables::{BATCH_LANES, BatchStep, LinearStep, Plan, SegmentKind};
 /// A promise that a plan or a row breaks.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Violation {
-    /// A step may produce or meet what it does not allow for.
+    /// A step may produce or read values outside its bounds.
     #[error("step {step}: {requirement} does not hold for {bounds:?}")]
     Unproved {
         /// Number of the step in order of execution.
@@ -36,7 +36,7 @@ pub enum Violation {
         /// The row.
         row: u16,
     },
-    /// A batch that may be read before the one in front of it is written reads what that writes.
+    /// A batch that may be read before the one in front of it is written reads a result of it.
     #[error("step {step} writes row {row}, which the next batch may have read already")]
     ReadEarly {
         /// Number of the step in order of execution.
@@ -64,8 +64,8 @@ pub enum Violation {
     },
 }
 
-/// Runs a plan with the scalar kernel, proving every step's bounds and comparing every value with them. Slow.
-/// Requires what [`Plan::run`] requires.
+/// Runs a plan with the scalar kernel, proving every step's bounds and comparing every value with them. Slow. Same
+/// requirements as [`Plan::run`].
 pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), Violation> {
     let mut judge = Judge::new(plan, modulus, rows);
     for slot in 0..plan.slot_count {
@@ -177,7 +177,7 @@ impl Judge {
         if holds { Ok(()) } else { Err(Violation::Unproved { step: self.step, requirement, bounds }) }
     }
 
-    /// A row was written: compares what it holds with what was proved.
+    /// A row was written: compares its value with the proved bounds.
     fn define(&mut self, rows: &Rows, row: u16, bounds: Bounds) -> Result<(), Violation> {
         self.bounds[usize::from(row)] = Some(bounds);
         let limbs = rows.row(row);

@@ -35,13 +35,13 @@ fn costs(shape: Shape) -> Costs {
     }
 }
 
-/// Estimated cycles of a batch of so many products that follows no other.
+/// Estimated cycles of a batch of `lanes` products that follows no other.
 pub(crate) fn batch_cycles(shape: Shape, lanes: usize) -> u64 {
     costs(shape).batch[usize::from(lanes > QUAD_LANES)]
 }
 
 impl Shape {
-    /// Estimated cycles of moving so many values from limbs to rows, or from rows to limbs, with IFMA.
+    /// Estimated cycles of moving `values` values from limbs to rows, or from rows to limbs, with IFMA.
     pub fn move_cycles(self, values: usize) -> u64 {
         costs(self).moves * values.div_ceil(MOVED_TOGETHER) as u64 // Far below 2⁶⁴.
     }

@@ -223,7 +223,8 @@ fn exit_shift(shape: Shape, modulus: &Modulus) -> Option<u32> {
     (needed <= shift && (1..=ROW_LIMB_BITS).contains(&shift)).then_some(shift as u32)
 }
 
-/// k·M with carried limbs; the top limb keeps what is above, modulo 2⁶⁴: multiples so far beyond R are named by no plan of the shape.
+/// k·M with carried limbs; the top limb keeps the bits above, modulo 2⁶⁴: no plan of the shape uses multiples so far
+/// beyond R.
 fn multiple_of(working: &BigUint, multiple: i64, shape: Shape) -> [i64; ROW_LIMBS] {
     let multiple = working * (multiple as u64); // Not negative.
     let top = shape.limbs() - 1;

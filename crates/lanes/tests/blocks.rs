@@ -130,7 +130,7 @@ fn agree(name: &str, m: &BigUint, instructions: &[Instruction], values: &[BigUin
     block_agrees(name, m, &block, (values, &expected), policy);
 }
 
-/// The same of a block, given the values that its slots begin and end with.
+/// The same for a block, given the values of its slots before and after it.
 fn block_agrees(
     name: &str,
     m: &BigUint,

@@ -101,7 +101,7 @@ pub enum SlotStep {
         /// The slot of its second operand.
         y: u16,
     },
-    /// out = x·y mod m as values, whatever form the slots have.
+    /// out = x·y mod m as values, for slots in any form.
     Mul {
         /// The slot it writes.
         out: u16,
@@ -110,7 +110,7 @@ pub enum SlotStep {
         /// The slot of its second operand.
         y: u16,
     },
-    /// out = x^(2^count) mod m as values: squarings of which only the last one's result is kept.
+    /// out = x^(2^count) mod m as values: only the last squaring's result is kept.
     Square {
         /// The slot it writes.
         out: u16,
@@ -136,7 +136,7 @@ pub enum SlotStep {
     MulLanes(SlotLanes),
 }
 
-/// Lanes of an operation, of which none reads what one before it has written. As short as any other step.
+/// Lanes of an operation; none reads a result of an earlier one. As short as any other step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotLanes {
     /// The slots that it writes.
@@ -210,7 +210,7 @@ impl FieldContext {
         Self { modulus, kernels, shape, slot_count, element_bytes, limbs, array: Vec::new() }
     }
 
-    /// As [`FieldContext::new`] for an odd modulus, in plain Rust on every CPU: what the other kernels are measured beside.
+    /// As [`FieldContext::new`] for an odd modulus, in plain Rust on every CPU: the baseline of the other kernels.
     /// Panics if the modulus is a power of two.
     pub fn portable(modulus: Modulus, slot_count: usize) -> Self {
         assert!(modulus.is_odd(), "powers of two have one kind of kernels");
@@ -261,7 +261,7 @@ impl FieldContext {
         }
     }
 
-    /// outᵢ = xᵢ·yᵢ mod m as values, whatever form the slots have; as [`FieldContext::add`].
+    /// outᵢ = xᵢ·yᵢ mod m as values, for slots in any form; as [`FieldContext::add`].
     #[inline]
     pub fn mul(&mut self, out: Strided, x: Strided, y: Strided, count: usize) {
         self.run(self.kernels.mul, out, x, y, count);

@@ -117,7 +117,8 @@ fn sixty_two(mut eta: i64, mut f: u64, mut g: u64) -> (i64, Steps) {
     }
 }
 
-/// (d, e) ↦ what the steps make of them, divided by 2⁶² modulo m; both between −2m and m, before and after. `inverse` is m⁻¹ mod 2⁶⁴.
+/// (d, e) ↦ the steps' matrix times (d, e), divided by 2⁶² modulo m; both between −2m and m, before and after.
+/// `inverse` is m⁻¹ mod 2⁶⁴.
 #[inline(always)]
 fn divide_modulo<const N: usize>(
     d: &mut Signed<N>,
@@ -153,7 +154,7 @@ fn divide_modulo<const N: usize>(
     (d[N - 1], e[N - 1]) = (carry_d as i64, carry_e as i64);
 }
 
-/// (f, g) ↦ what the steps make of them, divided by 2⁶², which leaves no remainder.
+/// (f, g) ↦ the steps' matrix times (f, g), divided by 2⁶² exactly.
 #[inline(always)]
 fn divide<const N: usize>(f: &mut Signed<N>, g: &mut Signed<N>, &Steps { u, v, q, r }: &Steps, length: usize) {
     let mut carry_f = (product(u, f[0]) + product(v, g[0])) >> BITS;

@@ -98,7 +98,7 @@ struct Choice<'a> {
     slacks: &'a [Slot],
 }
 
-/// Places every function: packed, or by choice. What is live after blocks is left out.
+/// Places every function: packed, or by choice. Live values after blocks are not collected.
 fn place_all(
     program: &Program,
     shapes: &[Shape],
@@ -182,7 +182,8 @@ struct Shape {
     neighbours: Vec<Vec<u32>>,
     /// Classes that would best share a slot, with how much it matters.
     copies: Vec<(usize, usize, u64)>,
-    /// Values that would best stand in consecutive slots, in order: so many that have their places before all else, and others.
+    /// Values that should stand in consecutive slots, in order: the first `placed_first` groups are placed before all
+    /// else.
     groups: Vec<Vec<Value>>,
     placed_first: usize,
     /// For a root: the first of the groups that it is in.

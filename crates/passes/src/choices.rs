@@ -7,11 +7,11 @@ use residue_ir::program::{Arm, Control, ControlKind, Program, Region, Statement}
 pub const RESULTS_MAX: usize = 3;
 /// Maximum cost of speculated arms, in operations: a product counts as [`PRODUCT_OPERATIONS`].
 const OPERATIONS_MAX: usize = 8;
-/// About what a product costs in sums.
+/// Approximate cost of a product, in sums.
 const PRODUCT_OPERATIONS: usize = 3;
 
-/// Brings what short arms of branches compute before them, in every unit, if they do nothing else and the branch has few results. Both arms are
-/// empty then.
+/// If-conversion: moves the operations of short arms before the branch, in every unit, if the arms have nothing else
+/// and the branch has few results. Both arms are empty then.
 pub fn hoist(program: &mut Program) {
     for unit in &mut program.subprograms {
         hoist(unit);

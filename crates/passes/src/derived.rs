@@ -24,7 +24,7 @@ pub fn all_given(constants: &[BigUint], first: Slot) -> Derived {
     Derived { slots: (first..).take(constants.len()).collect(), given: constants.to_vec(), operations: Vec::new() }
 }
 
-/// The same modulo a number that is not known, at most `most`: what is made holds for any. No data is needed if all are 0.
+/// The same modulo an unknown number, at most `most`: the results hold for any. No data is needed if all are 0.
 pub fn derive_any(constants: &[BigUint], most: &BigUint, first: Slot, spare: Slot) -> Derived {
     let derived = derive(constants, most, first, spare);
     if derived.given.iter().any(|given| !given.is_zero()) {
@@ -37,7 +37,7 @@ pub fn derive_any(constants: &[BigUint], most: &BigUint, first: Slot, spare: Slo
 /// Of `constants`, which are below `modulus`, those from data that two additions or subtractions do not make of smaller
 /// ones. They get the slots from `first` on, equal ones the same; `spare` is a slot for values in between.
 ///
-/// Negatives stand in the order of what they are negatives of, so that they become lanes.
+/// Negatives stand in the order of their positives, so that they become lanes.
 pub fn derive(constants: &[BigUint], modulus: &BigUint, first: Slot, spare: Slot) -> Derived {
     let mut ascending: Vec<&BigUint> = constants.iter().filter(|constant| !constant.is_zero()).collect();
     ascending.sort();
@@ -98,7 +98,7 @@ pub fn derive(constants: &[BigUint], modulus: &BigUint, first: Slot, spare: Slot
     }
 }
 
-/// An operation on known constants; none stands for what the step before gave.
+/// An operation on known constants; `None` is the result of the step before.
 #[derive(Debug, Clone, Copy)]
 struct Step<'a> {
     operation: FieldOp,
@@ -106,7 +106,7 @@ struct Step<'a> {
     y: Option<&'a BigUint>,
 }
 
-/// Constants that are there, and what one step makes of them.
+/// Known constants, and the results of one step on them.
 struct Search<'a> {
     modulus: &'a BigUint,
     known: Vec<&'a BigUint>,

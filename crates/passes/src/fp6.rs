@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
         Self { block, readings, places, sums, taken: BTreeSet::new() }
     }
 
-    /// Those of some sums of which so many products are subtracted.
+    /// Those of `sums` with `count` subtracted products.
     fn with_subtracted(&self, sums: &[usize], count: usize) -> Vec<usize> {
         let subtracted = |sum: &Sum| sum.products.iter().filter(|(is_subtracted, _)| *is_subtracted).count();
         sums.iter().copied().filter(|&number| subtracted(&self.sums[number]) == count).collect()
@@ -177,7 +177,7 @@ impl<'a> Search<'a> {
         Some(vec![(x, times_x), (y, sign * times_y)])
     }
 
-    /// An operand as so many times one of `values`, made by additions.
+    /// An operand as a multiple of one of `values`, made by additions.
     fn multiple(&self, operand: Operand, values: &[Operand]) -> Option<(Operand, i64)> {
         if values.binary_search(&operand).is_ok() {
             return Some((operand, 1));
@@ -313,7 +313,7 @@ mod tests {
             value
         }
 
-        /// So many times a value.
+        /// `factor` times a value.
         fn times(&mut self, value: usize, factor: u8) -> usize {
             (1..factor).fold(value, |multiple, _| self.op("add", multiple, value))
         }

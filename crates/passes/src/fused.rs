@@ -25,7 +25,8 @@ pub trait Fused {
     }
 }
 
-/// Moves the operations of each of what `find` finds in a block to where the first of its results is defined. What is found stays the same.
+/// Moves the operations of each match of `find` in a block to the definition of the first of its results. Matches stay
+/// the same.
 pub(crate) fn gather<F: Fused>(program: &mut Program, find: impl Fn(&Block, &HashMap<Value, usize>) -> Vec<F>) {
     for function in &mut program.functions {
         let readings = readings(function);

@@ -114,7 +114,7 @@ impl Walk {
         FixedBitSet::with_capacity(self.values)
     }
 
-    /// The same as [`Walk::define`] for values of which each has a place of its own.
+    /// The same as [`Walk::define`] for values with a place of their own each.
     fn define_at_once(&mut self, values: &[Value], live: &mut FixedBitSet) {
         let most = live.count_ones(..) + values.len();
         if most > self.limit {
@@ -300,8 +300,8 @@ impl Walk {
         read_all(live, &sequence.initial);
     }
 
-    /// Values of the text around a loop that its turns read. Each value is defined once, so whatever is read and not
-    /// defined within comes from outside.
+    /// Values of the text around a loop that its turns read. Each value is defined once, so values read and not defined
+    /// within come from outside.
     fn read_from_outside(&self, arm: &Arm) -> FixedBitSet {
         let (mut reads, mut defines) = (self.none(), self.none());
         read_all(&mut reads, &arm.gives);
@@ -311,7 +311,7 @@ impl Walk {
     }
 }
 
-/// Adds to `reads` and `defines` what `region` reads and defines, inner regions included.
+/// Adds the values that `region` reads and defines to `reads` and `defines`, inner regions included.
 fn collect(region: &Region, reads: &mut FixedBitSet, defines: &mut FixedBitSet) {
     region.walk(&mut |statement| {
         statement.for_each_definition(&mut |value| defines.insert(value.0 as usize));

@@ -113,7 +113,7 @@ impl Making<'_> {
         }
     }
 
-    /// From the end, so that of a chain the last multiple becomes a product, and what led to it nothing.
+    /// From the end, so that the last multiple of a chain becomes a product, and its predecessors are dropped.
     fn block(&mut self, block: &mut Block, product_from: u32) {
         let known = self.multiples(block);
         let mut superfluous: HashSet<Value> = HashSet::new();

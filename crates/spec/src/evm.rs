@@ -138,7 +138,7 @@ fn ternary(frame: &mut Frame<'_>, operation: impl Fn(Word, Word, Word) -> Word) 
     frame.push(operation(a, b, n))
 }
 
-/// Words of 32 bytes that `size` bytes take: what copies and hashes are priced by.
+/// Number of words of 32 bytes in `size` bytes, by which copies and hashes are priced.
 fn words_of(size: u64) -> u64 {
     size.div_ceil(32)
 }

@@ -19,7 +19,7 @@ pub struct Env {
     pub caller: [u8; 20],
     /// Result of `CALLVALUE`, mod 2²⁵⁶.
     pub call_value: BigUint,
-    /// Growth of memory beyond this many bytes is `out_of_gas`, whatever the gas. Only it keeps a generous gas limit from
+    /// Growth of memory beyond this many bytes is `out_of_gas`, for any gas. Only it keeps a generous gas limit from
     /// asking the machine for more memory than it has.
     pub memory_limit_bytes: u64,
 }

@@ -54,7 +54,7 @@ pub enum Halt {
 }
 
 impl Halt {
-    /// The name in reports; `other:` marks what only the EVM around us can say.
+    /// Name in reports; `other:` marks halts that only the EVM around us can decide.
     pub fn name(self) -> &'static str {
         match self {
             Halt::Stop => "stop",

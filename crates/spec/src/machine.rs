@@ -55,7 +55,7 @@ fn step(revision: &Revision, prices: &Prices, field: &mut dyn FieldState, frame:
     Err(if evm::needs_world(byte) { Halt::Unsupported { opcode: byte } } else { Halt::InvalidInstruction })
 }
 
-/// One field instruction, whose opcode has so many bytes, up to its operand checks, which the revision makes.
+/// One field instruction with an opcode of `opcode_bytes` bytes, up to its operand checks, which the revision makes.
 fn field_step(
     opcode: &FieldOpcode,
     opcode_bytes: usize,

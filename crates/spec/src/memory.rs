@@ -16,7 +16,7 @@ pub struct Memory {
     limit_bytes: u64,
 }
 
-/// W ↦ 3W + ⌊W² / 512⌋: what W words of memory cost in all (yellow paper, equation for C_mem).
+/// W ↦ 3W + ⌊W² / 512⌋: total cost of W words of memory (yellow paper, equation for C_mem).
 pub fn cost(words: u64) -> u64 {
     let words = u128::from(words);
     u64::try_from(3 * words + words * words / 512).unwrap_or(u64::MAX)

@@ -51,7 +51,7 @@ use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;
 
-/// An interface revision: what the field instructions are and what they do.
+/// An interface revision: its field instructions and their semantics.
 #[derive(Debug, Clone, Copy)]
 pub struct Revision {
     /// Its name everywhere.
@@ -70,8 +70,8 @@ pub struct Revision {
 
 /// State that a revision adds to a frame, with the instructions that change it.
 pub trait FieldState {
-    /// Does what `opcode` does. Its opcode and immediate are known to be complete, the stack to be deep enough, the base
-    /// gas is charged; checks, other gas and effects are the revision's.
+    /// Executes `opcode`. The opcode and immediate are complete, the stack is deep enough, the base gas is charged;
+    /// checks, other gas and effects are the revision's.
     fn execute(
         &mut self,
         opcode: &FieldOpcode,
@@ -149,7 +149,7 @@ impl Revision {
         self.opcodes.iter().find(|opcode| byte == Some(&opcode.byte))
     }
 
-    /// Bytes of an opcode with what stands before it.
+    /// Bytes of an opcode with its prefix.
     pub fn opcode_bytes(&self) -> usize {
         1 + usize::from(self.prefix.is_some())
     }

@@ -50,11 +50,11 @@ pub trait Compiled {
     /// The functions that it exports.
     fn exports(&self) -> Vec<Export>;
 
-    /// A new instance, its start function run, with what lies outside of it.
+    /// A new instance, after its start function, with the state outside of it.
     fn instantiate(&self, outside: Outside) -> Result<Box<dyn Instance>, RunError>;
 }
 
-/// An instance of a module: its memory and what it did outside.
+/// An instance of a module: its memory and its outside state.
 pub trait Instance {
     /// Calls an exported function.
     fn call(&mut self, name: &str, arguments: &[Number]) -> Result<Vec<Number>, RunError>;

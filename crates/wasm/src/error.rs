@@ -54,7 +54,7 @@ pub enum RunError {
     /// The bytes are no module that the engine takes.
     #[error("this is no valid module: {0}")]
     Module(String),
-    /// The module wants something that nobody gives.
+    /// An import that nobody defines.
     #[error("the module imports {module}.{name} {ty}, which there is not; modules may import memories and {known}")]
     Import {
         /// The module it is to come from.
@@ -87,7 +87,7 @@ pub enum RunError {
     /// The module has no memory to write or read.
     #[error("the module has no memory")]
     NoMemory,
-    /// A range outside of memory, or memory that cannot grow so far.
+    /// A range outside of memory, or growth beyond the limit of memory.
     #[error("memory of {memory_bytes} bytes has no {size_bytes} bytes at {address}")]
     Range {
         /// First byte.

@@ -41,7 +41,7 @@ enum Piece {
     Block(Value),
 }
 
-/// Checks what moves states in a function, and that all code of a sequence agrees in how the state is held.
+/// Checks the moves of states in a function, and that all code of a sequence agrees on the form of the state.
 pub(super) fn check(
     judge: (&Words, &mut Elements),
     (source, evidence): (&[Element], &Evidence<'_>),
@@ -71,7 +71,7 @@ pub(super) fn check(
     if fitting == ends.len() { Ok(()) } else { Err("code that finds a state is of no sequence".to_owned()) }
 }
 
-/// Compares the bytes of what moves a state with what lies on the stack and in memory before and after it.
+/// Compares the bytes of a move of a state with the stack and memory before and after it.
 fn check_way(
     (words, elements): (&Words, &mut Elements),
     (source, evidence): (&[Element], &Evidence<'_>),

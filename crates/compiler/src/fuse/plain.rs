@@ -36,7 +36,7 @@ fn instruction(lanes: &[SlotOp]) -> FieldInstruction {
     }
 }
 
-/// The operations not issued yet, with what stands in their way.
+/// Operations not issued yet, with their dependences.
 #[derive(Debug, Clone)]
 struct Waiting<'a> {
     ops: &'a [SlotOp],
@@ -191,7 +191,7 @@ impl<'a> Waiting<'a> {
 struct Ready {
     /// Their numbers, by the slots that they write.
     numbers: Vec<usize>,
-    /// For each slot, the place in `numbers` of what writes it, and one; 0 if nothing does.
+    /// For each slot, the index in `numbers` of its writer plus one; 0 if there is none.
     by_out: [u8; SLOTS],
 }
 

@@ -78,7 +78,8 @@ struct Lane {
 }
 
 impl Lane {
-    /// Each slot less that of `other`: how far a lane is after another, or the lane that is so far before. None if one is negative.
+    /// Each slot less that of `other`: the distance of two lanes, or the lane at that distance before. `None` if a
+    /// difference is negative.
     #[inline]
     fn less(self, other: Self) -> Option<Self> {
         let operands = (self.operands | ABOVE) - other.operands;
@@ -102,7 +103,7 @@ impl Lane {
         Self { out: self.out / by, operands: self.operands / by }
     }
 
-    /// The lane so many steps after it.
+    /// The lane `count` steps after it.
     #[inline]
     fn step(self, step: Self, count: u32) -> Self {
         Self { out: self.out + count * step.out, operands: self.operands + count * step.operands }
@@ -174,7 +175,7 @@ pub struct Search<'t> {
 }
 
 impl<'t> Search<'t> {
-    /// Of progressions with at least so many lanes. `best` is the best one of those that were looked at before.
+    /// Search for progressions with at least `least` lanes. `best` is the best one of earlier searches.
     pub fn new(table: &'t Table, (leader, number): (&SlotOp, usize), least: u32, best: Option<Progression>) -> Self {
         let kind = leader.operation as usize;
         let leader = Lane { out: leader.out, operands: operands(leader) };

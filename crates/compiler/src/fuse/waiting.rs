@@ -20,7 +20,7 @@ pub struct Waiting<'a> {
     ready: Vec<usize>,
     /// Those that may join a run.
     table: Table,
-    /// For each operation what is known of it as a leader, and after how many issues.
+    /// For each operation the knowledge about it as a leader, and the number of issues at its time.
     known: Vec<(Known, usize)>,
     /// Number of issued runs.
     issues: usize,
@@ -97,8 +97,8 @@ impl<'a> Waiting<'a> {
         self.ready.iter().map(|&number| self.order.heights[number] + 1).max().unwrap_or(0)
     }
 
-    /// The longest progression of ready operations, the most urgent of equals; none if nothing is left. `attempt` is what
-    /// chance comes from; there is none for 0.
+    /// The longest progression of ready operations, the most urgent of equals; none if nothing is left. `attempt` seeds
+    /// random choices; 0 makes none.
     pub fn best_run(&mut self, attempt: u64) -> Option<Progression> {
         let leaders = &self.ready[..self.ready.len().min(LEADERS)];
         let exact = |known: &[(Known, usize)], leader: usize| match &known[leader].0 {
@@ -165,7 +165,7 @@ impl<'a> Waiting<'a> {
         self.look();
     }
 
-    /// Brings what is known of the leaders to what is ready now.
+    /// Updates the knowledge about leaders to the ready operations.
     fn look(&mut self) {
         let ops = self.order.ops;
         let [removed, added] = &self.changes;

@@ -142,7 +142,7 @@ impl<'a> Lowering<'a> {
         params.zip(call.arguments.iter().map(|&argument| self.slot(argument))).collect()
     }
 
-    /// The moves of what the callee gives to the results that something reads, as (target, source).
+    /// Moves of the callee's results to the results that have readers, as (target, source).
     fn outward(&self, call: &Call<'_>) -> Vec<(Slot, Slot)> {
         let placement = &self.allocation.functions[call.callee.0 as usize];
         let given = self.program.function(call.callee).results.iter().map(|&given| match given {

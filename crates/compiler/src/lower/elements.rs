@@ -339,8 +339,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Shifts variables with indices, which are neighbours, by one copy: what comes into cells from above is no index, and
-    /// nobody reads it.
+    /// Shifts neighbouring variables with indices by one copy: bits that come into cells from above are no index, and
+    /// have no readers.
     pub(super) fn shift(&mut self, shift: &Shift) {
         let from = self.variable(shift.first);
         copy_memory(self.code, 32 * shift.count - shift.bytes, from, from + shift.bytes);

@@ -39,7 +39,7 @@ fn all_bytes(function: &Function, pieces: &[Piece<Word>]) -> Option<u32> {
     sum.filter(|&bytes| bytes <= IN_OUTPUT_BYTES_MAX)
 }
 
-/// Room that a hash takes where output goes: for what is hashed, of whose last word all bytes are written, and the hash.
+/// Room of a hash in the area of the output: its input, with all bytes of the last word written, and the hash.
 pub(super) fn output_bytes(function: &Function, pieces: &[Piece<Word>]) -> u64 {
     let hashed = all_bytes(function, pieces).map_or(0, |bytes| bytes.next_multiple_of(32) + 32);
     hashed.max(HASH_BYTES).into()

@@ -187,7 +187,8 @@ fn simple<'a>(rows: &'a [Row<'a>]) -> Option<(Option<&'a Effect>, Option<&'a Blo
     }
 }
 
-/// The values that a part finds in memory: what its arithmetic reads and what it leaves, but for the state and what it computes.
+/// Values that a part finds in memory: the operands of its arithmetic and its results, except the state and values
+/// computed in the part.
 fn from_memory(arm: &Arm, block: Option<&Block>) -> BTreeSet<Value> {
     let given = arm.gives.iter().filter_map(|operand| operand.value());
     let mut found: BTreeSet<Value> = block.map(Block::inputs).into_iter().flatten().chain(given).collect();
@@ -309,7 +310,7 @@ impl<'a> Lowering<'a> {
         self.held_as(words, (sequence, &found), &state)
     }
 
-    /// The parts, if there is a state, and each is arithmetic on what all have, after a row at most.
+    /// The parts, if there is a state, and each is arithmetic on values that all have, after at most one row.
     fn simple_parts(&self, sequence: &'a Nest<'a>, order: &Order) -> Option<Vec<Found<'a>>> {
         let arms = sequence.arms();
         let weights = weights(order, arms.len());
@@ -392,7 +393,7 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// Writes what was planned; where its items are.
+    /// Writes planned code; returns its items.
     fn held_items(&mut self, planned: &Planned) -> Range<usize> {
         let start = self.code.items().len();
         let words = self.target.words().expect("only they hold a state");
@@ -400,7 +401,7 @@ impl<'a> Lowering<'a> {
         start..self.code.items().len()
     }
 
-    /// Writes what moves a state.
+    /// Writes the move of a state.
     pub(super) fn held_way(&mut self, HeldCode { way, ends, planned }: &HeldCode) {
         let items = self.held_items(planned);
         self.ways.push(HeldWay { function: self.number, way: *way, items, ends: ends.clone() });

@@ -126,7 +126,7 @@ fn bytes_beyond(part: &Part<'_>) -> u64 {
     set_up_bytes.max(zeros_bytes + value_bytes).next_multiple_of(32).into()
 }
 
-/// Memory of fixed size that a program may use: far more than anybody would pay for, and addresses fit 32 bits.
+/// Maximum memory of fixed size: far more than anybody would pay for, and addresses fit 32 bits.
 pub(crate) const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// Lays out the memory of the program, the first of `parts`, and its subprograms.
@@ -210,8 +210,8 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
     })
 }
 
-/// The places of a part's arrays that are beside the slots, where the target has such: those of fixed size, then the records of the unbounded
-/// ones. What is filled from a table in code stays in memory, to which code is copied.
+/// The places of a part's arrays that are beside the slots, if the target has such: those of fixed size, then the
+/// records of the unbounded ones. Arrays filled from a table in code stay in memory, to which code is copied.
 fn beside(part: &Part<'_>) -> Vec<Place> {
     let arrays = &part.program.arrays;
     let mut places = vec![Place::default(); arrays.len()];
@@ -268,8 +268,8 @@ fn scratch_bytes(program: &Program) -> u32 {
     most
 }
 
-/// Room for the longest output, for what is hashed if its length is known, and for what passes through: an element as words, one
-/// of a table.
+/// Room for the longest output, for hash input of known length, and for elements in transit: one as words, one of a
+/// table.
 fn output_bytes(part: &Part<'_>, is_whole: bool) -> u64 {
     let (program, element_bytes, is_of_words) =
         (part.program, part.target.element_bytes(), part.target.words().is_some());

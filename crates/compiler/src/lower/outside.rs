@@ -103,7 +103,7 @@ impl Lowering<'_> {
         self.code.op(evm::POP);
     }
 
-    /// The bytes of an element of so many values.
+    /// Bytes of an element of `values` values.
     pub(super) fn element_bytes(&self, values: usize) -> Result<u32, CompileError> {
         let element_bytes = self.target.element_bytes();
         let bytes = u32::try_from(values).ok().and_then(|values| values.checked_mul(element_bytes));
@@ -276,7 +276,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// ⌊value / 2^first_bit⌋: read from memory so far before its place that zeros stand in front of what is left. [] → []
+    /// ⌊value / 2^first_bit⌋: read from memory before its place, so that zeros precede the remaining bytes. [] → []
     pub(super) fn high(&mut self, result: Value, slot: Slot, first_bit: u32) {
         let shifts = self.layout.own(self.unit).shifts.expect("a part that shifts has a place for it");
         self.target.high(self.code, (self.placement.slot(result), slot), first_bit / 8, shifts.value());

@@ -5,8 +5,7 @@
 //! begins with a countdown is entered at the turn of the count; that address is computed once and kept in memory. If
 //! something has to be moved before the countdown, the part begins with that.
 //!
-//! A row that a step carries is below the address of its part: the row's own address, above the further operands of its
-//! instructions.
+//! A row that a step carries is below the address of its part: the row's own address, above its instructions' operands.
 //!
 //! Parts that words choose begin at equal distances, so that one multiplication and one addition make the addresses of
 //! sixteen steps, which memory holds too. Parts are padded to that distance; each group of parts has its own.
@@ -102,12 +101,12 @@ fn most_entrances(region: &Region) -> u64 {
     region.statements.iter().map(of_statement).max().unwrap_or(0)
 }
 
-/// For each step what takes the row that it carries.
+/// For each step the statement that takes its row.
 fn takes<'a>(order: &Order, parts: &'a [Arm]) -> Vec<Option<Take<'a>>> {
     order.takes(parts).expect("rows are those that parts take: `verify` checks it")
 }
 
-/// The rows of tables that steps carry whatever words are.
+/// Rows of tables that steps carry by constant numbers.
 pub(super) fn rows_by_number(program: &Program) -> Vec<(TableId, usize)> {
     let mut rows = Vec::new();
     for function in &program.functions {
@@ -131,7 +130,7 @@ pub(super) fn rows_by_number(program: &Program) -> Vec<(TableId, usize)> {
 enum Reached {
     /// Parts from this one on.
     Parts(usize),
-    /// Rows of so many values.
+    /// Rows of this many values.
     Rows(RowsOf, usize),
 }
 
@@ -148,7 +147,7 @@ impl Reached {
     }
 }
 
-/// The words that steps read, with what their numbers stand for, each once; those that stand for the same one after the other.
+/// The words that steps read, with the meaning of their numbers, each once; words with the same meaning are adjacent.
 fn reached(steps: &[SequenceStep<Word>], takes: &[Option<Take<'_>>]) -> Vec<(Word, Reached)> {
     let mut all: Vec<(Word, Reached)> = Vec::new();
     for found in steps.iter().zip(takes).filter_map(|(step, &take)| Reached::of(step, take)) {
@@ -164,12 +163,12 @@ fn reached(steps: &[SequenceStep<Word>], takes: &[Option<Take<'_>>]) -> Vec<(Wor
 #[derive(Default)]
 pub(super) struct Entrances {
     next: u32,
-    /// Labels of what is chosen, and how many bytes of it: their addresses have to fit cells.
+    /// Labels of chosen code and the number of its bytes: their addresses must fit cells.
     pub near: Vec<(LabelId, usize)>,
 }
 
 impl Entrances {
-    /// Another function begins, whose entrances are so many words after this address.
+    /// Begins another function, whose entrances are `words` words after this address.
     pub(super) fn begin(&mut self, address: u32, words: u64) {
         self.next = address + 32 * u32::try_from(words).expect("memory was laid out");
     }
@@ -386,7 +385,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Pushes what a part finds of the row that it takes; how many words. If the state is on the stack, operands are pushed later.
+    /// Pushes the operands of a part's row, later if the state is on the stack; returns the number of words.
     fn push_row(
         &mut self,
         step: SequenceStep<Word>,
@@ -412,8 +411,7 @@ impl<'a> Lowering<'a> {
         Ok(operands + 1)
     }
 
-    /// Address of an array's first row of `values` values, and the distance in bytes between rows: a row is an element,
-    /// or a part of one.
+    /// Address of an array's first row of `values` values, an element or a part of one, and the bytes between rows.
     fn row_of_array(&self, array: ArrayId, values: usize) -> (u32, u32) {
         let (first, stride) = self.layout.array(self.unit, array);
         let parts = self.program.arrays[array.0].element_values / values;
@@ -436,7 +434,7 @@ impl<'a> Lowering<'a> {
         self.cell_at(*address, first_bit, SequenceStep::<Word>::CELLS, array);
     }
 
-    /// The label of what is at number 0; none if that is in memory, which has to be near.
+    /// Label of number 0; `None` if that is in memory, which must be near.
     fn first(&mut self, reached: Reached, entries: &[Entry<'_>]) -> Result<Option<LabelId>, CompileError> {
         Ok(match reached {
             Reached::Parts(first) => Some(entries[first].label),
@@ -464,8 +462,8 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// Puts the addresses of chosen parts and rows into memory, sixteen in a word. What is added to words is made once for all that stand
-    /// for the same and have their cells at the same places.
+    /// Puts the addresses of chosen parts and rows into memory, sixteen in a word. The summand of words is made once
+    /// for all with the same meaning and the same cells.
     fn chosen(
         &mut self,
         order: &Order,
@@ -533,8 +531,9 @@ impl<'a> Lowering<'a> {
         Ok(chosen)
     }
 
-    /// Makes bodies, as those of chosen parts, each of which ends with an item for that, equally long in each group by as many bytes of `filling`,
-    /// and says how long where it is asked for. Their pushes of labels are of two bytes, so that their lengths are known.
+    /// Makes bodies of chosen parts, each with a final item for padding, equally long in each group by bytes of
+    /// `filling`, and sets their length at the items that need it. Their pushes of labels are of two bytes, so that
+    /// their lengths are known.
     fn fill_up(
         &mut self,
         groups: impl IntoIterator<Item = Range<usize>>,

@@ -381,7 +381,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The word that a condition asks whether it is zero, if that is what it asks.
+    /// The word that a condition compares with zero, if it is such a comparison.
     pub(super) fn negated(&self, condition: Word) -> Option<Word> {
         match self.function.words[condition.0 as usize] {
             WordDef::Op(WordOp::Eq, a, b) if self.is_constant_zero(b) => Some(a),

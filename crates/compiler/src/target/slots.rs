@@ -135,7 +135,7 @@ impl Slots {
         self.load_run(code, (slot, 1, address));
     }
 
-    /// The same with so many slots, one after the other.
+    /// The same with `count` consecutive slots.
     fn load_run(&self, code: &mut Assembly, (slot, count, address): (Slot, u32, u32)) {
         for operand in [count, slot, address] {
             push(code, operand);
@@ -162,7 +162,7 @@ impl Slots {
         self.store_run(code, (slot, 1, address));
     }
 
-    /// The same with so many elements, one after the other.
+    /// The same with `count` consecutive elements.
     fn store_run(&self, code: &mut Assembly, (slot, count, address): (Slot, u32, u32)) {
         for operand in [count, address, slot] {
             push(code, operand);
@@ -262,7 +262,7 @@ impl Target for Slots {
         at + self.set_up_bytes()
     }
 
-    /// An id that has a field context makes it the active one, whatever else is said.
+    /// An id of an existing field context makes it the active one; other operands are ignored.
     fn resume(&self, code: &mut Assembly) {
         for _ in 0..3 {
             push(code, 0);

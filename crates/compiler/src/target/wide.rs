@@ -273,7 +273,8 @@ fn halves(number: &BigUint) -> (BigUint, BigUint) {
 }
 
 impl Wide {
-    /// Compares the bytes of a block with what its slots hold: `before` and `after` it, and the slots that it may write.
+    /// Compares the bytes of a block with the contents of slots: `before` and `after` it, and the slots that it may
+    /// write.
     pub fn judge(
         &self,
         elements: &mut Elements,

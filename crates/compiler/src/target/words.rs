@@ -40,7 +40,7 @@ pub const SCRATCH_BYTES: u32 = WORD_BYTES;
 /// through memory.
 const PLANNED_MAX: usize = 1 << 13;
 
-/// The slots that there can be: far more than anybody would pay memory for.
+/// Maximum number of slots: more memory than anybody would pay for.
 pub const SLOT_LIMIT: Slot = 1 << 14;
 
 fn narrow(count: usize) -> u32 {
@@ -245,7 +245,7 @@ impl Words {
         terms_known(ops, kept, &self.field, constants, ends, plans.signs_over(&self.field, constants))
     }
 
-    /// The same with instructions, for the operations that they are made of.
+    /// The same with instructions, for their operations.
     fn plan_terms(&self, terms: Terms, ops: &[SlotOp], effort: Effort) -> Option<Planned> {
         let plans = &mut self.plans.borrow_mut();
         let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(self.extra_slots()).collect();
@@ -271,8 +271,8 @@ impl Words {
         self.prices.weight(emitted.gas, emitted.bytes)
     }
 
-    /// Compares the bytes of a block with what its slots hold: `before` and `after` it, and the slots that it may write; and with what lies on the stack
-    /// before and after it.
+    /// Compares the bytes of a block with the contents of slots: `before` and `after` it, and the slots that it may
+    /// write; and with the stack before and after it.
     pub fn judge(
         &self,
         elements: &mut Elements,
@@ -353,7 +353,7 @@ impl Target for Words {
         [vec![0; WORD_BYTES as usize - digits.len()], digits].concat() // u32 to usize widens
     }
 
-    /// One after the other, values in memory all the time: what a block is where no schedule is found.
+    /// One after the other, with values in memory all the time: the code of a block without a schedule.
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]) {
         for op in ops {
             self.push_modulus(code);

@@ -20,7 +20,7 @@ pub const VALUE_BYTES: u32 = 128;
 /// A word on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Name {
-    /// An operand of what is being computed.
+    /// Operand of the expression being computed.
     Other,
     /// A modulus.
     Modulus(Residue),
@@ -36,7 +36,7 @@ pub enum Name {
     Parameter(u8),
 }
 
-/// Code that is written, with what lies on the stack.
+/// Written code, with the stack after it.
 pub struct Emission<'a> {
     system: &'a System,
     code: &'a mut Assembly,
@@ -64,7 +64,7 @@ impl<'a> Emission<'a> {
         self.stack.push(Name::Other);
     }
 
-    /// An operation on so many words, which gives one.
+    /// An operation on `takes` words with one result.
     pub fn op(&mut self, opcode: u8, takes: usize) {
         self.code.op(opcode);
         self.stack.truncate(self.stack.len() - takes);
@@ -96,7 +96,7 @@ impl<'a> Emission<'a> {
         self.stack.push(Name::Other);
     }
 
-    /// [x, … so many words …, y] → [y, …, x]
+    /// [x, … `below` − 1 words …, y] → [y, …, x]
     pub fn swap(&mut self, below: u8) {
         self.code.op(evm::SWAP1 - 1 + below);
         let top = self.stack.len() - 1;
@@ -150,8 +150,8 @@ impl<'a> Emission<'a> {
         self.stack.truncate(self.stack.len() - 2);
     }
 
-    /// A reduction of the sum T whose words `total` makes: [] → [q₂, q₁, u₁, r, u₂], r being the result modulo b₂. The bounds of T are the caller's care. T is
-    /// `scale` times what `total` makes modulo the moduli of base A.
+    /// Reduction of the sum T with the words of `total`: [] → [q₂, q₁, u₁, r, u₂], r being the result modulo b₂. The
+    /// caller ensures the bounds of T. T is `scale` times `total` modulo the moduli of base A.
     pub fn reduce(&mut self, scale: u64, mut total: impl FnMut(&mut Self, Residue)) {
         for residue in RESIDUES {
             match residue {
@@ -268,7 +268,7 @@ impl Memory {
     }
 }
 
-/// Writes a block; whether it had room for what it keeps. Without room it makes every result in its own slot. [] → []
+/// Writes a block; true if it had room for the kept values. Without room it makes every result in its own slot. [] → []
 pub fn block(code: &mut Assembly, source: &Source<'_>, memory: &Memory) -> bool {
     let start = code.items().len();
     if written(code, source, memory, false) {
@@ -388,7 +388,7 @@ impl<'a> Writing<'a> {
         true
     }
 
-    /// Copies what is kept from spare slots to its own.
+    /// Copies kept values from spare slots to their own.
     fn bring_home(&mut self) {
         for (op, _) in &self.found.made {
             let home = self.source.ops[*op].out;

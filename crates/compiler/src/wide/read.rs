@@ -62,7 +62,7 @@ enum Meaning {
     Product(Factor, Factor),
     /// A word that is this sum modulo the modulus, and reduced.
     Reduced(Residue, Rc<Sum>),
-    /// A word of which nothing more is known.
+    /// A word without further knowledge.
     Opaque,
 }
 
@@ -81,7 +81,7 @@ pub struct Places {
     pub numbers: Vec<(u32, BigUint)>,
 }
 
-/// Reads the bytes of a block; an error says what is wrong with them.
+/// Reads the bytes of a block; an error describes the first mistake.
 pub fn check(system: &System, elements: &mut Elements, places: &Places, code: &[u8]) -> Result<(), String> {
     let mut reading = Reading {
         system,
@@ -211,7 +211,8 @@ impl Reading<'_> {
         Rc::new(terms)
     }
 
-    /// The product, with what is constant in the factors multiplied out; none if a factor is no sum of integers of slots and the other no constant.
+    /// The product, with constants of the factors multiplied out; `None` if a factor is no sum of integers of slots and
+    /// the other no constant.
     fn product(&mut self, x: &Word, y: &Word, residue: Residue) -> Option<Rc<Sum>> {
         let modulus = self.system.modulus(residue).clone();
         let mut constants = [BigUint::ZERO, BigUint::ZERO];
@@ -245,7 +246,7 @@ impl Reading<'_> {
         Some(Rc::new(sum))
     }
 
-    /// A sum of integers of slots as a factor, and what it has to be multiplied by.
+    /// A sum of integers of slots as a factor, and the number to multiply it by.
     fn factor(&self, sum: &Sum, modulus: &BigUint) -> Option<(Factor, i64)> {
         let mut factor = Factor::new();
         for (&unknown, multiple) in sum {
@@ -259,7 +260,7 @@ impl Reading<'_> {
         Some((factor, common))
     }
 
-    /// A word that is reduced by a modulus, with what it is there.
+    /// A word reduced by a modulus, with its sum there.
     fn reduced(&mut self, residue: Residue, is: Rc<Sum>) -> Word {
         let unknown = self.unknown(Meaning::Reduced(residue, is.clone()));
         let mut word = self.whole(unknown, self.system.modulus(residue) - 1u8);
@@ -343,7 +344,7 @@ impl Reading<'_> {
         Ok([word(0)?, word(1)?, word(2)?, word(3)?])
     }
 
-    /// Says what a slot holds whose words have all been written.
+    /// Determines the content of a slot when all its words have been written.
     fn resolve(&mut self, slot: u32) -> Result<(), String> {
         let words = self.words(slot)?;
         let lower = &words[Residue::B1.place()];

@@ -17,7 +17,7 @@ pub type Atom = usize;
 /// Multiples of atoms, none of them 0.
 pub type Linear = BTreeMap<Atom, i64>;
 
-/// A sum of products of sums, of which the first factor is not above the second, and a sum of atoms.
+/// A sum of products of sums, the first factor not above the second, and a sum of atoms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Form {
     /// Products with how often they are added.
@@ -42,7 +42,7 @@ pub enum Origin {
 pub struct Sums {
     /// The atoms.
     pub atoms: Vec<Origin>,
-    /// Operations whose results become words, ascending, as what. One with products is reduced.
+    /// Operations whose results become words, ascending, with their forms. One with products is reduced.
     pub made: Vec<(usize, Form)>,
 }
 
@@ -50,7 +50,7 @@ pub struct Sums {
 const TERMS_MAX: usize = 16;
 /// The most that the multiples of a sum come to: 128 words of a value fit a word.
 const MULTIPLES_MAX: i64 = 96;
-/// The same of products, each of which is below a modulus.
+/// The same for products, each of which is below a modulus.
 const PRODUCTS_MAX: i64 = 1024;
 /// Multiples of p that an integer which is not reduced comes to at most.
 const LINEAR_MAX: f64 = 512.0;
@@ -285,8 +285,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The atom of a result that is words. A sum that would be too long for that is reduced, and what is added to products comes in as a product with 1
-    /// where the result would be too long.
+    /// Atom of a result that is words. A sum that is too long for words is reduced, and summands beside products become
+    /// products with 1 if the result would be too long.
     fn made_atom(&mut self, number: usize) -> Atom {
         if let Some(&atom) = self.numbers.get(&Origin::Made(number)) {
             return atom;
@@ -408,7 +408,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Makes words of what is cheaper as such than made again for each reader.
+    /// Makes words of results that are cheaper shared than made again for each reader.
     fn make_shared(&mut self) {
         for number in 0..self.forms.len() {
             let (form, [sums, products]) = (&self.forms[number], self.readers[number]);

@@ -34,7 +34,7 @@ use std::rc::Rc;
 const MODULUS: Item = u16::MAX;
 /// The words of the stack that DUP and SWAP reach.
 const REACH: usize = 16;
-/// Exchanges between two operations at most, and stores and loads of what is blocked.
+/// Maximum exchanges between two operations, and stores and loads of blocked words.
 const TURNS: Turns = Turns { swaps: 2, stores: 1, loads: 3 };
 /// The same where nothing is found.
 const MORE_TURNS: Turns = Turns { swaps: 2, stores: 2, loads: 24 };
@@ -75,7 +75,7 @@ struct Turns {
 struct Search<'a> {
     terms: &'a Terms,
     prices: &'a Prices,
-    /// For each term, as bits, what it is made of, directly or not: all lies before it.
+    /// For each term, as bits, its operands, transitively: all lie before it.
     made_of: Vec<Vec<u64>>,
     /// For each term the operations that read it, ascending.
     readers: Vec<Vec<Item>>,
@@ -95,7 +95,7 @@ struct Search<'a> {
     limit: Cell<u64>,
     /// Number of paths from one state to the next operations that may still be followed.
     ways: Cell<u32>,
-    /// The rank of the last one found, once as many are found as are kept: what is not below it is left out.
+    /// Rank of the last candidate found, once the limit of kept ones is reached: candidates not below it are left out.
     last: Cell<u64>,
     /// Number of candidates left out since those found were compared.
     left_out: Cell<usize>,
@@ -103,7 +103,7 @@ struct Search<'a> {
     ranked: RefCell<Ranked>,
 }
 
-/// A block's nodes and outputs and what lies on the stack where it begins and ends, with the prices for which it is planned.
+/// A block's nodes and outputs and the stack at its start and end, with the prices for which it is planned.
 type Block = (Prices, Vec<Node>, Vec<(Slot, Id)>, [Vec<Id>; 2], Effort);
 
 /// A sequence as far as the way in which its state is held depends on it.
@@ -145,7 +145,7 @@ impl Plans {
     }
 }
 
-/// The block with slots numbered in the order in which they come, and what they were.
+/// The block with slots numbered in order of first use, and their original numbers.
 fn named(terms: &Terms) -> (Terms, Vec<Slot>) {
     let mut slots = Vec::new();
     let mut names = HashMap::new();
@@ -298,7 +298,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Finds what comes before the states of a level, given what may be tried for each.
+    /// Finds the predecessors of the states of a level, given the steps allowed for each.
     fn next(&self, level: &mut [State], (limit, turns, ways): (u64, Turns, u32), width: usize, found: &mut Found) {
         self.limit.set(limit);
         self.last.set(u64::MAX);
@@ -318,7 +318,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Asks for what an operation takes, the lowest first.
+    /// Requires the operands of an operation, the lowest first.
     fn ask(&self, stack: &mut Vec<Item>, node: &Node, is_turned: bool) {
         let ordered =
             |a: Id, b: Id| if is_turned { [self.item(a), self.item(b)] } else { [self.item(b), self.item(a)] };
@@ -344,7 +344,7 @@ impl<'a> Search<'a> {
         self.output_in(slot).is_none_or(|place| state.waiting.binary_search(&place).is_err())
     }
 
-    /// Goes back to the next operations, with what leads there. The state is left as it was.
+    /// Goes back to the next operations, with the steps between. The state is left unchanged.
     fn expand(&self, state: &mut State, turns: Turns, found: &mut Found) {
         let Some(ways) = self.ways.get().checked_sub(1) else { return };
         self.ways.set(ways);
@@ -355,7 +355,7 @@ impl<'a> Search<'a> {
         state.waste = waste;
     }
 
-    /// Takes away what needs no operation, and goes on where something does. What it takes and wastes, [`Search::expand`] puts right again.
+    /// Removes words that need no operation, and goes on at those that do. [`Search::expand`] undoes its changes.
     fn resolve(&self, state: &mut State, turns: Turns, found: &mut Found) {
         loop {
             if state.waste > self.limit.get() {
@@ -430,7 +430,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The stores that can come last before, with what is stored.
+    /// Stores that can come last before the state, with the stored words.
     fn stores(&self, waiting: &[usize], kept: &[Item]) -> impl Iterator<Item = (Step, Item)> {
         let outputs = waiting.iter().map(|&place| {
             let (slot, id) = self.terms.outputs[place];
@@ -439,7 +439,8 @@ impl<'a> Search<'a> {
         outputs.chain(kept.iter().map(|&item| (Step::Keep(item), item)))
     }
 
-    /// Goes on before a store, unless what is stored is computed and an instruction before it waits for that, `even_if_awaited` apart.
+    /// Goes on before a store, unless the stored word is computed and an earlier instruction waits for it,
+    /// `even_if_awaited` apart.
     fn stored(
         &self,
         state: &mut State,

@@ -6,7 +6,7 @@ use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
 use std::collections::{BTreeSet, HashMap};
 
-/// Operations on slots, and what each reads and is read by.
+/// Operations on slots, with the operands and readers of each.
 #[derive(Debug)]
 pub struct Block<'a> {
     /// The operations.
@@ -84,7 +84,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// A block with slots numbered in the order in which they come: its operations, the slots that are read after it, and what lies on the stack.
+/// A block with slots numbered in order of first use: its operations, the slots that are read after it, and the stack
+/// at its ends.
 pub type Named = (Vec<SlotOp>, Vec<Slot>, Option<Ends>);
 
 /// A block as it is known again, in whichever order words lie on the stack.
@@ -119,7 +120,7 @@ pub fn named_in_order(ops: &[SlotOp], kept: &BTreeSet<Slot>, first_constant: Slo
     (ops, kept, ends)
 }
 
-/// The block whatever bounds the words on the stack have: signs do not depend on them.
+/// The block without the bounds of words on the stack: signs do not depend on them.
 pub fn without_bounds((ops, kept, ends): Named) -> Named {
     let of_places = |places: Vec<Place>| {
         let unbound = |place| match place {
@@ -131,7 +132,8 @@ pub fn without_bounds((ops, kept, ends): Named) -> Named {
     (ops, kept, ends.map(|Ends { entry, exit }| Ends { entry: of_places(entry), exit: of_places(exit) }))
 }
 
-/// The operations in pieces of so many at most, each with the slots of those that it writes which are read after it; after all of them the slots `kept` are.
+/// The operations in pieces of at most `most`, each with the written slots that are read after it; after all of them
+/// these are the slots `kept`.
 pub fn pieces<'a>(ops: &'a [SlotOp], kept: &BTreeSet<Slot>, most: usize) -> Vec<(&'a [SlotOp], BTreeSet<Slot>)> {
     let mut live = kept.clone();
     let mut pieces = Vec::new();

@@ -20,11 +20,11 @@ pub enum Instruction {
     PushModulus,
     /// DUP of the word at this place, the top being 1.
     Dup(u8),
-    /// SWAP of the top with the word so far below it.
+    /// SWAP of the top with the word at this depth below it.
     Swap(u8),
     /// POP.
     Pop,
-    /// [] → [what the slot holds]
+    /// [] → [content of the slot]
     Load(Slot),
     /// [word] → [], into the slot.
     Store(Slot),
@@ -52,12 +52,12 @@ pub enum Operation {
 /// Free choices of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The statements, each after those that it is made of.
+    /// The statements, each after its operands.
     pub order: Vec<Id>,
     /// For each term: whether its operands are made the other way around, where that is the same.
     pub turned: Vec<bool>,
-    /// For each term: whether what a slot holds is loaded once and stays, and for others whether p is pushed below a statement for the one that
-    /// reads it last.
+    /// For each term: true if a slot's content is loaded once and stays; for other terms, true if p is pushed below a
+    /// statement for its last reader.
     pub ahead: Vec<bool>,
     /// Words of the block on the stack between statements at most.
     pub height: usize,
@@ -641,7 +641,7 @@ impl Emission<'_> {
         self.held_by[id].is_some_and(|slot| self.holds(slot, id))
     }
 
-    /// The slot has what it waited for.
+    /// The slot has its output.
     fn stored(&mut self, slot: Slot) {
         if let Some(place) = self.waiting.iter().position(|&(waiting, _)| waiting == slot) {
             let (_, id) = self.waiting.swap_remove(place);
@@ -656,7 +656,7 @@ impl Emission<'_> {
         self.held_by[id] = Some(slot);
     }
 
-    /// Stores the top of the stack where it belongs, if what is there is needed no longer; it goes if it is not read again.
+    /// Stores the top of the stack in its slot, if the slot's content is dead; pops it if it is not read again.
     fn store_if_possible(&mut self) {
         let Some(&Entry::Term(id)) = self.stack.last() else { return };
         if !self.is_awaited(id) {
@@ -678,7 +678,7 @@ impl Emission<'_> {
         }
     }
 
-    /// Takes from the top what is not needed, and spills if too much lies there.
+    /// Drops dead words from the top, and spills if the stack is too high.
     fn tidy(&mut self, need: usize) -> Option<()> {
         let floor = if self.at < self.plan.order.len() { self.context.residents.len() } else { 0 };
         while self.stack.len() > floor {
@@ -706,7 +706,7 @@ impl Emission<'_> {
         Some(())
     }
 
-    /// Takes from the stack what is read last.
+    /// Spills the word whose next use is last.
     fn spill(&mut self) -> Option<()> {
         let next = |id: Id| self.readers[id].iter().copied().find(|&place| place >= self.at).unwrap_or(usize::MAX);
         let top = self.stack.len() - 1;
@@ -746,7 +746,7 @@ impl Emission<'_> {
         self.memory[slot as usize].is_some_and(|held| self.left[held] > 0 || self.is_awaited(held)) // u32 to usize widens
     }
 
-    /// Stores what still waits, and leaves nothing on the stack.
+    /// Stores the remaining outputs, and empties the stack.
     fn finish(&mut self) -> Option<()> {
         while !self.stack.is_empty() {
             self.tidy(0)?;

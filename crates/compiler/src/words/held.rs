@@ -143,8 +143,8 @@ pub fn kinds(parts: &[PartOps<'_>], first_constant: Slot) -> Vec<Kind> {
 const OTHERS: u32 = 1 << 8;
 const RESULTS: u32 = 1 << 20;
 
-/// The best order of `count` values: exchanges of two, the one that helps most, as long as one does. `cost` says what an order costs if that is below a
-/// limit.
+/// The best order of `count` values: exchanges of two, the one that helps most, as long as one does. `cost` is the cost
+/// of an order if it is below a limit.
 pub fn best_order(count: usize, mut cost: impl FnMut(&[usize], u64) -> Option<u64>) -> Option<Vec<usize>> {
     let mut best: Vec<usize> = (0..count).collect();
     let mut least = cost(&best, u64::MAX);

@@ -35,7 +35,7 @@ fn has_modulus(node: &Node) -> bool {
     matches!(node, Node::AddMod(..) | Node::MulMod(..) | Node::Mod(_))
 }
 
-/// No more than what is left to be paid.
+/// Lower bound of the remaining cost.
 fn bound(terms: &Terms, (stack, stored): &State) -> u64 {
     let mut needed = vec![false; terms.nodes.len()];
     let mut left = 0;
@@ -132,7 +132,7 @@ fn optimum(terms: &Terms) -> u64 {
     unreachable!("a block can be made")
 }
 
-/// A block of so many operations on three inputs; two results are read after it.
+/// A block of `count` operations on three inputs; two results are read after it.
 fn block(seed: u64, count: usize) -> (Vec<SlotOp>, BTreeSet<Slot>) {
     let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut below = |limit: u64| {

@@ -6,7 +6,7 @@ use residue_passes::Slot;
 /// Form of a value on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Form {
-    /// The word is at most so many times p; below p if this is 1 and it is no negative.
+    /// Upper bound of the word as a multiple of p; the word is below p if this is 1 and it is no negative.
     pub multiples: u32,
     /// True if it stands for the negative of the value.
     pub is_negative: bool,

@@ -124,7 +124,8 @@ impl Elements {
         })
     }
 
-    /// (x + i)·(y + j) as x·y + i·y + j·x + i·j, where i and j are constants, and x and y multiples of what products are known by.
+    /// (x + i)·(y + j) as x·y + i·y + j·x + i·j, where i and j are constants, and x and y multiples of the elements
+    /// that identify products.
     fn bare_product(&mut self, x: Element, y: Element) -> Element {
         let [(x, i, k), (y, j, l)] = [x, y].map(|element| self.without_constant(element));
         let mut sum = self.constant(&(&i * &j));
@@ -136,8 +137,8 @@ impl Elements {
         self.combined(sum, product, &(k * l % &self.modulus))
     }
 
-    /// An element that is not constant as a constant and a multiple of a sum whose first multiple that has an inverse is 1: (sum, constant, multiple). Where none
-    /// has one, what multiples have in common is taken out before.
+    /// An element that is not constant as a constant and a multiple of a sum whose first multiple that has an inverse
+    /// is 1: (sum, constant, multiple). If none has an inverse, the common divisor of the multiples is taken out first.
     fn without_constant(&self, element: Element) -> (Sum, BigUint, BigUint) {
         let mut sum = self.sums[element].clone();
         let constant = sum.remove(&0).unwrap_or_default();
@@ -164,7 +165,8 @@ impl Elements {
         }
     }
 
-    /// An element or its negative, whichever has the smaller multiple of the first atom of which these differ, and whether it is the negative.
+    /// An element or its negative, whichever has the smaller multiple of the first atom in which they differ, and true
+    /// if it is the negative.
     fn without_sign(&mut self, element: Element) -> (Element, bool) {
         let mut doubled = self.sums[element].values().map(|multiple| multiple * 2u8);
         if doubled.find(|doubled| *doubled != self.modulus).is_none_or(|doubled| doubled < self.modulus) {
@@ -224,7 +226,7 @@ impl Word {
 /// A word on the stack where a block begins or ends.
 #[derive(Debug, Clone)]
 pub enum Held {
-    /// The address of what comes next.
+    /// Address of the next code.
     Next,
     /// p.
     Modulus,
@@ -253,8 +255,8 @@ pub struct Places {
     pub exit: Vec<Held>,
 }
 
-/// Reads the bytes of a block; an error says what is wrong with them. Bounds are multiples of p plus numbers, so a block is right for every
-/// given modulus if it is for the least and for the greatest.
+/// Reads the bytes of a block; an error describes the first mistake. Bounds are multiples of p plus numbers, so a block
+/// is right for every given modulus if it is right for the least and for the greatest.
 pub fn check(elements: &mut Elements, places: &Places, code: &[u8]) -> Result<(), String> {
     match &elements.field {
         Field::Known(modulus) => check_modulo(&modulus.clone(), elements, places, code),
@@ -407,7 +409,7 @@ impl Reading {
         Ok(())
     }
 
-    /// An operand, which the address of what comes next is not.
+    /// An operand; the address of the next code is none.
     fn operand(&mut self) -> Result<Word, String> {
         let word = self.pop()?;
         if word.is_next { Err("where control goes next is an operand".to_owned()) } else { Ok(word) }

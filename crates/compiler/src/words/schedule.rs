@@ -149,7 +149,7 @@ fn turn(context: &Context<'_>, plan: &mut Plan, id: Id) {
     }
 }
 
-/// Moves a statement to where it may stand: after those that it is made of, before those that are made of it.
+/// Moves a statement to another valid place: after its operands, before its readers.
 fn move_statement(leaves: &[Vec<Id>], order: &mut Vec<Id>, numbers: &mut Numbers) {
     if order.len() < 2 {
         return;

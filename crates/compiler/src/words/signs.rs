@@ -15,7 +15,8 @@ use std::rc::Rc;
 /// Number of times that each sign is reconsidered.
 const SWEEPS: u32 = 60;
 
-/// A summand: what it is, and whether it is taken away. Results of operations are known by their numbers, other values by slots after these.
+/// A summand: its atom, and true if it is subtracted. Results of operations are identified by their numbers, other
+/// values by slots after these.
 #[derive(Debug, Clone, Copy)]
 struct Summand {
     atom: usize,
@@ -98,7 +99,7 @@ struct Signs {
     cost: u32,
 }
 
-/// For each operation of a block whether its result is held as its negative: what may save something.
+/// For each operation of a block, true if its result is held as its negative: candidates that may save gas.
 pub fn signs(block: &Block) -> Vec<Vec<bool>> {
     let (sites, free) = sites(block);
     let mut signs = Signs::new(&sites, block.plain_signs());
@@ -232,7 +233,7 @@ impl Signs {
         }
     }
 
-    /// Counts what an operation's words need, or takes it back.
+    /// Adds or subtracts the needs of an operation's words.
     fn count(&mut self, number: usize, is_back: bool) {
         if !self.model.is_shared {
             if is_back {
@@ -282,7 +283,7 @@ impl Signs {
         self.count_anew();
     }
 
-    /// Counts what all words need.
+    /// Counts the needs of all words.
     fn count_anew(&mut self) {
         for at in 0..self.sums.len() {
             let summands = &self.summands[self.sums[at].summands.clone()];

@@ -17,7 +17,7 @@ use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
 use std::collections::{BTreeSet, HashMap};
 
-/// A term, by its place in [`Terms::nodes`]. Terms come after what they are made of.
+/// A term, by its place in [`Terms::nodes`]. Terms come after their operands.
 pub type Id = usize;
 
 /// Definition of a word.
@@ -46,7 +46,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// The terms that it is made of; one that is taken twice comes once.
+    /// Its operands; one that is read twice comes once.
     pub fn operands(&self) -> Vec<Id> {
         self.pair().map_or_else(Vec::new, |(a, b)| std::iter::once(a).chain(b).collect())
     }
@@ -118,12 +118,12 @@ pub fn terms(
 pub struct KnownSigns {
     /// Those whose words are cheapest.
     best: HashMap<Named, Vec<bool>>,
-    /// Those that may save something, whatever bounds words on the stack have.
+    /// Candidates that may save gas, for any bounds of words on the stack.
     found: HashMap<Named, Vec<Vec<bool>>>,
 }
 
-/// The words of `ops`, after which the slots `kept` are read; slots from the first of `constants` on are these. `ends` are what lies on the stack before and
-/// after, if anything does.
+/// The words of `ops`, after which the slots `kept` are read; slots from the first of `constants` on are these. `ends`
+/// is the stack before and after, if it is not empty.
 pub fn terms_known(
     ops: &[SlotOp],
     kept: &BTreeSet<Slot>,
@@ -172,7 +172,7 @@ impl Sum {
 }
 
 impl Making<'_> {
-    /// The words of a block, where the results that are said are held as their negatives.
+    /// Words of a block, with the given results held as their negatives.
     fn of(block: &Block, field: &Field, is_negative: &[bool]) -> Terms {
         let mut making = Making {
             field,
@@ -247,7 +247,7 @@ impl Making<'_> {
         }
     }
 
-    /// The same when it ends, given what operations wrote to slots.
+    /// The same at its end, given the values that operations wrote to slots.
     fn end(&mut self, block: &Block, written: impl Fn(Slot) -> Option<(Sum, bool)>) {
         for place in block.ends.into_iter().flat_map(|ends| &ends.exit) {
             let id = match place {
@@ -352,7 +352,7 @@ impl Making<'_> {
         self.most_with(sum, &self.multiple(sum))
     }
 
-    /// The same, if what is taken away is taken from so many times p.
+    /// The same, if the subtracted summands are subtracted from this multiple of p.
     fn most_with(&self, sum: &Sum, multiple: &BigUint) -> BigUint {
         let added: BigUint = sum.added.iter().map(|&id| &self.max[id]).sum();
         added + &sum.constant + multiple * &self.p
@@ -362,7 +362,7 @@ impl Making<'_> {
         self.most(sum) <= self.limit
     }
 
-    /// Two sums that fit, of what is in one.
+    /// Two sums that fit words and add up to one.
     fn halves(&self, sum: &Sum) -> Option<[Sum; 2]> {
         let mut parts: Vec<Sum> = sum.added.iter().map(|&id| Sum::of(id)).collect();
         let rest = Sum { added: vec![], ..sum.clone() };
@@ -547,7 +547,7 @@ impl Terms {
         self.nodes.iter().filter(|node| node.is_computed()).map(of).sum()
     }
 
-    /// Without terms that no output is made of.
+    /// Without terms that no output depends on.
     fn without_unread(self) -> Self {
         let mut read = vec![false; self.nodes.len()];
         self.outputs.iter().for_each(|&(_, id)| read[id] = true);

@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Slots in all, constants after them.
 const SLOTS: Slot = 48;
-/// Slots that a block may use for what has no room.
+/// Slots that a block may use for spills.
 const EXTRA: Slot = 64;
 
 struct Numbers(u64);
@@ -43,7 +43,7 @@ fn moduli() -> Vec<BigUint> {
     ]
 }
 
-/// A block of so many operations, with slots that are written again, and constants.
+/// A block of `count` operations, with slots that are written again, and constants.
 fn block(numbers: &mut Numbers, count: usize) -> Vec<SlotOp> {
     let read = |numbers: &mut Numbers| {
         let all = u64::from(SLOTS) + 3;
@@ -202,7 +202,7 @@ fn blocks_over_given_moduli_are_their_operations() {
     assert!(blocks > 350, "{blocks} of 400 blocks have a plan");
 }
 
-/// A block of any length is cut for plans; what a piece leaves in slots is what the next one finds.
+/// A block of any length is cut for plans: the slots after a piece are those before the next one.
 #[test]
 fn pieces_of_a_block_are_the_block() {
     let mut pieces_planned = 0;

@@ -41,7 +41,7 @@ const _: () = {
     }
 };
 
-/// The analysis of a revision. What it has analysed is shared by all of the process.
+/// Analysis of a revision, shared by the whole process.
 #[derive(Debug)]
 pub(crate) struct Analysis {
     pub revision: Revision,
@@ -118,7 +118,7 @@ impl Analysis {
         self.cache.blocks(&self.blocks_key(hash), source).filter(|_| self.has_blocks)
     }
 
-    /// A code as it is executed: with the bytes that revm holds, if what follows them is enough padding.
+    /// A code as it is executed: with revm's own bytes, if they have enough padding after them.
     pub fn analyse(&self, source: &Bytecode) -> Bytecode {
         let code = source.original_byte_slice();
         let mut targets = jumpdests(code, self.revision);
@@ -148,8 +148,8 @@ impl Analysis {
     }
 }
 
-/// Bytes after the end of a code that an execution may read: what its last instruction lacks, and an opcode, which is STOP. None where the
-/// last instruction is STOP itself, after which nothing is read.
+/// Bytes after the end of a code that an execution may read: the rest of its last instruction, and an opcode, which is
+/// STOP. None if the last instruction is STOP itself: nothing after it is read.
 fn padding_bytes(code: &[u8], targets: &Jumpdests) -> usize {
     // The opcodes of EIP-8024, some of which take a byte that jump analysis does not skip.
     let takes_byte =
@@ -160,7 +160,7 @@ fn padding_bytes(code: &[u8], targets: &Jumpdests) -> usize {
     targets.end - code.len() + 1 + usize::from(takes_byte(Some(targets.last)))
 }
 
-/// A copy of a code that is long enough whatever it ends with.
+/// A copy of a code that is long enough for any last instruction.
 fn padded(code: &[u8]) -> Bytes {
     let mut padded = Vec::with_capacity(code.len() + PADDING_BYTES);
     padded.extend_from_slice(code);
@@ -218,7 +218,7 @@ mod tests {
         }
     }
 
-    /// Whatever a code ends with, every instruction that execution can reach ends inside the bytes, with an opcode after it.
+    /// In any code, every instruction that execution can reach ends inside the bytes, with an opcode after it.
     #[test]
     fn no_instruction_reaches_beyond_the_padding() {
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(2);

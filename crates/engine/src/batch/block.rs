@@ -33,7 +33,7 @@ pub(crate) struct Block<L: Location> {
     fp2: Priced,
     /// Products in Fp6.
     fp6: Priced,
-    /// The same of copies.
+    /// The same for copies.
     copies: Priced,
     /// Conditions at its entry.
     pub needs: L::Needs,
@@ -62,7 +62,8 @@ pub(crate) struct Trace<L: Location> {
     _counted: Counted,
 }
 
-/// Instructions of one opcode, priced by their lanes: lanes, with how many instructions have so many.
+/// Instructions of one opcode, priced by their lanes: pairs of a number of lanes and the number of instructions with
+/// it.
 #[derive(Debug, Clone, Default)]
 struct Priced {
     opcode: u8,
@@ -124,7 +125,7 @@ impl<L: Location> Draft<L> {
         }
     }
 
-    /// Adds an instruction: to the price, and to what is done.
+    /// Adds an instruction to the price and to the operations.
     pub fn push(&mut self, layout: &L::Layout, instruction: Instruction) {
         let Instruction { operation, count, .. } = instruction;
         if let Some(sum) = instruction.sum {
@@ -184,7 +185,7 @@ impl<L: Location> Draft<L> {
         self.fp2.note(L::fp2(layout), lanes);
     }
 
-    /// Adds copies: to the price, and to what is done.
+    /// Adds copies to the price and to the operations.
     fn push_copies(&mut self, layout: &L::Layout, instruction: Instruction) {
         self.work.copy_instructions += 1;
         self.work.copy_lanes += u32::from(instruction.count);
@@ -320,12 +321,12 @@ impl<L: Location> Block<L> {
         self.operations.digest() == self.priced
     }
 
-    /// Notes what gas charged at its entries without anything to run pays for, in cycles; says how much in all.
+    /// Adds the cycles paid for by gas that was charged at entries without anything to run; returns the total.
     pub fn earn(&self, cycles: i64) -> i64 {
         self.earned.fetch_add(cycles, Ordering::Relaxed).saturating_add(cycles)
     }
 
-    /// Is not looked at for so many entries.
+    /// Skips checks for `entries` entries.
     pub fn skip(&self, entries: u32) {
         self.skipped.store(entries, Ordering::Relaxed);
     }
@@ -340,7 +341,7 @@ impl<L: Location> Block<L> {
         skipped == 0
     }
 
-    /// A block like it, of which nothing has been made yet.
+    /// A copy of the block without plans and trace.
     pub fn afresh(&self, budget: &Budget) -> Self {
         let bytes = size_of::<Self>()
             + self.path.bytes()

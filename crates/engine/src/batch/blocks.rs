@@ -175,7 +175,7 @@ impl<L: Location> Blocks<L> {
         self.marks.get(pc).is_some_and(|mark| !matches!(mark.load(Ordering::Relaxed), UNKNOWN | MET | NO_PLACE))
     }
 
-    /// The place at `pc`, where an arithmetic instruction stands, with its run: walked now if nobody has been here before.
+    /// The place at `pc`, at an arithmetic instruction, with its run: walked now at the first visit.
     pub fn place(&self, pc: usize, is_free: bool) -> Option<&Place> {
         let mark = self.marks.get(pc)?;
         match mark.load(Ordering::Relaxed) {
@@ -232,8 +232,8 @@ impl<L: Location> Blocks<L> {
         }
     }
 
-    /// Makes what a block that found nothing better to run at its entry has paid for. `shape` is that of its modulus,
-    /// asked for only where a plan could be made. Says whether there may be a plan now.
+    /// Makes the plan or trace that a block has paid for by entries that found nothing better to run. `shape` is that
+    /// of its modulus, evaluated only if a plan could be made. True if there may be a plan now.
     pub fn grow(
         &self,
         place: &Place,
@@ -391,7 +391,7 @@ impl<L: Location> Blocks<L> {
         self.note(place, if block.plans.found().next().is_some() { PLANNED } else { 0 });
     }
 
-    /// Puts a block of which nothing has been made in place of one whose plans are all for other field contexts.
+    /// Replaces a block whose plans are all for other field contexts by a copy without plans.
     fn replace(&self, place: &Place, block: &Block<L>) {
         let number = self.add(Box::new(block.afresh(&self.budget)));
         for at in std::iter::once(&place.run).chain(&place.paths) {
@@ -414,7 +414,7 @@ impl<L: Location> Blocks<L> {
         self.batching.has_traces() && L::has_traces(&self.layout) && block.work.operation_count() >= min
     }
 
-    /// Operations of a block that gains from what this machine runs it as, at least.
+    /// Minimum number of operations of a block that gains on this machine.
     fn operations_min(&self) -> u32 {
         match self.batching {
             batching if batching.is_eager() => 1,
@@ -423,8 +423,8 @@ impl<L: Location> Blocks<L> {
         }
     }
 
-    /// Walks from the instruction at `pc` on, with the credit that there is. None if that is not enough: then what it took is gone, and the next
-    /// walk waits for twice as much.
+    /// Walks from the instruction at `pc` on, with the available credit. `None` if the credit does not suffice: then it
+    /// is spent, and the next walk waits for twice as much.
     fn walk(
         &self,
         pc: usize,
@@ -488,13 +488,13 @@ impl Place {
         }
     }
 
-    /// Is not looked at for so many entries.
+    /// Skips checks for `entries` entries.
     fn skip(&self, entries: u32) {
         self.skipped.store(entries, Ordering::Relaxed);
     }
 }
 
-/// Says what is known of an offset, unless a place is; whether it was said.
+/// Sets the mark of an offset, unless it has a place. True if it was set.
 fn claim(mark: &AtomicU32, known: u32) -> bool {
     let say = |mark: u32| matches!(mark, UNKNOWN | MET).then_some(known);
     mark.fetch_update(Ordering::Release, Ordering::Relaxed, say).is_ok()

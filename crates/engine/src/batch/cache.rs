@@ -103,7 +103,7 @@ impl Cache {
         is_of_use.then_some(found)
     }
 
-    /// Keeps blocks that have been paid for, unless another thread was faster; what is kept.
+    /// Keeps paid blocks, unless another thread was faster; returns the kept ones.
     pub fn keep_blocks(&self, key: BlocksKey, new: AnyBlocks) -> AnyBlocks {
         let mut blocks = lock(&self.blocks);
         if let Some(found) = blocks.get(&key).filter(|found| is_same(found.code(), new.code())) {
@@ -174,7 +174,7 @@ impl<K: Hash + Eq, V> Kept<K, V> {
         }
     }
 
-    /// Takes out what was used longest ago, but never the last one.
+    /// Removes the least recently used entry, but never the last one.
     fn remove_oldest(&mut self) -> Option<V> {
         if self.values.len() < 2 {
             return None;

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::tuning::{CREDIT_CYCLES_MAX, CYCLES_PER_GAS_MAX, CYCLES_PER_PRODUCT};
 
-/// The credit of one code, in cycles. Nothing is made on debt: how long a walk is cannot be known before, so it takes all that there is, and gives
-/// back what is left. One that runs out of credit is paid, and made again when there is twice as much.
+/// Credit of one code, in cycles. Work is never done on credit to be earned later: the length of a walk is not known
+/// before, so it takes all credit, and returns the rest. A walk that runs out of credit is paid, and made again when
+/// there is twice as much.
 #[derive(Debug, Default)]
 pub(crate) struct Credit {
     cycles: AtomicI64,
@@ -16,7 +17,7 @@ pub(crate) struct Credit {
 }
 
 impl Credit {
-    /// Earns what gas has paid for, by [`Rate::cycles`].
+    /// Adds cycles paid for by gas, by [`Rate::cycles`].
     pub fn earn(&self, earned: i64) {
         let add = |cycles: i64| Some(cycles.saturating_add(earned).min(CREDIT_CYCLES_MAX));
         // The closure never gives up, so this cannot fail.
@@ -44,7 +45,7 @@ impl Credit {
         Some(self.cycles.swap(0, Ordering::Relaxed)).filter(|&cycles| cycles > 0)
     }
 
-    /// Gives back what a walk has left of what it took.
+    /// Returns the credit that a walk took and did not spend.
     pub fn end_walk(&self, taken: i64, spent: i64, has_run_out: bool) {
         // The longest walk there is can be paid for when there is as much as is kept.
         let asked = if has_run_out { taken.saturating_mul(2).min(CREDIT_CYCLES_MAX - 1) } else { 0 };
@@ -77,7 +78,7 @@ impl Rate {
         i64::try_from(gas).unwrap_or(i64::MAX).saturating_mul(self.0)
     }
 
-    /// The least gas that pays for so many cycles.
+    /// Minimum gas that pays for `cycles` cycles.
     pub fn gas(self, cycles: i64) -> u64 {
         u64::try_from(cycles).map_or(0, |cycles| cycles.div_ceil(self.0.unsigned_abs()))
     }

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use crate::batch::budget::Budget;
 
-    /// A plan of one product that is said to gain so much.
+    /// A plan of one product with this declared gain.
     fn plan(gain_cycles: i64) -> RowPlan<std::collections::BTreeSet<usize>> {
         let mut block = SlotBlock::new(3);
         block.push_lanes(FieldOp::Mul, [(0, 1, 2)]).unwrap();

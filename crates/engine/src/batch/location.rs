@@ -101,7 +101,8 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
     /// operands, if there is one.
     fn instruction(layout: &Self::Layout, code: &[u8], pc: usize, is_first: bool) -> Option<Instruction>;
 
-    /// Adds what an instruction needs to what a block does; false, with nothing added, if it cannot be of the same block.
+    /// Adds the needs of an instruction to those of a block; false, with nothing added, if it cannot be in the same
+    /// block.
     fn admit(layout: &Self::Layout, needs: &mut Self::Needs, instruction: &Instruction, code: &[u8], pc: usize)
     -> bool;
 

@@ -139,8 +139,8 @@ impl MemoryRows {
         true
     }
 
-    /// Writes back what is read in a range, and forgets what is there if it will be written to; all of it where that takes less time than being
-    /// asked again and again.
+    /// Writes rows in a range back before a read, and also drops them before a write; all rows, if that takes less time
+    /// than repeated checks.
     #[inline(never)]
     pub fn settle_range(&mut self, map: &MemoryPlaces, memory: &mut [u8], range: &Range<usize>, is_written: bool) {
         self.asked += 1;
@@ -158,7 +158,7 @@ impl MemoryRows {
         }
     }
 
-    /// Writes back what a block names, and forgets what it writes; its instructions then run one by one.
+    /// Writes back the places that a block names, and drops those that it writes; its instructions then run one by one.
     pub fn settle_block(&mut self, map: &MemoryPlaces, needs: &MemoryNeeds, code: Range<usize>, memory: &mut [u8]) {
         self.write_back(map, memory, &needs.names);
         self.holds.remove_all(&needs.writes);

@@ -39,7 +39,7 @@ pub enum Batching {
     Off,
     /// Blocks run if that is faster and paid for: as plans on machines with AVX-512 IFMA, else as scalar traces.
     Warm,
-    /// As plans from the first entry, whatever it costs and on any machine. For tests.
+    /// As plans from the first entry, at any cost and on any machine. For tests.
     Always,
     /// As scalar traces from the first entry. For tests.
     Traces,

@@ -54,7 +54,7 @@ impl Path {
     }
 }
 
-/// The word of a stack at a depth, if it has so many and the word is short.
+/// The stack word at a depth, if the stack is that deep and the word is short.
 #[inline]
 pub(crate) fn word_at(stack: &[U256], depth: usize) -> Option<u32> {
     let at = stack.len().checked_sub(depth + 1)?;

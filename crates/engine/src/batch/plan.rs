@@ -13,7 +13,7 @@ use super::tuning::{
 };
 use super::work::{Work, signed};
 
-/// A plan with what it reads and writes as sets.
+/// A plan with its reads and writes as sets.
 #[derive(Debug)]
 pub(crate) struct RowPlan<S> {
     /// The plan.
@@ -55,7 +55,7 @@ pub(crate) struct PlanKey {
     pub slot_count: u16,
     /// The layout of the rows.
     pub shape: Shape,
-    /// Limbs of 64 bits of a value: what it gains depends on them.
+    /// Limbs of 64 bits of a value: the gain depends on them.
     pub width_limbs: usize,
 }
 
@@ -82,7 +82,7 @@ pub(crate) enum Known<'a, S> {
     Plain,
     /// Nothing yet.
     Nothing,
-    /// Nothing, and there is no room to keep what could be known.
+    /// None, and no room to keep one.
     Full,
 }
 
@@ -138,8 +138,8 @@ pub(crate) struct Order<'a> {
 }
 
 impl<S: FromIterator<usize>> Plans<S> {
-    /// Plans a block, unless another thread is about to; what is then known is found by [`Plans::get`]. A plan of other operations than
-    /// those that were priced is refused.
+    /// Plans a block, unless another thread is doing so; [`Plans::get`] has the result. A plan of operations other than
+    /// the priced ones is rejected.
     pub fn make(&self, operations: &SlotBlock, order: &Order<'_>) {
         if self.is_busy.swap(true, Ordering::Acquire) {
             return;
@@ -254,7 +254,8 @@ mod tests {
         assert_eq!(gain_cycles[1] - gain_cycles[0], one_by_one[1] - one_by_one[0]);
     }
 
-    /// Sums that, with products, take so many cycles as a trace on six limbs: 128, 23 for each sum and 130 for each product.
+    /// Sums that, with products, take `cycles` cycles as a trace on six limbs: 128, 23 for each sum and 130 for each
+    /// product.
     fn work_of(cycles: u64) -> Work {
         let mut sums = (0u32..130).filter(|sums| cycles >= 128 + 23 * u64::from(*sums));
         let sums = sums.find(|sums| (cycles - 128 - 23 * u64::from(*sums)).is_multiple_of(130)).unwrap();

@@ -167,7 +167,7 @@ fn leave<L: Runner>(
     interpreter.bytecode.relative_jump(block.path.end as isize - interpreter.bytecode.pc() as isize);
 }
 
-/// The blocks of a place with what they cost, where they may run.
+/// The blocks of a place with their costs, if they may run.
 struct Costs<'a, L: Runner> {
     of: [Option<(&'a Block<L>, u64)>; 2],
 }

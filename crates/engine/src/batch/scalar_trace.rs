@@ -105,7 +105,7 @@ impl ScalarTrace {
     }
 }
 
-/// A step, or what is between steps.
+/// A step, or an operation between steps.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Plain(SlotStep),

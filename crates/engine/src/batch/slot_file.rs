@@ -211,13 +211,13 @@ impl SlotFile {
         self.limbs.slot(slot).iter().all(|&limb| limb == 0)
     }
 
-    /// As [`FieldContext::equal`], of slots in whatever form.
+    /// As [`FieldContext::equal`], for slots in any form.
     pub fn equal(&mut self, x: usize, y: usize) -> bool {
         self.bring_back([x, y]);
         self.limbs.equal(x, y)
     }
 
-    /// As [`FieldContext::less`], of slots in whatever form.
+    /// As [`FieldContext::less`], for slots in any form.
     pub fn less(&mut self, x: usize, y: usize) -> bool {
         self.bring_back([x, y]);
         self.limbs.less(x, y)
@@ -250,7 +250,7 @@ impl SlotFile {
         }
     }
 
-    /// As [`FieldContext::put`], of slots in whatever form.
+    /// As [`FieldContext::put`], for slots in any form.
     pub fn put(&mut self, first_slot: usize, count: usize, index: usize) {
         if let Some(form) = &mut self.rows
             && !form.holds.is_empty()

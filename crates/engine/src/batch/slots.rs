@@ -152,8 +152,8 @@ fn sum_of(sum: &SumOfProducts, length: usize) -> Instruction {
     Instruction { operation: FieldOp::Mul, out, x, y, count: 1, sum: Some(op), fp6: None, is_copy: false, length }
 }
 
-/// Products in Fp2 as an instruction; none if it halts for its operands, or if a lane reads what one before it has written: there is no order then in which lanes
-/// may follow each other.
+/// Products in Fp2 as an instruction; `None` if it halts for its operands, or if a lane reads a result of an earlier
+/// one: then no order of the lanes is right.
 fn fp2_of(products: &Fp2Products, length: usize) -> Option<Instruction> {
     let Fp2Products { out, x, y, count } = *products;
     if count == 0 || out.stride == 0 || usize::from(products.last()) >= SLOTS_MAX {

@@ -221,7 +221,7 @@ impl<L: Location> Walk<'_, L> {
         Walked { block, cycles, has_run_out: false }
     }
 
-    /// Reads the run of field instructions that begins where the walk is, and goes after it. `cycles` is what the walk has taken.
+    /// Reads the run of field instructions at the walk's position, and advances past it. `cycles` is the walk's total.
     fn run(
         &self,
         at: &mut At,

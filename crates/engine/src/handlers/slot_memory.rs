@@ -89,7 +89,7 @@ impl Before for SlotShare {
     }
 }
 
-/// Every opcode of the EVM that reaches memory, each with revm's handler after what `B` does.
+/// Every opcode of the EVM that reaches memory, each with revm's handler after the step of `B`.
 pub fn wrapped<B: Before, H: FieldHost>() -> [Wrapped<H>; 22] {
     macro_rules! wrap {
         ($($opcode:ident: $revms:expr;)*) => {

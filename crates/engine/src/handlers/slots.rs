@@ -460,7 +460,7 @@ struct Transfer {
     cost: u64,
 }
 
-/// The id on top of the stack, where a load or a store names its context; `words` is what it takes in all.
+/// The id on top of the stack, if loads and stores name their context; `words` is the number of operands in all.
 #[inline(always)]
 fn context_id<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, words: usize) -> Result<U256, InstructionResult> {
     if !R::RULES.transfer_names_context {
@@ -473,8 +473,8 @@ fn context_id<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, words: usize) ->
     Ok(id)
 }
 
-/// Charges the base price and checks the operands of a load or store, of values of so many bytes where the instruction says that. None if
-/// the count is 0: then there is nothing to do or to charge.
+/// Charges the base price and checks the operands of a load or store. `None` if the count is 0: then there is nothing
+/// to do or to charge.
 fn transfer<R: Rules, H: FieldHost>(
     frame: &mut Frame<'_, H>,
     (opcode, value_bytes): (u8, Option<usize>),

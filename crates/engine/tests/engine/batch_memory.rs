@@ -134,7 +134,7 @@ fn other(random: &mut impl Rng, callee: Option<u8>) -> String {
     }
 }
 
-/// A loop of eight turns: blocks, and between them whatever touches memory.
+/// A loop of eight turns: blocks, and any accesses to memory between them.
 fn program(random: &mut impl Rng, revision: Revision, callee: Option<u8>) -> String {
     let mut text = String::new();
     push_memory(&mut text, random, revision);
@@ -260,7 +260,7 @@ fn callees_find_and_leave_memory_as_it_is() {
     }
 }
 
-/// Engines of all threads share what they analyse and plan.
+/// Engines of all threads share analyses and plans.
 #[test]
 fn threads_share_plans_and_agree() {
     let programs: Vec<_> = (0..12)

@@ -65,7 +65,7 @@ fn growing(start: u64, len: u64) -> Vec<(u8, Code)> {
     cases.into_iter().map(|(opcode, operands)| (opcode, push(Code::new(), &operands).op(opcode))).collect()
 }
 
-/// Outcomes of an opcode after the same beginning: without slots, and with so many.
+/// Outcomes of an opcode after the same beginning: without slots, and with `slots`.
 fn outcomes(engine: &Engine, code: &Code, slots: u64) -> [Outcome; 2] {
     [0, slots].map(|slots| engine.run_code(&begin(slots).bytes(&code.0).0, &[], GAS))
 }

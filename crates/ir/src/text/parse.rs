@@ -13,7 +13,7 @@ use crate::program::{
 };
 use ruint::aliases::U256;
 
-/// Reads what [`super::print()`] writes.
+/// Parses the output of [`super::print()`].
 pub fn parse(text: &str) -> Result<Program, ParseError> {
     Ok(parse_with_places(text)?.0)
 }

@@ -22,7 +22,7 @@ macro_rules! spell {
         $effect:ident = $name:literal { $($($keyword:literal)? $field:ident : $type:ty),* }
             -> { $($result:ident : $defined:ty)? }
     )*) => {
-        /// The line of an effect: its name, its arguments, and what it defines after an arrow.
+        /// The line of an effect: its name, its arguments, and its definitions after an arrow.
         pub(super) fn spell_effect(effect: &Effect) -> String {
             let mut words = vec![effect.name().to_owned()];
             match effect {

@@ -11,8 +11,8 @@ const COMMENT_COLUMN: usize = 40;
 
 /// One instruction a line, each with its offset in the code (hexadecimal) as a comment.
 ///
-/// Bytes that are no instruction of this revision, and instructions whose immediate the end of the code cuts off, become
-/// `DATA`. Assembling the text for the same revision gives exactly `code`, whatever it is.
+/// Bytes that are no instruction of this revision, and instructions whose immediate the end of the code cuts off,
+/// become `DATA`. Assembling the text for the same revision gives exactly `code`, for any code.
 pub fn disassemble(code: &[u8], revision: Revision) -> String {
     let mut text = String::new();
     for (pc, Line { text: line, note, .. }) in lines(code, revision) {

@@ -45,7 +45,7 @@ pub enum AssembleError {
     PushTooWide {
         /// Index of the item.
         item: usize,
-        /// Bytes of what it pushes.
+        /// Bytes of the pushed number.
         bytes: usize,
     },
     /// A push of a label that no item defines.
@@ -74,7 +74,7 @@ pub enum AssembleError {
         /// The label.
         label: LabelId,
     },
-    /// The JUMPDEST of a label is swallowed as an immediate of what stands before it.
+    /// The JUMPDEST of a label is swallowed as an immediate of the bytes before it.
     #[error("item {item} defines label {} at offset {offset}, inside the immediate of an opcode before it", label.0)]
     LabelInsideImmediate {
         /// Index of the item.
@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(assemble(&[], REVISION).unwrap().item_offsets, [0_usize; 0]);
     }
 
-    /// Pushes of a label after `padding` bytes; the smallest consistent size, whatever the push itself moves.
+    /// Pushes of a label after `padding` bytes; the smallest consistent size, including the shift by the push itself.
     #[test]
     fn label_pushes_grow_only_when_they_must() {
         for (padding, opcode, offset) in

@@ -51,7 +51,7 @@ pub enum Fault {
         /// The revision assembled for.
         revision: Revision,
     },
-    /// Something else than what must follow.
+    /// Something else than expected.
     #[error("expected {expected}, found {found}")]
     Expected {
         /// Expected token.
@@ -250,7 +250,7 @@ impl<'a> Parser<'a> {
         Ok(Some(FieldInstruction::Compare { comparison, x: slots[0], y: slots[1] }))
     }
 
-    /// So many operands of a byte each.
+    /// `count` operands of a byte each.
     fn bytes(&mut self, count: usize, what: &'static str) -> Result<Vec<u8>, ParseError> {
         let mut bytes = Vec::new();
         for _ in 0..count {

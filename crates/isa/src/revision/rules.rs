@@ -92,14 +92,14 @@ pub struct SlotRules {
 pub enum InvertsModulo {
     /// Twice the modulus, which is a power of two; lanes one after the other.
     Twice,
-    /// The modulus. What has no inverse becomes 0.
+    /// The modulus. The result is 0 if there is no inverse.
     Modulus,
 }
 
 /// Addition to EIP-6690 of 2024. Each revision `x-…` has one, `evmmax-next` those that are worth their cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Addition {
-    /// `INVMODX`: exact inverses, 0 for what has none.
+    /// `INVMODX`: exact inverses, 0 if there is none.
     Inversion,
     /// `ISZEROX`: whether a slot is zero, on the stack.
     IsZero,
@@ -376,13 +376,13 @@ impl SlotRules {
         })
     }
 
-    /// Bytes of a value in memory under a modulus of so many bytes.
+    /// Bytes of a value in memory under a modulus of `modulus_bytes` bytes.
     #[inline]
     pub const fn element_bytes(&self, modulus_bytes: usize) -> usize {
         if self.is_packed { modulus_bytes } else { self.slot_bytes(modulus_bytes) }
     }
 
-    /// Bytes of a slot under a modulus of so many bytes.
+    /// Bytes of a slot under a modulus of `modulus_bytes` bytes.
     #[inline]
     pub const fn slot_bytes(&self, modulus_bytes: usize) -> usize {
         match self.moduli.unit {

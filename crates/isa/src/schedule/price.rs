@@ -23,7 +23,7 @@ pub enum PriceFault {
     /// Above [`Price::MAX`].
     #[error("a price is at most {}", Price::MAX)]
     TooLarge,
-    /// A number with a unit after it: nanoseconds are not gas, and gas is what a number without unit is.
+    /// A number with a unit after it: nanoseconds are not gas, and numbers without unit are gas.
     #[error("a price is in gas and has no unit, and here {0} stands after the number")]
     Unit(&'static str),
     /// Not decimal digits with at most one point between them.

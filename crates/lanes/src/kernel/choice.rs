@@ -65,7 +65,7 @@ impl Kernel {
         }
     }
 
-    /// Does it take half the time for four products of what it takes for eight?
+    /// True if four products take half the time of eight.
     pub(crate) fn has_fours(self) -> bool {
         self == Self::IfmaQuads
     }

@@ -11,7 +11,7 @@ use crate::line::{LINE_LIMBS, ROW_LIMBS};
 use crate::modulus_rows::ProductConstants;
 use crate::tables::BatchStep;
 
-/// Vectors of 64-bit elements. Elements count modulo 2⁶⁴; what they stand for, with a sign or without, is up to who reads them.
+/// Vectors of 64-bit elements. Elements count modulo 2⁶⁴; their readers take them as signed or unsigned.
 pub(crate) trait Vectors: Copy {
     /// A vector.
     type Vector: Copy;
@@ -45,7 +45,7 @@ pub(crate) trait Vectors: Copy {
     /// By element: `negative` where `sign` is negative, else `other`.
     fn select(self, sign: Self::Vector, negative: Self::Vector, other: Self::Vector) -> Self::Vector;
 
-    /// The same vectors. No compiler moves what computes them after what follows.
+    /// The same vectors. No compiler moves their computation after the following code.
     #[inline(always)]
     fn pinned<const L: usize>(self, x: &[Self::Vector; L]) -> [Self::Vector; L] {
         *x

@@ -50,8 +50,8 @@ fn narrow(slot: usize) -> u16 {
     u16::try_from(slot).expect("a context has few slots")
 }
 
-/// Multiplies lane by lane, by the slots of x, y and out. Where there are several, results wait until all lanes are read, if one of them reads what another
-/// writes.
+/// Multiplies lane by lane, by the slots of x, y and out. If a lane reads a result of another, all lanes are read
+/// before results are written.
 #[inline(always)]
 fn in_lanes(
     context: &mut FieldContext,

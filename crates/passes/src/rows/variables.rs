@@ -3,7 +3,8 @@
 use residue_ir::program::{Statement, VariableId, WordDef};
 use residue_ir::{Effect, WordOp};
 
-/// Variables that are shifted right by the same number of bytes. What comes in from above may be anything: nothing reads it.
+/// Variables that are shifted right by the same number of bytes. Bytes that come in from above are arbitrary: nothing
+/// reads them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shift {
     /// The first variable.

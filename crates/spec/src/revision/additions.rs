@@ -123,7 +123,7 @@ impl FieldState for Added {
 }
 
 impl Added {
-    /// Inverses modulo m in each lane, 0 for what has none. All lanes are read before any is written.
+    /// Inverses modulo m in each lane, 0 if there is none. All lanes are read before any is written.
     fn invert(
         &mut self,
         opcode: &FieldOpcode,

@@ -46,7 +46,7 @@ pub struct Rules {
     pub stores_any: bool,
     /// Checks of a transfer of no values.
     pub empty: Empty,
-    /// Lanes see what earlier lanes have written; stride 0 and count 0 are allowed as evmone allows them.
+    /// Lanes read results of earlier lanes; stride 0 and count 0 are allowed as evmone allows them.
     pub in_turn: bool,
 }
 
@@ -74,7 +74,7 @@ pub enum Id {
 pub enum Counted {
     /// Nothing.
     Nothing,
-    /// Bytes of all contexts, each with so many slots more, rounded up to words once.
+    /// Bytes of all contexts, each with this many more slots, rounded up to words once.
     Bytes(u64),
     /// Words of each context.
     Words,

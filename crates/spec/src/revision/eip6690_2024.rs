@@ -104,7 +104,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// So many bytes from an offset, all of which must be there.
+    /// `size` bytes from an offset, all of which must exist.
     fn read(self, frame: &Frame<'_>, offset: &BigUint, size: &BigUint) -> Result<Vec<u8>, Halt> {
         match self {
             Source::Memory => {
@@ -166,7 +166,7 @@ fn squares(immediate: &[u8]) -> bool {
 }
 
 impl Contexts {
-    /// None yet; moduli may have so many bytes.
+    /// No contexts yet; moduli have at most `modulus_bytes_max` bytes.
     pub(super) fn of_moduli(modulus_bytes_max: u64) -> Self {
         Self { by_id: BTreeMap::new(), active: None, modulus_bytes_max, is_packed: false }
     }
@@ -288,8 +288,8 @@ impl Contexts {
 }
 
 impl Context {
-    /// A context with the modulus at `modulus_offset` of what it is read from and `alloc_count` slots of zero. A modulus has at most so many bytes,
-    /// and the slots of other contexts take so many.
+    /// A context with the modulus at `modulus_offset` of its source and `alloc_count` slots of zero. The limits are on
+    /// the bytes of the modulus, and on the slots with those of other contexts.
     fn new(
         opcode: &FieldOpcode,
         frame: &mut Frame<'_>,
@@ -348,7 +348,8 @@ impl Context {
     }
 }
 
-/// Dynamic gas of `LOADX` and `STOREX` of `count` values of so many bytes: a conversion for each value, or a plain copy under a power of two.
+/// Dynamic gas of `LOADX` and `STOREX` of `count` values: a conversion for each value, or a plain copy under a power of
+/// two.
 pub(super) fn transfer_gas(
     context: &Context,
     opcode: &FieldOpcode,

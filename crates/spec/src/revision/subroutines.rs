@@ -23,7 +23,7 @@ pub const PRICES: [(&str, u64); 3] = [("CALLSUB", 8), ("ENTERSUB", 1), ("RETURNS
 /// Most offsets on the return stack ("Constraints on valid code", 4).
 pub const RETURNS_MAX: usize = 1024;
 
-/// Does what the opcode does, if it is one of the three; says whether it is.
+/// Executes the opcode if it is one of the three; true if it is.
 pub fn execute(opcode: &FieldOpcode, frame: &mut Frame<'_>) -> Result<bool, Halt> {
     match opcode.mnemonic {
         "CALLSUB" => call(frame)?,

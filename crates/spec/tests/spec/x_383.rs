@@ -25,7 +25,7 @@ fn instruction(mnemonic: &str, offsets: [usize; 4]) -> String {
     format!("{mnemonic} .{digits}")
 }
 
-/// One instruction under m, on operands of which the first may be long.
+/// One instruction under m; the first operand may be long.
 fn program(mnemonic: &str, m: &BigUint, x: &BigUint) -> String {
     let y = two_to(380) + 77u8;
     let values = [store(m, 48, M), store(&3u8.into(), 8, M + 48), store(x, 48, X), store(&y, 48, Y)];

@@ -112,7 +112,7 @@ impl link::Linker for Linking<'_> {
     }
 }
 
-/// Gives the module what it imports.
+/// Defines the module's imports.
 fn linked(module: &Module, store: &mut Store<State>) -> Result<Linker<State>, RunError> {
     let import = |import: wasmtime::ImportType<'_>| {
         let kind = match import.ty() {

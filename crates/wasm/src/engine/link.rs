@@ -44,7 +44,7 @@ pub(super) trait Linker {
     fn memory(&mut self, from: &str, name: &str, ty: Self::Memory) -> Result<(), String>;
 }
 
-/// Gives a module what it imports. The same import may stand in it twice, and has to be the same both times.
+/// Defines a module's imports. The same import may stand in it twice, and has to be the same both times.
 pub(super) fn link<L: Linker>(
     linker: &mut L,
     imports: impl IntoIterator<Item = Import<L::Function, L::Memory>>,

@@ -61,7 +61,7 @@ impl Evm384 {
         }
     }
 
-    /// Reads what [`Evm384::overwriting`] writes for slots.
+    /// Reads the code of [`Evm384::overwriting`] for slots.
     pub(super) fn read_overwriting(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)> {
         let scratch = self.scratch();
         let (copied, before_bytes) = self.read_copy(code).map_or((None, 0), |(copy, bytes)| (Some(copy), bytes));
@@ -100,7 +100,7 @@ impl Evm384 {
         }
     }
 
-    /// Reads what [`Evm384::with_values`] writes for slots.
+    /// Reads the code of [`Evm384::with_values`] for slots.
     pub(super) fn read_values(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)> {
         let mut at = 0;
         let (modulus, y, x) = (
@@ -115,7 +115,7 @@ impl Evm384 {
         (modulus == self.modulus_at()).then_some((vec![lane], at))
     }
 
-    /// Reads what [`copy_memory`] writes for one value: where to and where from, and its length.
+    /// Reads the code of [`copy_memory`] for one value: destination, source, and its length.
     fn read_copy(&self, code: &[u8]) -> Option<((u32, u32), usize)> {
         if !self.fork.has(MCOPY) {
             return read_copied_words(code);

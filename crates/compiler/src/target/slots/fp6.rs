@@ -5,7 +5,8 @@ use residue_isa::{FieldOp, Fp6Product, GasSchedule, Price, Revision, SlotRules};
 use residue_passes::Slot;
 use residue_passes::fp6::SlotFp6;
 
-/// Operations that a product is without an instruction: multiplications, then additions, of which four make ξ times coefficients for ξ = 1 + u.
+/// Operations of a product without an instruction: multiplications, then additions; four of these make ξ times
+/// coefficients for ξ = 1 + u.
 const OPERATIONS: [u64; 2] = [36, 30 + 4];
 
 /// True if a product by its instruction, if there is one, costs less than by its operations.

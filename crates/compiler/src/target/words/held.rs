@@ -36,7 +36,7 @@ impl Words {
         held::kinds(parts, self.places.first_constant)
     }
 
-    /// True if code is made for the least gas, whatever its length.
+    /// True if code is made for the least gas, at any length.
     pub const fn is_first(&self) -> bool {
         !self.holds_numbers && !self.prices.is_short()
     }
@@ -111,7 +111,7 @@ mod tests {
     use residue_ir::FieldOp;
     use residue_isa::assembly::Assembly;
 
-    /// Blocks weigh what their plans do, and are below a limit if that is: none is left out that counts.
+    /// The weight of a block is that of its plan, and is below a limit if the plan's is: no better plan is cut off.
     #[test]
     fn blocks_are_below_a_limit_if_their_plans_are() {
         let text = "program \"p\" modulus 0x3fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff81 \

@@ -19,7 +19,7 @@ pub struct Rules {
     pub bytes_a_gas: u64,
     /// True if p and other numbers stay on the stack wherever the state of a sequence does: parts are shorter then.
     pub holds_numbers: bool,
-    /// Slots between those of values and constants, for what blocks have no room for on the stack.
+    /// Slots between those of values and constants, for spills of blocks.
     pub extra_slots: u32,
     /// Memoised plans of blocks.
     pub plans: Rc<RefCell<Plans>>,
@@ -37,7 +37,7 @@ impl Rules {
 /// Bytes of code that an account of the main network may have (EIP-170).
 const CODE_BYTES_MAX: usize = 24_576;
 
-/// Code from which still shorter code may come to what an account may have.
+/// Length of code from which shorter variants may still fit an account.
 const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 4;
 
 impl Rules {
@@ -51,8 +51,8 @@ impl Rules {
         length <= CODE_BYTES_MAX
     }
 
-    /// Asks for shorter code where an account could not have so many bytes; whether there is a way. `holds_state`: whether the state of a sequence stays
-    /// on the stack.
+    /// Selects the next option for shorter code if an account cannot have `length` bytes. True if there is one.
+    /// `holds_state`: true if the state of a sequence stays on the stack.
     pub fn shorten(&mut self, length: usize, holds_state: bool) -> bool {
         if Self::fits(length) {
             return false;
@@ -118,7 +118,7 @@ fn long_words(program: &Program) -> Vec<BigUint> {
     reads.into_iter().filter_map(spared).collect()
 }
 
-/// The numbers that memory holds, where a gas is worth so many bytes of code.
+/// Numbers in memory, at an exchange rate of `bytes_a_gas` bytes of code for a gas.
 pub(super) fn numbers_in_memory(program: &Program, bytes_a_gas: u64) -> Vec<BigUint> {
     // A program without elements has no memory of its own.
     let mut in_memory = match program.modulus.known() {

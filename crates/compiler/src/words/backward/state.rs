@@ -45,7 +45,7 @@ pub struct State {
     pub parent: usize,
     /// Rank for comparison with other states.
     pub rank: u64,
-    /// The part of the hash by which it is known again that sets have, of which one member more or less changes one summand.
+    /// Part of the state's hash for sets: one more or less member changes one summand.
     pub sets_key: u64,
 }
 
@@ -66,7 +66,7 @@ struct Candidate {
     sets_key: u64,
 }
 
-/// States that were found before those of a level. Most are dropped again, so that what they hold lies in memory that is used again.
+/// States found before those of a level. Most are dropped again, so their contents lie in memory that is reused.
 #[derive(Debug, Default)]
 pub struct Found {
     all: Vec<Candidate>,
@@ -88,7 +88,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// None of so many words of operations.
+    /// No operations, of `words` words.
     pub const fn none(words: usize) -> Self {
         Self { low: words, words: Vec::new() }
     }
@@ -136,7 +136,7 @@ pub const fn member_waiting(place: usize) -> u64 {
     member(1 << 33 | place as u64) // usize to u64 widens
 }
 
-/// A hash of a row of items, from that of what comes before; four items at a time.
+/// Hash of a row of items, from that of the preceding ones; four items at a time.
 fn hash_row(before: u64, row: &[Item]) -> u64 {
     let multiplied = |hash: u64, four: u64| {
         let product = u128::from(hash ^ four).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
@@ -239,7 +239,7 @@ impl Found {
         Some((&self.steps[done.steps.clone()], done.parent))
     }
 
-    /// Makes of those that were found the next level; none is left here.
+    /// Makes the next level of the states found, and removes them here.
     pub fn follow(&mut self, level: &mut Vec<State>) {
         level.resize_with(self.all.len(), State::default);
         for (state, found) in level.iter_mut().zip(self.all.drain(..)) {

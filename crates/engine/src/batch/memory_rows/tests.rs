@@ -35,7 +35,7 @@ fn memory(random: &mut ChaCha8Rng) -> Vec<u8> {
     memory
 }
 
-/// A few operations, what they need, and their plan.
+/// A few operations, their needs, and their plan.
 fn operations(random: &mut ChaCha8Rng, modulus: usize) -> (SlotBlock, MemoryNeeds, RowPlan<PlaceSet>) {
     let mut block = SlotBlock::new(PLACES);
     let mut needs = MemoryNeeds::default();

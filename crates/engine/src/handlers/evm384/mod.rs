@@ -20,7 +20,7 @@ use revm::interpreter::interpreter::EthInterpreter;
 use super::{FieldHost, Frame, Handled, charge_base, pop};
 use arithmetic::{ADD, MUL, SUB};
 
-/// The handlers of one revision by opcode: those of the three operations, and of what it has besides.
+/// The handlers of one revision by opcode: those of the three operations, and its other ones.
 macro_rules! by_opcode {
     ($($revision:ident: $family:ident::$handler:ident $(, $opcode:ident => $other:expr)?;)*) => {
         $(

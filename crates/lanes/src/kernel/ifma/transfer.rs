@@ -61,7 +61,7 @@ struct Lanes {
     count: usize,
 }
 
-/// Checks what the kernels rely on. The row after the slots is spare.
+/// Checks the kernels' assumptions. The row after the slots is spare.
 fn checked(transfer: &Transfer<'_>, byte_count: usize, rows: &mut Rows) -> (Lanes, u16) {
     assert!(Kernel::Ifma.is_available(), "the machine has AVX-512 IFMA");
     let (slots, offsets) = (transfer.slots, transfer.offsets);

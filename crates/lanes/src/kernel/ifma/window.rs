@@ -91,7 +91,7 @@ pub(super) unsafe fn last<const NEXT: bool>(
     unsafe { last_windows::<_, NEXT>(v, t, now, companions, next, then, constants, rows) }
 }
 
-/// The same vector, computed before what follows.
+/// The same vector, computed before the following code.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
 pub(super) fn pinned(mut x: __m512i) -> __m512i {

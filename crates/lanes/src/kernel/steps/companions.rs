@@ -25,7 +25,7 @@ pub(crate) struct Companions<'a, V: Lines, const N: usize> {
 }
 
 impl<'a, V: Lines, const N: usize> Companions<'a, V, N> {
-    /// All of them have run after so many portions.
+    /// Companions that have all run after `portions` portions.
     ///
     /// # Safety
     /// Until then, the rows that they name exist at `rows`, N lines each, and nothing else accesses them while a portion runs.

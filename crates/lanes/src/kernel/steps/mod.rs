@@ -84,7 +84,7 @@ pub(crate) unsafe fn reduce<V: Lines, const L: usize, const N: usize>(
     }
 }
 
-/// Every limb but the top one of L cut to 52 bits, what was above added to the next, all at a time.
+/// Every limb but the top one of L cut to 52 bits, the bits above added to the next, all at a time.
 #[inline(always)]
 fn carried<V: Lines, const L: usize, const N: usize>(v: V, x: &[V::Vector; N]) -> [V::Vector; N] {
     let mask = v.literal(LIMB_MASK);

@@ -183,7 +183,7 @@ unsafe fn store(limbs: *mut Limb, to: Strided, first: usize, lanes: usize, value
     }
 }
 
-/// The set of so many lanes, eight at most.
+/// Mask of `lanes` lanes, eight at most.
 #[inline(always)]
 fn present(lanes: usize) -> __mmask8 {
     0xff >> (LANES - lanes)

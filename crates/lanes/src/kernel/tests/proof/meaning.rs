@@ -21,7 +21,7 @@ use crate::modulus_rows::ModulusRows;
 use crate::rows::Rows;
 use crate::tables::{BatchStep, CarryStep, LinearStep, ReduceStep};
 
-/// The numbers of all variables, after checking what is known of them.
+/// Numbers of all variables, after a check of the facts about them.
 struct Numbers(Vec<i128>);
 
 impl Numbers {

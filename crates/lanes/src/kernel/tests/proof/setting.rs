@@ -15,7 +15,7 @@ use crate::line::{LINE_LIMBS, ROW_LIMBS};
 use crate::modulus_rows::{Constants, ProductConstants};
 use crate::shape::Shape;
 
-/// A number that the proof takes as any number of its range, and what it is when a step runs.
+/// A number that the proof takes as any number of its range, and its value when a step runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Input {
     /// A limb of M.
@@ -24,7 +24,7 @@ pub enum Input {
     N0,
     /// µ of a reduction.
     Mu,
-    /// A limb of what products add.
+    /// A limb of the multiple added to operands of products.
     Lift(usize),
     /// A limb of the bias.
     Bias(usize),
@@ -111,7 +111,7 @@ impl<'p> Setting<'p> {
         self.given.borrow_mut().push((row, polynomials.collect()));
     }
 
-    /// Any row within these bounds, of which those with the multiple of M for products are stated too.
+    /// Any row within these bounds, also stated with the multiple of M for products.
     pub fn set_operand(&self, row: u16, bounds: Bounds) {
         self.set_row(row, bounds);
         let lift = &self.constants.product.lift;

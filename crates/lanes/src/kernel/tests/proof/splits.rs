@@ -21,7 +21,7 @@ impl Facts {
         split
     }
 
-    /// The low 52 bits of a value as what a word is multiplied by: one term.
+    /// The low 52 bits of a value as a factor of a product of words: one term.
     pub fn word(&mut self, value: &Value) -> Value {
         let rest = self.split(value, ROW_LIMB_BITS as u32).0;
         if rest.polynomial.terms().count() <= 1 {
@@ -38,7 +38,7 @@ impl Facts {
         Value { polynomial: Polynomial::of(name), low: rest.low, high: rest.high }
     }
 
-    /// By what is known of its parts.
+    /// Split by the facts about its parts.
     fn known_split(&mut self, value: &Value, bits: u32) -> Option<(Value, Value)> {
         let modulus = 1 << bits;
         let zero = Value { polynomial: Polynomial::default(), low: 0, high: 0 };

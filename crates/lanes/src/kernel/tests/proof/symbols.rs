@@ -129,7 +129,7 @@ impl Proof {
         *self.spoiled.borrow_mut().entry(symbol).or_insert_with(|| self.symbol(self.value(symbol)))
     }
 
-    /// Notes what is written; is it?
+    /// Notes a store. False if it is removed by the mutant.
     pub fn stores(&self, value: &[Symbol]) -> bool {
         value.iter().for_each(|symbol| drop(self.read(*symbol)));
         let is_spoiled = self.has(Fault::Unmoved);
