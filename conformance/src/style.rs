@@ -18,6 +18,8 @@ const LINES_MAX: usize = 600;
 const FUNCTION_LINES_MAX: usize = 70;
 /// What a file or a function with more lines says, with a reason.
 const LONG_EXCUSE: &str = "// style: S2: ";
+/// S20: words that begin a clause in place of a noun.
+const CLAUSE_WORDS: [&str; 6] = ["What", "Whether", "How", "Where", "Who", "Which"];
 /// Folders at the root of a machine that no text of the project may name.
 const MACHINE_FOLDERS: [&str; 3] = ["root", "tmp", "home"];
 
@@ -73,6 +75,17 @@ pub fn violations(path: &str, text: &str) -> Vec<String> {
         report(0, "the crate does not forbid unsafe code (S14)");
     }
     found
+}
+
+/// Lines, from 1, of the doc comments of a Rust file that begin with a clause in place of a noun (S20).
+pub fn clauses(text: &str) -> Vec<usize> {
+    let begins_with_clause = |line: &str| {
+        let line = line.trim_start();
+        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!")).unwrap_or_default();
+        words(comment.trim_start()).next().is_some_and(|word| CLAUSE_WORDS.contains(&word))
+    };
+    let numbered = text.lines().zip(1..);
+    numbered.filter(|(line, _)| begins_with_clause(line)).map(|(_, number)| number).collect()
 }
 
 /// The first and the last line of each function of formatted code.
@@ -282,6 +295,17 @@ mod tests {
         assert_eq!(violations("crates/x/src/y.rs", &long(&line.repeat(67))).len(), 1);
         let excused = format!("        // style: S2: a table.\n{}", line.repeat(67));
         assert!(violations("crates/x/src/y.rs", &long(&excused)).is_empty());
+    }
+
+    #[test]
+    fn a_doc_comment_begins_with_a_noun() {
+        for clause in CLAUSE_WORDS {
+            let text = format!(
+                "//! A file.\n\n/// {clause} it is.\nfn f() {{}} // {clause}\n    //! {clause}.\n///{clause}\n"
+            );
+            assert_eq!(clauses(&text), [3, 5, 6], "{text}");
+        }
+        assert!(clauses("/// Whatever it is.\n/// It says what.\n// What\n////// What\n").is_empty());
     }
 
     #[test]

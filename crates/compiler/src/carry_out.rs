@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 use residue_isa::opcode::evm;
 use std::collections::BTreeMap;
 
-/// The memory and the words on the stack after the bytes of a block; none if they read what is not there or do anything else.
+/// Memory and stack after the bytes of a block; `None` if they read undefined places or do anything else.
 pub(crate) fn carry_out(
     code: &[u8],
     mut memory: BTreeMap<BigUint, BigUint>,

@@ -1,11 +1,11 @@
-//! The checker: do the emitted bytes of each block mean what the block means?
+//! Checker of compiled code: the emitted bytes of each block must compute the same as the block.
 //!
 //! It reads the finished code back through the revision's decoder and numbers values on both sides: two values get the
-//! same number if they are the same operation on the same numbers, operands of sums and products in either order, the same
-//! small multiple of a number, or sums of the same few products. That is exact for every modulus and every degree, and complete as long as passes only share,
-//! drop, reorder, fuse and place operations and make small multiples; a pass that rewrites formulas in other ways will need
-//! random evaluation beside it. What happens between blocks (copies,
-//! calls, loops) is judged by running whole programs.
+//! same number if they are the same operation on the same numbers, operands of sums and products in either order, the
+//! same small multiple of a number, or sums of the same few products. That is exact for every modulus and every degree,
+//! and complete as long as passes only share, drop, reorder, fuse and place operations and make small multiples; a pass
+//! that rewrites formulas in other ways will need random evaluation beside it. Code between blocks (copies, calls,
+//! loops) is tested by running whole programs.
 
 mod held;
 
@@ -33,7 +33,7 @@ use std::ops::Range;
 /// A number that stands for a field value: equal numbers, equal values.
 type Number = usize;
 
-/// What a number stands for.
+/// Meaning of a value number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Meaning {
     /// A value that no operation defines.
@@ -41,9 +41,9 @@ enum Meaning {
     /// A constant, by the first place that it has in the pool.
     Constant(u32),
     Operation(FieldOp, Number, Number),
-    /// So many times a number that is no multiple itself, however it was made.
+    /// Multiple of a number that is no multiple itself, in any order of additions.
     Multiple(Number, u64),
-    /// The sum of these products, ascending, in whatever order it was made.
+    /// Sum of these products, ascending, in any order of additions.
     Products(Vec<Term>),
 }
 
@@ -52,7 +52,7 @@ type Term = (Number, bool);
 
 struct Numbering<'a> {
     numbers: HashMap<Meaning, Number>,
-    /// The numbers that are multiples, with what of.
+    /// Numbers that are multiples, with their base and factor.
     multiples: HashMap<Number, (Number, u64)>,
     /// The products of the numbers that are one, or a sum of a few.
     products: HashMap<Number, Vec<Term>>,
@@ -98,7 +98,7 @@ impl<'a> Numbering<'a> {
         number
     }
 
-    /// Where the pool first has the constant of a place. Equal ones may share a slot.
+    /// First place in the pool of the constant at place `id`. Equal constants may share a slot.
     fn first_place(&self, id: u32) -> u32 {
         let constant = &self.constants[id as usize];
         let place = self.constants.iter().position(|other| other == constant);
@@ -136,7 +136,7 @@ impl<'a> Numbering<'a> {
         Some(Meaning::Products(in_order(x.iter().copied().chain(subtracted))))
     }
 
-    /// The number of so many times a number, at least once; none if that is no small multiple.
+    /// Number of `factor` times a number, at least once; `None` if that is no small multiple.
     fn times(&mut self, number: Number, factor: u64) -> Option<Number> {
         let (of, times) = self.multiples.get(&number).copied().unwrap_or((number, 1));
         match factor {
@@ -194,11 +194,11 @@ pub struct Evidence<'a> {
     pub source: &'a Program,
     /// The program as it was lowered.
     pub lowered: &'a Program,
-    /// Where its values are said to be.
+    /// Claimed slots of its values.
     pub allocation: &'a Allocation,
-    /// Where its blocks are said to be.
+    /// Claimed positions of its blocks.
     pub blocks: &'a [LoweredBlock],
-    /// Where code is said to be that moves the state of sequences on the stack.
+    /// Claimed positions of code that moves the state of sequences on the stack.
     pub ways: &'a [HeldWay],
     /// The bytes.
     pub code: &'a Code,
@@ -251,7 +251,7 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
     Ok(())
 }
 
-/// What the values of a function are.
+/// Value numbers of a function.
 enum Source {
     /// Numbers of [`Numbering`].
     Slots(Vec<Number>),
@@ -329,7 +329,7 @@ fn reach(function: &Function, region: &Region, firsts: &mut BTreeSet<Value>) -> 
     true
 }
 
-/// Whether control is a loop whose count is known to be 0.
+/// True if control is a loop with the constant count 0.
 fn has_no_turn(function: &Function, control: &Control) -> bool {
     let ControlKind::Repeat { count, .. } = control.kind else { return false };
     matches!(&function.words[count.0 as usize], WordDef::Constant(count) if count.is_zero())
@@ -418,7 +418,7 @@ pub(crate) fn item_bytes<'a>(code: &'a Code, items: &Range<usize>) -> Result<&'a
     Ok(&code.bytes[first.start..last.end])
 }
 
-/// All lanes are read before any is written. Reads what is known and writes the slots `own` only.
+/// All lanes are read before any is written. Reads defined slots only and writes the slots `own` only.
 fn execute(
     numbering: &mut Numbering<'_>,
     own: &BTreeSet<Slot>,
@@ -451,7 +451,8 @@ fn execute_sum(
     Ok(())
 }
 
-/// What a sum of products is, which may be written to its slot.
+/// Value number of a sum of products, which may be written to its slot. Fails if the slot belongs to no value of the
+/// block.
 fn number_of_sum(
     numbering: &mut Numbering<'_>,
     own: &BTreeSet<Slot>,
@@ -618,7 +619,8 @@ function f1 "start" () -> () values 20 {
         Some(all)
     }
 
-    /// What `lanes` make of slots with values at random; small numbers mod a prime tell maps apart well enough.
+    /// Slots after `lanes`, from pseudo-random values: distinct maps differ with high probability, modulo a 32-bit
+    /// prime.
     fn run(lanes: &[Vec<SlotOp>]) -> Vec<u64> {
         const M: u64 = 4_294_967_291;
         let mut slots: Vec<u64> =
@@ -640,8 +642,8 @@ function f1 "start" () -> () values 20 {
         slots
     }
 
-    /// Turns every bit of every block. What then leaves another value in a slot that somebody needs, or in one that is
-    /// none of the block's business, must be found.
+    /// Turns every bit of every block. Each turn that changes a slot with a later reader, or a slot outside the block,
+    /// must be found.
     #[test]
     fn every_turned_bit_of_a_block_that_matters_is_found() {
         let program = text::parse(TEXT).unwrap();
@@ -737,13 +739,13 @@ function f1 "start" () -> () values 20 {
         .replace("bytes 48", "bytes 32")
     }
 
-    /// What a block's bytes make of memory, if they leave the stack as it was and read what is there.
+    /// Memory after a block's bytes; `None` if they change the stack or read an address without a value.
     fn run_words(code: &[u8], memory: BTreeMap<BigUint, BigUint>) -> Option<BTreeMap<BigUint, BigUint>> {
         let (memory, stack) = carry_out(code, memory, Vec::new())?;
         stack.is_empty().then_some(memory)
     }
 
-    /// The same where blocks are stack and memory code: whatever runs differently must be found.
+    /// The same for blocks that are stack and memory code: each turn that changes the execution must be found.
     #[test]
     fn every_turned_bit_of_a_block_of_words_that_matters_is_found() {
         let program = text::parse(&text_of_words()).unwrap();
@@ -883,7 +885,7 @@ function f1 "start" () -> () values 20 {
         }
     }
 
-    /// How a state is held depends on the modulus: four times a short one is a word, twice a long one is none.
+    /// The form of a state depends on the modulus: four times a short one fits a word, twice a long one does not.
     #[test]
     fn what_was_found_for_one_modulus_is_not_taken_for_another() {
         let sequence = "constant c0 = 0x1 function f0 \"start\" () -> () values 24 { word w0 = defined word w1 = defined \
@@ -917,8 +919,9 @@ function f1 "start" () -> () values 20 {
         assert_eq!(built.units.iter().map(holds).collect::<Vec<_>>(), [false, true, true, false]);
     }
 
-    /// Plans, signs and forms that are remembered change no code: a row of sequences, each over several moduli, is as each by itself. Some differ in
-    /// nothing but in how often a part comes, in which order its state is, or in what lies around it.
+    /// Memoised plans, signs and forms change no code: in a row of sequences, each over several moduli, every one has
+    /// the code that it has alone. Some differ only in the frequency of a part, in the order of the state, or in the
+    /// words around it.
     #[test]
     fn what_is_remembered_of_sequences_changes_nothing() {
         let moduli = [
@@ -962,7 +965,7 @@ function f1 "start" () -> () values 20 {
         assert!(2 * held > programs, "{held} of {programs} hold their state on the stack");
     }
 
-    /// The same of parts at random, of which one or the other comes often.
+    /// The same for random parts, with one or the other frequent.
     #[test]
     fn what_is_remembered_of_sequences_is_by_how_often_parts_come() {
         let mut random = 0x9e37_79b9_7f4a_7c15u64;

@@ -1,10 +1,10 @@
-//! Creation code: what a transaction or CREATE executes so that the new account has a code.
+//! Creation code: code executed by a transaction or CREATE that returns the code of the new account.
 
 use residue_isa::assembly::{AssembleError, Assembly};
 use residue_isa::opcode::evm;
 use residue_isa::{Fork, Revision};
 
-/// Code that returns `code`, with the opcodes of `fork`: it copies what stands after it.
+/// Code that returns `code`, with the opcodes of `fork`: it copies the bytes after it.
 pub fn creation(code: &[u8], revision: Revision, fork: Fork) -> Result<Vec<u8>, AssembleError> {
     let mut assembly = Assembly::for_fork(fork);
     let data = assembly.new_label();

@@ -1,4 +1,4 @@
-//! Which code is written: the hard fork whose opcodes it may have, and whether engines that read immediates otherwise must run it too.
+//! Dialects: the hard fork whose opcodes code may have, and portability to engines that read immediates in other ways.
 
 use residue_isa::assembly::{Code, Item};
 use residue_isa::{Fork, Revision, precompile};
@@ -6,15 +6,15 @@ use residue_isa::{Fork, Revision, precompile};
 use crate::error::CompileError;
 use crate::portable;
 
-/// What compiled code keeps to, beside its revision.
+/// Constraints on compiled code, beside its revision.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Dialect {
     /// The hard fork: code has no opcode that came after it.
     pub fork: Fork,
-    /// Whether it is portable: engines that skip data of PUSH only when they look for jump targets, and those that ask for a slot after
-    /// the last lane, execute it too.
+    /// True if code is portable: it also runs on engines whose jump analysis skips only data of PUSH, and on those that
+    /// require a slot after the last lane.
     pub portable: bool,
-    /// Whether it may call the precompiles that the fork has, where the program says what for.
+    /// True if code may call the fork's precompiles, for the purposes that the program names.
     pub precompiles: bool,
 }
 
@@ -24,7 +24,7 @@ impl Dialect {
         portable::exposes_operands(revision) || revision.is_strided()
     }
 
-    /// Whether code may call the precompile at this address.
+    /// True if code may call the precompile at this address.
     pub fn has_precompile(self, address: u16) -> bool {
         self.precompiles && precompile::since(address).is_some_and(|since| since <= self.fork)
     }

@@ -89,9 +89,9 @@ pub enum CompileError {
     /// More constants than there are slots.
     #[error("the program has {count} constants; {limit} slots hold them and at least one value; a table (`lookup`) holds constants in code{}", with_more(*limit))]
     Constants {
-        /// How many there are.
+        /// Number of constants.
         count: usize,
-        /// How many slots there are.
+        /// Number of slots.
         limit: u32,
     },
     /// Slots together take more bytes than a frame may have.
@@ -131,7 +131,7 @@ pub enum CompileError {
     /// Parts of a sequence that words choose are too far from the beginning of the code.
     #[error("parts that words choose end at offset {offset}; their addresses have to be at most {limit}")]
     Far {
-        /// Where they end.
+        /// End of the labels, in bytes.
         offset: usize,
         /// The last address there can be.
         limit: usize,
@@ -141,7 +141,7 @@ pub enum CompileError {
     Fork {
         /// The fork.
         fork: Fork,
-        /// What it lacks.
+        /// Missing opcode.
         opcode: &'static str,
         /// The first fork that has it.
         since: Fork,
@@ -159,7 +159,7 @@ pub enum CompileError {
     /// Portable code has a jump target, or a byte that is taken for one, where only data of PUSH is skipped. This is a mistake in the compiler.
     #[error("the code is not portable: offset {offset} is a jump target for one analysis only")]
     NotPortable {
-        /// Where.
+        /// Offset of the jump target.
         offset: usize,
     },
     /// The code could not be encoded.
@@ -170,7 +170,7 @@ pub enum CompileError {
     Judged {
         /// The function.
         function: String,
-        /// What differs.
+        /// Description of the difference.
         what: String,
     },
 }
@@ -188,7 +188,7 @@ impl From<AssembleError> for CompileError {
     }
 }
 
-/// The revisions that have more slots than so many, for the end of a message.
+/// The revisions with more than `limit` slots, for the end of a message.
 fn with_more(limit: u32) -> String {
     let mut most: Vec<(u32, Vec<&str>)> = Vec::new();
     for revision in Revision::every() {
@@ -219,9 +219,8 @@ fn shown(modulus: &BigUint) -> String {
 }
 
 impl CompileError {
-    /// Whether it says that the revision has no code for such a program: moduli that the revision does not have, or too few of them, or
-    /// inversions or comparisons; or that the code would be so long that addresses of parts that words choose do not fit two bytes, or would
-    /// need a higher stack or more memory than there is.
+    /// True if the revision has no code for such a program: unsupported or too few moduli, inversions or comparisons;
+    /// addresses of chosen parts beyond two bytes; too high a stack or too much memory.
     pub fn is_inexpressible(&self) -> bool {
         use CompileError::{
             EvenModulus, Factor, Far, FixedField, Height, Inversion, Memory, OnlyWidth, Order, Subprogram, Width,
@@ -273,7 +272,7 @@ mod tests {
         residue_pages::hold("docs/ir.md", "limits of code", &format!("| | at most |\n|---|---:|\n{rows}"));
     }
 
-    /// Products that are all needed at once, so many.
+    /// `count` products that are all needed at once.
     fn at_once(count: usize) -> String {
         let ops: String = (1..count).map(|value| format!("v{value} = mul v{} v{}\n", value - 1, value - 1)).collect();
         let sums: String = (0..count - 1)

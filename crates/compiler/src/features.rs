@@ -1,4 +1,5 @@
-//! What a revision has of what programs ask for, how much it does as one, and what is refused where it has not.
+//! Features of revisions: support for the feature tests of programs, limits of rows, and rejection of unsupported
+//! programs.
 
 use crate::dialect::Dialect;
 use crate::error::CompileError;
@@ -17,8 +18,8 @@ use residue_passes::rows::Sizes;
 use residue_passes::{Limits, Slot};
 use std::borrow::Cow;
 
-/// How much is made as one: any number of slots are loaded and stored by one instruction, and what is read of calldata together may
-/// have a word between elements.
+/// Limits of rows: one instruction loads or stores any number of slots; elements of calldata read together may have a
+/// word between them.
 const LIMITS: Limits = Limits { values_max: SLOTS_MAX, gap_bytes_max: 32, moved_whole: None };
 
 /// The same for a program, whose elements are moved as they are, or with zeros in front of them too where there is an instruction for that.
@@ -32,7 +33,7 @@ pub(crate) fn limits(program: &Program, revision: Revision) -> Limits {
     Limits { moved_whole: revision.slot_rules().and_then(sizes), ..LIMITS }
 }
 
-/// How many slots a revision has, before portable code leaves some out.
+/// Number of slots of a revision, before portable code excludes some.
 pub(crate) fn slot_limit(revision: Revision) -> Slot {
     match revision.family() {
         Family::Words => target::words::SLOT_LIMIT,
@@ -40,7 +41,7 @@ pub(crate) fn slot_limit(revision: Revision) -> Slot {
     }
 }
 
-/// Whether `revision` has what the program asks for.
+/// True if `revision` has the feature.
 pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialect, feature: Feature) -> bool {
     match feature {
         Feature::PowersOfTwo => revision.slot_rules().is_some_and(|rules| rules.moduli.powers_of_two),
@@ -133,8 +134,8 @@ pub(crate) fn with_modulus(program: &Program, revision: Revision) -> Result<Cow<
     }
 }
 
-/// Refuses a modulus that the revision has not: too long or even, whatever the program does with it, and one that is merely of another
-/// field or width than the revision's only one where the program has elements.
+/// Rejects a modulus that the revision lacks: one that is too long or even, in any program, and one of another field or
+/// width than the revision's only one, in programs with elements.
 pub(crate) fn require_modulus(program: &Program, revision: Revision) -> Result<(), CompileError> {
     let bits = program.modulus.bits();
     let widest = match program.modulus.known() {
@@ -196,7 +197,7 @@ mod tests {
     use residue_passes::SmallMultiples;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// Programs that operate on nothing, over the modulus that stands for `M`, of which `T` is one less.
+    /// Programs without field operations, over the modulus written `M`; `T` is M − 1.
     const BODIES: [&str; 11] = [
         "function f0 \"start\" () -> () values 0 { }",
         "constant c0 = T function f0 \"start\" () -> () values 0 { word w0 = 0x1 return_word w0 }",
@@ -258,7 +259,7 @@ mod tests {
         assert!(panicked.is_empty(), "{} panic, among them {:?}", panicked.len(), &panicked[..panicked.len().min(20)]);
     }
 
-    /// Whoever asks is answered, and needs no modulus for what is left.
+    /// Feature tests are resolved, and the rest needs no modulus.
     #[test]
     fn a_program_that_asks_has_a_modulus_where_there_is_one() {
         let wide = format!("0x1{}", "0".repeat(255) + "1");

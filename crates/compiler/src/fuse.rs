@@ -18,20 +18,20 @@ use residue_isa::{FieldInstruction, FieldOp, Lanes};
 use residue_passes::{Cost, Slot, SlotOp};
 use waiting::Waiting;
 
-/// How many ready operations may join a run; more find little more.
+/// Number of ready operations that may join a run; more improve little.
 const WINDOW: usize = 96;
 
-/// How many ready operations may lead one; more find nothing more on the pairing.
+/// Number of ready operations that may lead one; more do not improve the pairing.
 const LEADERS: usize = 24;
 
-/// How often the code that is kept is fused, with chance between progressions that are nearly as good: 8 times save 2 per cent of
-/// the pairing's code, 64 times another half.
+/// Number of times that kept code is fused, with random choices between progressions that are nearly as good: 8 times
+/// save 2 per cent of the pairing's code, 64 times another half.
 const ATTEMPTS: u64 = 8;
 
 /// No bound on where lanes stride.
 pub const ANYWHERE: Slot = 2 * 255;
 
-/// What operations cost where they are fused.
+/// Cost of operations as fused instructions.
 #[derive(Debug, Clone, Copy)]
 pub struct Fused<'a> {
     /// As for [`fuse`].
@@ -49,7 +49,7 @@ impl Cost for Fused<'_> {
 /// Slots that there can be.
 const SLOTS: usize = 256;
 
-/// Instructions that do what `ops` do one after the other. Where there are several lanes, the slots after the last ones are not beyond `end`.
+/// Instructions equivalent to `ops` in order. With several lanes, the slots after the last ones are at most `end`.
 pub fn fuse(ops: &[SlotOp], end: Slot) -> Vec<FieldInstruction> {
     let order = Order::new(ops);
     attempt(ops, Waiting::new(&order, end), 0, usize::MAX).expect("there is no bound")

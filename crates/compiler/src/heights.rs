@@ -1,9 +1,10 @@
 //! The height of the stack at every item of a program, and the most that it comes to.
 //!
-//! One walk over the items, functions before those that they call: a word or a label that is pushed makes the stack one higher, an opcode does
-//! what its row says. Where control arrives by a jump, the stack is as high as it was before the label was pushed, since a jump takes what lies
-//! above: so a return address that lies below others is arrived at when they are gone, and a function is as high as the highest place that calls
-//! it. What goes by way of memory, or lies under other words, is said by lowering ([`Arrivals`]).
+//! One walk over the items, functions before their callees: pushing a word or a label raises the stack by one, an
+//! opcode changes it as its row says. At the target of a jump the stack is as high as it was before the label was
+//! pushed, since a jump takes the words above: so control arrives at a return address below others when they are gone,
+//! and a function starts at the height of its highest call. Lowering lists the labels that go through memory or lie
+//! under other words ([`Arrivals`]).
 //!
 //! Judge: `conformance/tests/conformance/compiled_programs.rs` holds it to the stack at each instruction that random programs execute.
 
@@ -164,7 +165,7 @@ impl<'a> Walk<'a> {
         !(ends || self.has_subroutines && opcode == RETURNSUB)
     }
 
-    /// Control may come to a label, if there is one, when what lies above its place on the stack is gone.
+    /// Control may reach a label, if there is one, when the words above its place on the stack are gone.
     fn target(&mut self, label: Option<LabelId>, height: usize) {
         if let Some(label) = label {
             self.target_at(label, height + self.arrivals.above.get(&label).copied().unwrap_or(0));
@@ -208,7 +209,7 @@ mod tests {
         assert_eq!(highest(code.items(), (Revision::Evm, ORIGIN), &arrivals).words, words);
     }
 
-    /// Pushes so many words, drops them and jumps.
+    /// Pushes `words` words, drops them and jumps.
     fn function(code: &mut Assembly, label: LabelId, words: usize) {
         code.label(label);
         (0..words).for_each(|word| _ = code.push(word));

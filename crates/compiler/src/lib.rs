@@ -1,8 +1,8 @@
 //! The compiler: a field program becomes bytecode for a revision, and every compilation is judged.
 //!
-//! First come the passes that know no machine ([`residue_passes`]): operations are shared and dropped, values placed in slots.
-//! Then `lower` emits control, words and calls; a [`target`] supplies what revisions differ in; [`fuse`] makes lanes;
-//! [`check`] reads the bytes back and compares them with the source.
+//! First come the passes that know no machine ([`residue_passes`]): operations are shared and dropped, values placed in
+//! slots. Then `lower` emits control, words and calls; a [`target`] supplies the code that depends on the revision;
+//! [`fuse`] makes lanes; [`check`] reads the bytes back and compares them with the source.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
@@ -68,15 +68,15 @@ pub struct Compiled {
     pub revision: Revision,
     /// Slots that it uses, constants included.
     pub slots: u32,
-    /// Bytes of memory that it uses whatever its input; arrays without a fixed size come on top.
+    /// Bytes of memory for any input; arrays without a fixed size come on top.
     pub memory_bytes: u32,
-    /// Words that the stack has at most, whatever the input: not more than 1,024.
+    /// Maximum height of the stack for any input, in words: at most 1,024.
     pub stack_words: usize,
     /// Field instructions in the code.
     pub field_instructions: usize,
     /// Operations in the program's blocks, after simplification.
     pub operations: usize,
-    /// Which function each byte comes from.
+    /// Function of each byte.
     pub source_map: SourceMap,
     /// Bytes of instructions; the rest of the code is data.
     pub instruction_bytes: usize,
@@ -163,7 +163,7 @@ impl<'a> Prepared<'a> {
         Self { source, simplified: Cow::Owned(simplified), multiples, fusions: Arc::default() }
     }
 
-    /// The same without what it borrows.
+    /// The same without borrows.
     pub fn into_owned(self) -> Prepared<'static> {
         let Self { source, simplified, multiples, fusions } = self;
         let [source, simplified] = [source, simplified].map(|program| Cow::Owned(program.into_owned()));
@@ -180,7 +180,8 @@ impl<'a> Prepared<'a> {
         self.specialised(revision, dialect).compile(schedule)
     }
 
-    /// It as `revision` and `dialect` want it: questions to the interface are answered, and made is what the revision has instructions for.
+    /// The program specialised for `revision` and `dialect`: feature tests are resolved, and operations gathered for
+    /// the revision's instructions.
     pub fn specialised(&self, revision: Revision, dialect: Dialect) -> Specialised<'_> {
         let [mut source, mut simplified] = [&self.source, &self.simplified].map(|program| Cow::Borrowed(&**program));
         let is_as_written = !asks(&source);
@@ -293,7 +294,7 @@ struct Built {
     units: Vec<Unit>,
     memory_bytes: u32,
     stack_words: usize,
-    /// Where the last function ends.
+    /// Label at the end of the last function.
     fail: LabelId,
     items: Vec<Item>,
     code: Code,
@@ -309,12 +310,12 @@ struct Unit {
     target: Box<dyn Target>,
     blocks: Vec<LoweredBlock>,
     ways: Vec<HeldWay>,
-    /// Where each function begins.
+    /// Label at the start of each function.
     begins: Vec<LabelId>,
 }
 
 impl Built {
-    /// Whether a block has values in memory for lack of room.
+    /// True if a block spills values to memory.
     fn lacks_room(&self) -> bool {
         let lacks_room = |target: &dyn Target| {
             target.words().is_some_and(target::words::Words::lacks_room)
@@ -328,7 +329,7 @@ impl Built {
         self.units.iter().any(|unit| unit.target.wide().is_some())
     }
 
-    /// Whether the state of a sequence stays on the stack.
+    /// True if the state of a sequence stays on the stack.
     fn holds_state(&self) -> bool {
         self.units.iter().any(|unit| unit.target.words().is_some_and(target::words::Words::holds_state))
     }
@@ -437,13 +438,13 @@ fn build(
 /// The last offset that a cell of chosen parts has room for.
 const CHOSEN_MAX: usize = 0xffff;
 
-/// Where slots that are words of memory begin: after what a given modulus is set up by.
+/// Offset of slots that are words of memory: after the scratch memory for setting up a given modulus.
 fn words_base_bytes(programs: &[&Program], revision: Revision) -> u32 {
     let has_given = programs.iter().any(|program| program.modulus.known().is_none());
     if revision.family() == Family::Words && has_given { target::words::SCRATCH_BYTES } else { 0 }
 }
 
-/// What is left of a part when its program is no longer borrowed.
+/// Part without the borrow of its program.
 type Placed = (Allocation, Vec<Slot>, u32, Box<dyn Target>, lower::LoweredUnit);
 
 /// `simplified` with the constants that a target wants.
@@ -478,12 +479,12 @@ struct Part<'a> {
     spare: Slot,
     slots: u32,
     target: Box<dyn Target>,
-    /// Whether its modulus is set where it is entered, and not when the program begins.
+    /// True if its modulus is set at the entry of the part, not at the start of the program.
     is_late: bool,
 }
 
 impl Part<'_> {
-    /// Whether it has elements: without them it needs no modulus.
+    /// True if it has elements: without elements it needs no modulus.
     fn has_elements(&self) -> bool {
         has_elements(self.program)
     }
@@ -494,14 +495,14 @@ impl Part<'_> {
     }
 }
 
-/// Whether a program has elements.
+/// True if a program has elements.
 fn has_elements(program: &Program) -> bool {
     let has_values = |function: &residue_ir::Function| function.value_count > 0;
     program.functions.iter().any(has_values) || reads_constants(program)
 }
 
-/// Whether the modulus of a subprogram, if it is known, is better set where it is entered: the program enters it at places of which one run
-/// passes one at most, and that once.
+/// True if the known modulus of a subprogram should be set at its entry: a run passes at most one of its entries, and
+/// that once.
 fn is_entered_late(programs: &[&Program], subprogram: usize) -> bool {
     let is_entry = |statement: &Statement| matches!(statement, Statement::Effect(Effect::Enter { subprogram: SubprogramId(number), .. }) if *number == subprogram);
     let mut entries = 0;
@@ -512,7 +513,7 @@ fn is_entered_late(programs: &[&Program], subprogram: usize) -> bool {
     entries > 0 && entries == once(&programs[0].entry().body, &is_entry) && paths::most(programs, &counted) == 1
 }
 
-/// How many statements of this kind stand where a region that is passed once passes once at most.
+/// Number of statements of this kind that are executed at most once each time the region is.
 fn once(region: &Region, is_one: &dyn Fn(&Statement) -> bool) -> usize {
     let statements = region.statements.iter().map(|statement| match statement {
         Statement::Control(control) if matches!(control.kind, ControlKind::Branch { .. }) => {
@@ -523,7 +524,7 @@ fn once(region: &Region, is_one: &dyn Fn(&Statement) -> bool) -> usize {
     statements.sum()
 }
 
-/// Whether something but an operation reads a constant.
+/// True if an effect reads a constant.
 fn reads_constants(program: &Program) -> bool {
     let mut reads = false;
     program.for_each_effect(&mut |effect| reads |= effect.operands().next().is_some());
@@ -571,7 +572,7 @@ fn part<'a>(
     Ok(Part { program, rows, allocation, constant_slots, spare, slots, target, is_late })
 }
 
-/// What lowers for the revision's family.
+/// Target of the revision's family.
 fn make_target(
     (program, context, is_late, rows): (&Program, u32, bool, &Rows<'_>),
     words: target::words::Rules,
@@ -611,7 +612,7 @@ fn make_target(
     Box::new(target::mont_slots::MontSlots::new(revision, modulus, &derived.given, places, addition, uses_mont, code))
 }
 
-/// Refuses more bytes of slots than the revision has, in what one run can set up.
+/// Rejects more bytes of slots than the revision has, over all parts that one run can set up.
 fn require_slot_bytes(parts: &[Part<'_>], revision: Revision) -> Result<(), CompileError> {
     let Some(rules) = revision.slot_rules() else { return Ok(()) };
     let mut taken = Vec::new();

@@ -1,9 +1,10 @@
-//! Lowering: control, words and calls of a placed program become code; the target supplies what revisions differ in.
+//! Lowering: control, words and calls of a placed program become code; the target supplies the code that depends on the
+//! revision.
 //!
-//! The stack is known at every point: under everything lies the return address of the function, unless it is a subroutine, above it the words that
-//! are kept (results of comparisons, bound words, loop counters) until their region ends. Memory holds, from the bottom:
-//! what the target needs, scratch memory, the variables, the output, arrays of fixed size, and after them one record for each index of
-//! the unbounded arrays.
+//! The stack is known at every point: under everything lies the return address of the function, unless it is a
+//! subroutine, above it the words that are kept (results of comparisons, bound words, loop counters) until their region
+//! ends. Memory holds, from the bottom: memory of the target, scratch memory, the variables, the output, arrays of
+//! fixed size, and after them one record for each index of the unbounded arrays.
 
 mod calls;
 mod choice;
@@ -52,7 +53,7 @@ use sequence::Entrances;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Where the items of a block are in the assembly, for the checker.
+/// Position of a block's items in the assembly, for the checker.
 #[derive(Debug, Clone)]
 pub struct LoweredBlock {
     /// The function.
@@ -61,18 +62,18 @@ pub struct LoweredBlock {
     pub first: Value,
     /// Its items.
     pub items: Range<usize>,
-    /// What lies on the stack before and after it, if anything does.
+    /// Stack before and after it, if it has values there.
     pub held: Option<HeldEnds>,
 }
 
-/// What lowering leaves beside the assembly.
+/// Results of lowering, beside the assembly.
 #[derive(Debug)]
 pub(crate) struct Lowered {
     /// The program, then its subprograms.
     pub units: Vec<LoweredUnit>,
-    /// Where a failed requirement goes: the end of all functions.
+    /// Jump target of failed requirements: the end of all functions.
     pub fail: LabelId,
-    /// Bytes of memory that the program uses whatever its input.
+    /// Bytes of memory for any input.
     pub memory_bytes: u32,
     /// Labels whose addresses have to fit the cells of a word, and how many bytes after them do too.
     pub near: Vec<(LabelId, usize)>,
@@ -82,14 +83,14 @@ pub(crate) struct Lowered {
     pub stack_words: usize,
 }
 
-/// The same of a program or subprogram.
+/// The same for a program or subprogram.
 #[derive(Debug)]
 pub(crate) struct LoweredUnit {
     /// Every block with operations.
     pub blocks: Vec<LoweredBlock>,
-    /// What moves the state of sequences that stays on the stack.
+    /// Code that moves states of sequences on the stack.
     pub ways: Vec<HeldWay>,
-    /// Where each function begins.
+    /// Label at the start of each function.
     pub begins: Vec<LabelId>,
 }
 
@@ -116,7 +117,7 @@ const CUTS: [Cuts; 3] = [
     Cuts { block_words: 32, steps: 8 },
 ];
 
-/// Writes the program and its subprograms, of which `parts` has at least one, to `code`, whose offset 0 is `origin`.
+/// Writes the program and its subprograms, at least one part, to `code`, with its offset 0 at `origin`.
 pub(crate) fn lower(parts: &[Part<'_>], of: (Revision, LabelId), code: &mut Assembly) -> Result<Lowered, CompileError> {
     let before = code.clone();
     let mut refused = None;
@@ -161,7 +162,7 @@ fn too_high(parts: &[Part<'_>], lowered: &Lowered, found: Highest, code: &Assemb
     CompileError::Height { function, words: found.words, limit: HEIGHT_MAX }
 }
 
-/// The same with what becomes of dead words, one way after the other, until no word lies too deep.
+/// The same with one treatment of dead words after the other, until no live word lies too deep.
 fn lower_in_reach(
     parts: &[Part<'_>],
     of: (Revision, LabelId),
@@ -178,7 +179,7 @@ fn lower_in_reach(
     lower_with(parts, of, code, (DeadWords::DroppedFrom(2), cuts))
 }
 
-/// The same, with what becomes of dead words and what is cut.
+/// The same, with a treatment of dead words and the cuts.
 fn lower_with(
     parts: &[Part<'_>],
     (revision, origin): (Revision, LabelId),
@@ -271,15 +272,15 @@ fn order(parts: &[Part<'_>]) -> Vec<usize> {
 
 /// The labels of a program or subprogram.
 struct Entered {
-    /// How its functions are called.
+    /// Calling conventions of its functions.
     conventions: Conventions,
-    /// Where its functions begin: at the target of jumps, where a subroutine has one before its entry.
+    /// Starts of its functions: the jump target, which a subroutine may have before its entry.
     begins: Vec<LabelId>,
-    /// Where its functions are entered.
+    /// Entries of its functions.
     entries: Vec<LabelId>,
-    /// Where its tables are.
+    /// Labels of its tables.
     tables: Vec<LabelId>,
-    /// Where rows of them are that steps carry.
+    /// Labels of table rows that steps carry.
     rows: HashMap<(TableId, usize), LabelId>,
 }
 
@@ -360,7 +361,7 @@ fn tables(part: &Part<'_>, unit: &Entered, pushed: &HashSet<LabelId>, code: &mut
 /// A word with fewer words above it can be copied to the top.
 const DUP_DEPTH_MAX: u8 = 16;
 
-/// What lies on the stack.
+/// Entry of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
     /// The return address, or an operand of the expression being computed, or a loop's bound.
@@ -377,16 +378,16 @@ struct Lowering<'a> {
     program: &'a Program,
     allocation: &'a Allocation,
     parts: &'a [Part<'a>],
-    /// Which of the parts this is.
+    /// Number of the part.
     unit: usize,
     units: &'a [Entered],
-    /// Where memory is zero from when the program begins.
+    /// Offset from which memory is zero at the start of the program.
     zero_from: u32,
     number: usize,
     function: &'a Function,
     rows: &'a [Row<'a>],
     placement: &'a Placement,
-    /// How often each value of the function is read; empty where no instruction makes sums.
+    /// Number of reads of each value of the function; empty if no instruction makes sums.
     readings: HashMap<Value, usize>,
     layout: &'a Layout,
     fail: LabelId,
@@ -422,20 +423,20 @@ struct Lowering<'a> {
 struct Cuts {
     /// A block whose own words on the stack are more than that becomes two, with values in memory between them.
     block_words: usize,
-    /// A sequence pushes the addresses of so many steps, and those of the others later.
+    /// A sequence pushes the addresses of this many steps, and those of the others later.
     steps: usize,
 }
 
-/// What becomes of kept words that are never read again but lie under others.
+/// Treatment of dead kept words below live ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DeadWords {
     /// They stay until their region ends, which costs least.
     Left,
-    /// They go where the stack has so many words or more.
+    /// They are dropped if the stack has this many words or more.
     DroppedFrom(usize),
 }
 
-/// Whether control reaches the end of a region.
+/// Reachability of the end of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flow {
     Continues,
@@ -443,7 +444,7 @@ enum Flow {
 }
 
 impl<'a> Lowering<'a> {
-    /// Whether the whole program starts with this function. A subprogram is called.
+    /// True if the whole program starts with this function. A subprogram is called.
     fn is_start(&self) -> bool {
         self.unit == 0 && self.number + 1 == self.program.functions.len()
     }

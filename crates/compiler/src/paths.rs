@@ -1,10 +1,12 @@
-//! Ways through a program: what one run can enter, where it ends, and which variables it sets first.
+//! Paths through a program: the subprograms that one run can enter, the ends of the program, and the variables that it
+//! sets first.
 
 use foldhash::{HashSet, HashSetExt};
 use residue_ir::Effect;
 use residue_ir::program::{ControlKind, Program, Region, Statement, SubprogramId, VariableId};
 
-/// Whether a subprogram, or the region of `programs`, the program and its subprograms, always ends the program.
+/// True if a region, or a subprogram that it enters last, always ends the program. `programs` are the program and its
+/// subprograms.
 pub(crate) fn ends(programs: &[&Program], region: &Region) -> bool {
     match region.statements.last() {
         Some(Statement::Effect(Effect::Enter { subprogram: SubprogramId(number), .. })) => {
@@ -26,7 +28,7 @@ pub(crate) fn most(programs: &[&Program], counted: &dyn Fn(SubprogramId) -> usiz
     called + most_of(programs, &start.body, counted, 0)
 }
 
-/// The same of a region, after which `after` is counted on the ways that come to its end.
+/// The same for a region; `after` is the count after its end, on paths that reach it.
 fn most_of(programs: &[&Program], region: &Region, counted: &dyn Fn(SubprogramId) -> usize, after: usize) -> usize {
     region.statements.iter().rev().fold(after, |after, statement| match statement {
         Statement::Effect(Effect::Enter { subprogram, .. }) => {
@@ -45,8 +47,8 @@ fn most_of(programs: &[&Program], region: &Region, counted: &dyn Fn(SubprogramId
     })
 }
 
-/// The variables that every run sets before it reads them: those that the starts of the program, the first of `programs`, and of what it enters
-/// set outside of control before anything else has to do with them.
+/// The variables that every run sets before it reads them: set by the starts of the program, the first of `programs`,
+/// and of its subprograms, outside of control, before any other use.
 pub(crate) fn set_first(programs: &[&Program]) -> HashSet<VariableId> {
     let mut found = SetFirst { programs, named: HashSet::new(), set: HashSet::new() };
     found.start(0);
@@ -75,7 +77,7 @@ impl SetFirst<'_> {
         }
     }
 
-    /// Whatever a statement of this unit may have to do with.
+    /// Notes the variables that a statement of this unit may use.
     fn name(&mut self, unit: usize, statement: &Statement) {
         match statement {
             Statement::Block(_) => {}
@@ -132,7 +134,7 @@ mod tests {
         assert_eq!(most(&programs, &|SubprogramId(number)| [1, 10, 100][number]), expected, "{body}");
     }
 
-    /// Whether the first of two variables is set first by a start with this body.
+    /// Checks whether a start with this body sets the first of two variables before reading it.
     fn check_set(body: &str, expected: bool) {
         let text = format!(
             "program \"p\" modulus 0x61 variable x0 \"a\" variable x1 \"b\"

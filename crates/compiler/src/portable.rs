@@ -1,12 +1,14 @@
-//! Portable code: what engines execute alike that read the specifications differently.
+//! Portable code: code that runs alike on engines that read the specifications differently.
 //!
-//! Some analyse jumps as if only PUSH had data: go-ethereum's branches of EVMMAX and evmone's do. To them a byte 0x5b in the immediate of a field
-//! instruction is a jump target, and one from 0x60 to 0x7f hides targets after it. And EIP-6690 of 2024, taken literally, asks that
-//! index + stride · count be a slot, or the number of slots, where its author's programs go by count − 1.
+//! Some analyse jumps as if only PUSH had data: go-ethereum's branches of EVMMAX and evmone's do. To them a byte 0x5b
+//! in the immediate of a field instruction is a jump target, and one from 0x60 to 0x7f hides targets after it. And
+//! EIP-6690 of 2024, taken literally, requires index + stride · count to be a slot, or the number of slots, whereas its
+//! author's programs assume count − 1.
 //!
-//! So portable code has immediates without such bytes, as EIP-8024 has it for SWAPN: slots whose numbers are such bytes stay empty,
-//! and lanes with such a stride or count are made by several instructions. Where there are strides, one more slot is declared, and
-//! lanes that would stride over the end are made by several instructions too. What comes out is looked at by both analyses.
+//! So portable code has immediates without such bytes, as EIP-8024 has it for SWAPN: slots whose numbers are such bytes
+//! stay empty, and lanes with such a stride or count are made by several instructions. In revisions with strides one
+//! more slot is declared, and lanes that would stride over the end are made by several instructions too. The result is
+//! checked by both analyses.
 
 use num_bigint::BigUint;
 use residue_isa::assembly::Code;
@@ -23,11 +25,11 @@ use crate::target::evm384;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SlotNames {
     usable: Vec<Slot>,
-    /// Whether constants may stand apart, with empty slots between them.
+    /// True if constants need not be contiguous: empty slots may lie between them.
     gaps: bool,
 }
 
-/// What stands in the slots after a program's values.
+/// Slots after a program's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AfterValues {
     /// A slot that no value has.
@@ -46,7 +48,7 @@ impl SlotNames {
         Self { usable, gaps: avoids && revision.family() == Family::Memory384 }
     }
 
-    /// How many slots are left for values beside constants and a spare one.
+    /// Number of slots left for values beside constants and a spare one.
     pub fn room(&self, constants: usize) -> Option<Slot> {
         let last =
             (0..=self.usable.len().checked_sub(constants)?).rev().find(|&first| self.is_run(first, constants))?;
@@ -69,13 +71,13 @@ impl SlotNames {
         AfterValues { spare: self.usable[spare], first_constant: self.usable[first] }
     }
 
-    /// Whether `count` constants can stand from this usable slot on.
+    /// True if `count` constants fit from this usable slot on.
     fn is_run(&self, first: usize, count: usize) -> bool {
         let run = self.usable.get(first..first + count);
         run.is_some_and(|run| self.gaps || run.windows(2).all(|pair| pair[0] + 1 == pair[1]))
     }
 
-    /// Constants that all come from data, which has empty slots where names are not usable; what stands after the constants has a
+    /// Constants that all come from data, which has empty slots at unusable names; the slot after the constants has a
     /// usable name too.
     pub fn given(&self, constants: &[BigUint], first: Slot) -> Derived {
         let from = self.usable.iter().position(|&slot| slot == first).expect("it was chosen among these");
@@ -94,13 +96,13 @@ impl SlotNames {
     }
 }
 
-/// Whether a byte of an immediate means nothing to jump analysis that takes it for an opcode.
+/// True if an immediate byte is harmless to jump analysis that takes it for an opcode.
 pub(crate) fn is_harmless(byte: u8) -> bool {
     byte != JUMPDEST && !(PUSH1..=PUSH32).contains(&byte)
 }
 
-/// Whether jump analysis that knows of PUSH only takes the operands of arithmetic for opcodes: they are in an immediate, and no byte of
-/// a PUSH stands before them.
+/// True if jump analysis that knows only PUSH takes the operands of arithmetic for opcodes: they are immediates without
+/// a PUSH before them.
 pub(crate) fn exposes_operands(revision: Revision) -> bool {
     let opcode = revision.arithmetic_opcode(residue_isa::FieldOp::Add);
     let mut zeros: Vec<u8> = revision.opcode_bytes(opcode).collect();

@@ -1,5 +1,5 @@
-//! Where code comes from: the function of the program that each byte was lowered from, and for field instructions the named
-//! stretches of its text ([`residue_ir::scope`]) too.
+//! Source map of code: the function of the program for each byte, and for field instructions the named stretches of its
+//! text ([`residue_ir::scope`]) too.
 //!
 //! The map is read back from the finished code, as the checker reads it; nothing in the compiler has to keep it up to date.
 
@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 /// The functions of a program by the bytes that they became, in the order of the code, and the origin of their operations.
 ///
-/// What the target puts in front of the program belongs to the function that begins it. Bytes of no function are data, and
-/// the end that a failed requirement jumps to.
+/// The target's prologue belongs to the start function. Bytes without a function are data and the jump target of failed
+/// requirements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceMap {
     functions: Vec<(String, Range<usize>)>,
@@ -33,7 +33,7 @@ pub struct SourceMap {
 /// One field instruction, with the pushes of its operands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// Where it is.
+    /// Its bytes.
     pub bytes: Range<usize>,
     /// The path of each of its lanes, for [`SourceMap::path`].
     pub lanes: Vec<usize>,
@@ -92,8 +92,8 @@ impl SourceMap {
         self.paths.iter().flatten().map(|name| &**name)
     }
 
-    /// Where the byte at `offset` comes from, for people: the function, and the stretches in it that are around all lanes of
-    /// the instruction, joined by `/`.
+    /// Source of the byte at `offset`, for people: the function, and the stretches that all lanes of the instruction
+    /// share, joined by `/`.
     pub fn name_at(&self, offset: usize) -> Option<String> {
         let (function, _) = self.function(self.function_at(offset)?)?;
         let mut parts = vec![function];
@@ -136,8 +136,8 @@ pub(crate) fn source_map(built: &Built) -> SourceMap {
     SourceMap::new(function_ranges(built), reading.spans, paths)
 }
 
-/// Where each function's code is: the start from 0, the others from their labels to the next one's. Functions of subprograms
-/// have the subprogram's name in front of theirs.
+/// Byte range of each function: the start from 0, the others from their labels to the next one's. Functions of
+/// subprograms are prefixed by the subprogram's name.
 fn function_ranges(built: &Built) -> Vec<(String, Range<usize>)> {
     let offset = |label: &LabelId| built.code.labels.get(label).copied().unwrap_or(0);
     let mut starts: Vec<(String, usize)> = Vec::new();
@@ -159,8 +159,8 @@ struct Reading {
 }
 
 impl Reading {
-    /// Reads the instructions of a block and finds the operations that they are; those that do the same on the same slots
-    /// keep their order, as each overwrites the result of the one before. `begun` has the stretches met so far.
+    /// Reads the instructions of a block and matches them with its operations; equal operations on the same slots keep
+    /// their order, as each overwrites the result of the one before. `begun` has the stretches met so far.
     fn block(
         &mut self,
         (unit, function): (&Unit, usize),

@@ -1,7 +1,7 @@
-//! What differs between revisions when a program is lowered, as one trait.
+//! Lowering that depends on the revision, as one trait.
 //!
-//! The lowering of control, words and calls in `lower` is the same for all; a target says how values are operated on,
-//! moved, compared, read from calldata and written out. Comments show the stack, its top at the right.
+//! The lowering of control, words and calls in `lower` is common to all; a target lowers operations on values, moves,
+//! comparisons, reads of calldata and output. Comments show the stack, its top at the right.
 
 pub mod evm384;
 pub mod mont_slots;
@@ -25,7 +25,7 @@ use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
 use std::collections::BTreeSet;
 
-/// How one family of revisions is lowered. Made once the number of slots is known.
+/// Lowering for one family of revisions. Made once the number of slots is known.
 pub trait Target {
     /// Bytes at the bottom of memory that the target uses for itself; variables and arrays come after.
     fn memory_bytes(&self) -> u32;
@@ -68,17 +68,17 @@ pub trait Target {
         unreachable!("no sums of products are found where no instruction makes them");
     }
 
-    /// Reads a sum of products from the start of what [`Target::sum`] wrote, and its length. None if it is anything else.
+    /// Reads a sum of products from the start of [`Target::sum`]'s code, and its length. `None` for other code.
     fn read_sum(&self, _: &[u8]) -> Option<(SlotSum, usize)> {
         None
     }
 
-    /// Whether one instruction makes products in Fp2.
+    /// True if one instruction makes products in Fp2.
     fn multiplies_fp2(&self) -> bool {
         false
     }
 
-    /// Whether it has instructions for several operations.
+    /// True if it has instructions that each do several operations.
     fn has_fused(&self) -> bool {
         self.sum_products_max() > 0 || self.multiplies_fp2() || self.multiplies_fp6()
     }
@@ -88,13 +88,13 @@ pub trait Target {
         unreachable!("no products in Fp2 are found where no instruction makes them");
     }
 
-    /// Reads products in Fp2, which all read before any is written, from the start of what [`Target::fp2`] wrote, and their length. None if it is
-    /// anything else.
+    /// Reads products in Fp2, which all read before any is written, from the start of [`Target::fp2`]'s code, and their
+    /// length. `None` for other code.
     fn read_fp2(&self, _: &[u8]) -> Option<(Vec<SlotFp2>, usize)> {
         None
     }
 
-    /// Whether one instruction makes a product in Fp6.
+    /// True if one instruction makes a product in Fp6.
     fn multiplies_fp6(&self) -> bool {
         false
     }
@@ -104,7 +104,7 @@ pub trait Target {
         unreachable!("no products in Fp6 are found where no instruction makes them");
     }
 
-    /// Reads a product in Fp6 from the start of what [`Target::fp6`] wrote, and its length. None if it is anything else.
+    /// Reads a product in Fp6 from the start of [`Target::fp6`]'s code, and its length. `None` for other code.
     fn read_fp6(&self, _: &[u8]) -> Option<(SlotFp6, usize)> {
         None
     }
@@ -115,25 +115,25 @@ pub trait Target {
     /// Makes memory reach to the end of the word at the address on the stack. [address] → []
     fn reserve(&self, code: &mut Assembly);
 
-    /// What [`Target::load`] takes below the address; returns how many words that is. [] → [operands]
+    /// Pushes the operands of [`Target::load`] below the address; returns the number of words. [] → [operands]
     fn before_load(&self, code: &mut Assembly, first: Slot, count: u32) -> usize;
 
     /// Fills `count` slots from memory. [operands, address] → []
     fn load(&self, code: &mut Assembly, first: Slot, count: u32);
 
-    /// What [`Target::store`] takes below the address; returns how many words that is. [] → [operands]
+    /// Pushes the operands of [`Target::store`] below the address; returns the number of words. [] → [operands]
     fn before_store(&self, code: &mut Assembly, first: Slot, count: u32) -> usize;
 
     /// Writes `count` slots to memory. [operands, address] → []
     fn store(&self, code: &mut Assembly, first: Slot, count: u32);
 
-    /// Whether memory has canonical big-endian values of so many bytes for [`Target::store`]; or, if they are looked at, for [`Target::load`], which halts
-    /// at one that is not below the modulus.
+    /// True if values of `size_bytes` bytes are canonical and big-endian in memory: as [`Target::store`] writes them, or, with
+    /// `are_looked_at`, as [`Target::load`] reads them, which then halts at one that is not below the modulus.
     fn has_canonical(&self, _size_bytes: u32, _are_looked_at: bool) -> bool {
         false
     }
 
-    /// Whether slots are filled from code as it stands, by [`Target::load_code`].
+    /// True if slots can be filled from code directly, by [`Target::load_code`].
     fn loads_code(&self) -> bool {
         false
     }
@@ -143,7 +143,7 @@ pub trait Target {
         unreachable!("it loads none")
     }
 
-    /// Whether there are arrays beside the slots, for [`Target::get`] and [`Target::put`].
+    /// True if it has arrays beside the slots, for [`Target::get`] and [`Target::put`].
     fn has_arrays(&self) -> bool {
         false
     }
@@ -161,7 +161,7 @@ pub trait Target {
     /// `out` becomes the inverse of `value`, 0 if it has none. Only for revisions with an instruction for that. [] → []
     fn invert(&self, code: &mut Assembly, out: Slot, value: Slot);
 
-    /// Whether values are chosen by [`Target::select`].
+    /// True if it selects values by [`Target::select`].
     fn has_choices(&self) -> bool {
         false
     }
@@ -205,14 +205,15 @@ pub trait Target {
         0
     }
 
-    /// Makes a field element of a number below the modulus, of so many words. [most significant, …, least significant] → []
+    /// Makes a field element of a number below the modulus, in `count` words. [most significant, …, least significant]
+    /// → []
     fn take_words(&self, code: &mut Assembly, slot: Slot, count: u32);
 
     /// Writes a slot's canonical value to memory at `address`, big-endian in `size_bytes`. [] → []
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32);
 
-    /// Whether so many elements of so many bytes may be returned from the bottom of memory: all of these bytes are written, and there are as
-    /// many there.
+    /// True if `count` elements of `size_bytes` bytes may be returned from the bottom of memory: all these bytes are
+    /// written and within memory.
     fn returns_low(&self, _size_bytes: u32, _count: usize) -> bool {
         false
     }
@@ -224,11 +225,11 @@ pub trait Target {
         }
     }
 
-    /// (out, value): ⌊value / 256ⁿ⌋ for n = `bytes`; the value goes to memory at `address`, in front of which n bytes are zero. [] → []
+    /// (out, value): ⌊value / 256ⁿ⌋ for n = `bytes`; the value goes to memory at `address`, after n zero bytes. [] → []
     fn high(&self, code: &mut Assembly, slots: (Slot, Slot), bytes: u32, address: u32);
 
-    /// Reads a field element in Montgomery form, little-endian, from calldata; [`residue_ir::Machine::parse_mont_le`] says
-    /// what becomes of a number that is not below the modulus. [offset] → []
+    /// Reads a field element in Montgomery form, little-endian, from calldata; [`residue_ir::Machine::parse_mont_le`]
+    /// defines the result for a number that is not below the modulus. [offset] → []
     fn parse_mont_le(&self, code: &mut Assembly, slot: Slot, fail: LabelId);
 
     /// Writes a slot's Montgomery form to memory at `address`, little-endian; up to 31 bytes after it change. [] → []
@@ -237,8 +238,8 @@ pub trait Target {
     /// The operations on slots that an instruction performs, lane by lane; none if an operand is no slot of the program.
     fn lanes(&self, instruction: &FieldInstruction) -> Option<Vec<SlotOp>>;
 
-    /// Reads an operation, or the lanes of one instruction, from the start of what [`Target::operations`] wrote: what it
-    /// means for slots, and its length. None if it is anything else.
+    /// Reads an operation, or the lanes of one instruction, from the start of [`Target::operations`]'s code: its effect
+    /// on slots, and its length. `None` for other code.
     fn read(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)>;
 
     /// It itself, where there are no field instructions and blocks are read back as words.
@@ -263,7 +264,7 @@ pub trait Target {
     fn data(&self, code: &mut Assembly);
 }
 
-/// How elements stand in calldata one after the other.
+/// Layout of consecutive elements in calldata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowSizes {
     /// Bytes of an element.
@@ -273,7 +274,7 @@ pub struct RowSizes {
 }
 
 impl RowSizes {
-    /// Bytes from the start of the first of so many, of which there is one at least, to the end of the last.
+    /// Bytes from the start of the first of `count` elements, at least one, to the end of the last.
     pub fn covered_bytes(self, count: usize) -> u32 {
         let others = u32::try_from(count - 1).expect("elements of a row have slots");
         others * self.stride_bytes + self.element_bytes
@@ -284,13 +285,13 @@ impl RowSizes {
 /// the target's own form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MontFactors {
-    /// Makes a value of what was read.
+    /// Converts a number that was read to a value.
     pub parse: Slot,
-    /// Makes what is written of a value.
+    /// Converts a value to the number to write.
     pub output: Slot,
 }
 
-/// Where in the slots a target finds what it needs beside a program's values.
+/// Slots that a target needs beside a program's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places {
     /// The first constant; the others come after.
@@ -301,7 +302,7 @@ pub struct Places {
     pub spare: Slot,
     /// The factors of Montgomery form, if the program reads or writes it and its own form is another.
     pub mont: Option<MontFactors>,
-    /// Whether one slot more is declared, and no operand strides beyond that one after its last lane.
+    /// True if one slot more is declared, and no operand strides beyond that one after its last lane.
     pub is_literal: bool,
 }
 
@@ -319,8 +320,8 @@ pub fn mont_constants(modulus: &BigUint, family: Family) -> Option<[BigUint; 2]>
     Some([output.modinv(modulus)?, output])
 }
 
-/// Whether a subprogram that is set up in the middle of the program is so in the target's own memory: a long one would move all that stands
-/// after that.
+/// True if a subprogram is set up in the target's own memory, in the middle of the program: the memory of a long set-up
+/// would move all that follows.
 pub(crate) fn is_short_set_up(target: &(impl Target + ?Sized)) -> bool {
     target.set_up_bytes() <= SHORT_SET_UP_BYTES
 }
@@ -328,7 +329,7 @@ pub(crate) fn is_short_set_up(target: &(impl Target + ?Sized)) -> bool {
 /// Bytes that a modulus of three words and some constants take.
 const SHORT_SET_UP_BYTES: u32 = 192;
 
-/// Whether `program` reads or writes Montgomery form.
+/// True if `program` reads or writes Montgomery form.
 pub fn uses_mont(program: &Program) -> bool {
     let mut uses = false;
     program.for_each_effect(&mut |effect| {
@@ -382,7 +383,7 @@ pub(crate) fn parse_one_by_one(
     }
 }
 
-/// [`Target::high`] by [`Target::output`] and [`Target::take_words`]; the modulus has so many bits.
+/// [`Target::high`] by [`Target::output`] and [`Target::take_words`]; the modulus has `modulus_bits` bits.
 pub(crate) fn high_by_words(
     target: &(impl Target + ?Sized),
     code: &mut Assembly,

@@ -1,4 +1,5 @@
-//! A revm with EIP-6690: what another project writes to give its EVM the field instructions. It computes 77² mod 101.
+//! A revm with EIP-6690: the code by which another project gives its EVM the field instructions. It computes 77² mod
+//! 101.
 
 use residue_engine::revm::context::{Context, TxEnv};
 use residue_engine::revm::database::{BENCH_TARGET, BenchmarkDB};

@@ -1,4 +1,4 @@
-//! What an execution depends on besides code, input and gas.
+//! Parameters of an execution besides code, input and gas.
 
 use residue_isa::{GasSchedule, Price, Revision};
 use thiserror::Error;
@@ -10,16 +10,16 @@ use residue_isa::Fork;
 /// 64 MiB.
 pub const MEMORY_LIMIT_BYTES: u64 = 64 << 20;
 
-/// What an execution depends on besides code, input and gas.
+/// Parameters of an execution besides code, input and gas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineConfig {
     /// The field instructions there are. Their bytes collide between revisions, so there is one.
     pub revision: Revision,
-    /// What they cost, and what the EVM's own opcodes cost where it says so.
+    /// Prices of field instructions, and of the EVM's own opcodes if the schedule has them.
     pub schedule: GasSchedule,
     /// The rules of the EVM under them.
     pub fork: Fork,
-    /// Memory of all frames together may not grow beyond this, whatever the gas; slots do not count.
+    /// Maximum memory of all frames together, for any gas; slots do not count.
     pub memory_limit_bytes: u64,
     /// When blocks of field instructions run as plans of the batch engine.
     pub batching: Batching,
@@ -38,7 +38,7 @@ pub enum EngineError {
         /// The revision configured.
         revision: Revision,
     },
-    /// The schedule prices one of the EVM's own opcodes beyond what revm's table holds.
+    /// The schedule prices one of the EVM's own opcodes beyond the range of revm's table.
     #[error("opcode {opcode:#04x} costs {price} gas, but a base price of the EVM is at most 65535")]
     BasePriceTooHigh {
         /// The opcode.

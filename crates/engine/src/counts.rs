@@ -1,4 +1,4 @@
-//! Counting: what was executed, and what the gas went to.
+//! Counting: executed instructions, and gas by purpose.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use crate::outcome::Outcome;
 use crate::prices::memory_cost;
 use crate::trace::{Step, Tracer, View};
 
-/// An outcome with what was executed and what the gas went to.
+/// An outcome with counts of executed instructions and gas by purpose.
 #[derive(Debug, Clone)]
 pub struct Counted {
     /// As without counting.
     pub outcome: Outcome,
-    /// What was executed.
+    /// Counts of executed instructions.
     pub counts: Counts,
-    /// What the gas went to.
+    /// Gas by purpose.
     pub gas_split: GasSplit,
 }
 
@@ -33,7 +33,8 @@ pub struct GasSplit {
     pub transfer: u64,
     /// Growth of memory and slots.
     pub memory: u64,
-    /// The rest: pushes, jumps, word arithmetic, calls with precompiles, and what an exceptional halt burnt, in callees too.
+    /// The rest: pushes, jumps, word arithmetic, calls with precompiles, and gas burnt by exceptional halts, in callees
+    /// too.
     pub control: u64,
 }
 
@@ -73,7 +74,7 @@ pub struct Counts {
     arithmetic: u64,
     transfer: u64,
     memory: u64,
-    /// What the pushes directly before this point cost, each.
+    /// Costs of the pushes directly before this point.
     pushes: Vec<u64>,
 }
 
@@ -95,7 +96,7 @@ impl Counts {
         }
     }
 
-    /// How often an opcode was executed.
+    /// Number of executions of `opcode`.
     pub fn of(&self, opcode: u8) -> u64 {
         self.instructions[usize::from(opcode)]
     }
@@ -121,7 +122,7 @@ impl Counts {
         self.priced_squares.get(&width_limbs).copied().unwrap_or(0)
     }
 
-    /// What loads and stores have moved, for revisions with field contexts.
+    /// Numbers of values moved by loads and stores, for revisions with field contexts.
     pub fn moved(&self) -> &Moved {
         &self.moved
     }
@@ -134,7 +135,7 @@ impl Counts {
         widths
     }
 
-    /// What the gas of the run went to.
+    /// Gas of the run by purpose.
     pub fn gas_split(&self, gas_used: u64) -> GasSplit {
         let Self { arithmetic, transfer, memory, .. } = *self;
         GasSplit { arithmetic, transfer, memory, control: gas_used.saturating_sub(arithmetic + transfer + memory) }
@@ -169,7 +170,7 @@ impl Counts {
             )
     }
 
-    /// Notes what a load, a store or a new modulus has moved.
+    /// Counts the values moved by a load, a store or a new modulus.
     fn note_moved(&mut self, step: &Step, view: &View<'_>) {
         let Some(width_limbs) = view.width_limbs() else { return };
         let moving = self.moving.take().unwrap_or(0);
@@ -196,7 +197,7 @@ impl Counts {
         }
     }
 
-    /// Whether it is arithmetic without lanes of one operation.
+    /// True for arithmetic without lanes of one operation: inversions, products in Fp2 and Fp6, sums of products.
     fn is_other_arithmetic(&self, opcode: u8) -> bool {
         let is_one = |rules: &SlotRules| {
             [rules.invert, rules.mul_fp2, rules.mul_fp6].contains(&Some(opcode)) || rules.sum_products(opcode).is_some()
@@ -204,7 +205,7 @@ impl Counts {
         self.revision.slot_rules().is_some_and(is_one)
     }
 
-    /// What the pushes cost that only carry operands of the arithmetic instruction directly after them.
+    /// Gas of the pushes that only carry operands of the arithmetic instruction directly after them.
     fn operands_cost(&self, opcode: u8) -> u64 {
         let pops = self.revision.row(opcode).map_or(0, |row| usize::from(row.pops));
         self.pushes.iter().rev().take(pops).sum()

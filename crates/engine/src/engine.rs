@@ -27,7 +27,7 @@ use crate::prices::Prices;
 use crate::replacements::Replacements;
 use crate::trace::{Observer, Tracer};
 
-/// The EVM made of a context of revm's, by its parts.
+/// The EVM over a context of revm's, by its parts.
 pub type EvmOver<BLOCK, TX, CFG, DB, JOURNAL, LOCAL> =
     FieldEvm<Context<BLOCK, TX, CFG, DB, JOURNAL, FieldMachine, LOCAL>>;
 
@@ -57,8 +57,8 @@ impl Engine {
         Ok(Self { prices, overrides, instructions_of: Some(revision), analysis, replacements, config })
     }
 
-    /// The same engine before its revision begins: the EVM as the fork has it, without field instructions, replaced precompiles and prices of the
-    /// schedule. What is made from it has the same types, so a chain may begin with it.
+    /// The same engine before its revision begins: the EVM as the fork has it, without field instructions, replaced
+    /// precompiles and prices of the schedule. Its products have the same types, so a chain may begin with it.
     pub fn before_its_revision(&self) -> Self {
         let analysis = Arc::new(Analysis::of_plain_code(self.config.revision));
         let replacements = Arc::new(Replacements::new(&[]));
@@ -71,7 +71,7 @@ impl Engine {
         Ok(Self { analysis, ..Self::new(config)? })
     }
 
-    /// What the engine was made of.
+    /// Configuration of the engine.
     pub fn config(&self) -> &EngineConfig {
         &self.config
     }
@@ -117,7 +117,7 @@ impl Engine {
         evm
     }
 
-    /// What an opcode is charged whatever its operands, in whole gas.
+    /// Base gas of an opcode, independent of its operands, in whole gas.
     pub fn base_gas(&self, opcode: u8) -> u64 {
         if self.instructions_of.is_some_and(|revision| revision.opcodes().iter().any(|row| row.byte == opcode)) {
             return self.prices.base[usize::from(opcode)];
@@ -141,10 +141,11 @@ impl Engine {
         self.prepare(code).run(input, gas)
     }
 
-    /// Plans ahead what a call runs, at no price in gas: runs `code` as [`Engine::run_code`] does until nothing more is learnt of it, at most
-    /// [`PLANNING_RUNS_MAX`](crate::PLANNING_RUNS_MAX) times, and returns the outcome of the last run. What is learnt is kept for all engines
-    /// of the process with the same revision and batching, so a client that knows its contracts may do this when it starts, or on
-    /// another thread; then the first execution is as fast as any later one that takes the same ways.
+    /// Plans the blocks of a call ahead, free of gas: runs `code` as [`Engine::run_code`] does until no run makes new
+    /// plans, at most [`PLANNING_RUNS_MAX`](crate::PLANNING_RUNS_MAX) times, and returns the outcome of the last run.
+    /// Plans are kept for all engines of the process with the same revision and batching, so a client that knows its
+    /// contracts may do this when it starts, or on another thread; then the first execution is as fast as any later one
+    /// on the same path.
     pub fn plan_ahead(&self, code: &[u8], input: &[u8], gas: u64) -> Outcome {
         self.prepare(code).plan_ahead(input, gas)
     }
@@ -155,7 +156,7 @@ impl Engine {
         self.prepared(self.analysis.load(code)).run_observed(observer, input, gas)
     }
 
-    /// As [`Engine::run_code`], with what was executed and what the gas went to.
+    /// As [`Engine::run_code`], with counts of executed instructions and gas by purpose.
     pub fn run_counted(&self, code: &[u8], input: &[u8], gas: u64) -> Counted {
         let mut counts = Counts::new(self.config.revision);
         let outcome = self.run_traced(code, input, gas, &mut counts);

@@ -62,7 +62,7 @@ impl<CTX, INSP, P> FieldEvm<CTX, INSP, P> {
         self.inner.ctx
     }
 
-    /// The inspector, with what it has observed.
+    /// The inspector, with its observations.
     pub fn into_inspector(self) -> INSP {
         self.inner.into_inspector()
     }

@@ -1,10 +1,10 @@
-//! How a frame ends: our names, kept beside revm's closed set of results.
+//! Halts: our names for the end of a frame, kept beside revm's closed set of results.
 
 use std::fmt;
 
 use revm::interpreter::{InstructionResult, Interpreter, STACK_LIMIT};
 
-/// How a frame ended. The first three leave the remaining gas to the caller, all others consume it.
+/// End of a frame. The first three leave the remaining gas to the caller, all others consume it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Halt {
     /// STOP, the end of the code, or SELFDESTRUCT.
@@ -43,7 +43,7 @@ pub enum Halt {
     StaticViolation,
     /// More than 1024 nested calls.
     CallDepth,
-    /// Whatever else revm says: `other:` and revm's name.
+    /// Any other result of revm: `other:` and revm's name.
     Other(&'static str),
 }
 
@@ -73,17 +73,17 @@ impl Halt {
         }
     }
 
-    /// Whether the frame ended well: stop or return.
+    /// True if the frame ended by stop or return.
     pub const fn is_success(self) -> bool {
         matches!(self, Halt::Stop | Halt::Return)
     }
 
-    /// Whether the frame's gas is consumed.
+    /// True if the frame's gas is consumed.
     pub const fn is_exceptional(self) -> bool {
         !matches!(self, Halt::Stop | Halt::Return | Halt::Revert)
     }
 
-    /// What revm is told when a field instruction halts: the nearest of its results, all of which consume the gas.
+    /// Result for revm when a field instruction halts: the nearest of its results, all of which consume the gas.
     pub(crate) const fn to_revm(self) -> InstructionResult {
         match self {
             Halt::OutOfGas => InstructionResult::OutOfGas,

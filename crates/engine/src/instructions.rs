@@ -13,7 +13,7 @@ use crate::handlers::evm384::blocks::Settled;
 use crate::handlers::slot_memory::SlotShare;
 use crate::handlers::{FieldHost, evm384, mont_slots, slot_memory, slots, subroutines};
 
-/// Opcodes that came with a fork. Before it their bytes are unknown, whatever gas is left; revm would charge first.
+/// Opcodes that came with a fork. Before it their bytes are unknown, with any gas left; revm would charge first.
 const SINCE: &[(SpecId, &[u8])] = &[
     (SpecId::HOMESTEAD, &[evm::DELEGATECALL]),
     (SpecId::BYZANTIUM, &[evm::REVERT, evm::RETURNDATASIZE, evm::RETURNDATACOPY, evm::STATICCALL]),

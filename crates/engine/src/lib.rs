@@ -2,8 +2,8 @@
 //!
 //! [`Engine`] is a revision, a gas schedule and a fork made ready. It runs raw code in a frame of its own
 //! ([`Engine::run_code`], [`Engine::prepare`], [`Engine::run_traced`]), gives a state in memory with several contracts
-//! ([`World`]), and gives another project a revm EVM with the instructions in it ([`evm()`]). How a frame ends is a
-//! [`Halt`]; [`Counts`] says what was executed; [`native`] calls the precompiles without an EVM.
+//! ([`World`]), and gives another project a revm EVM with the instructions in it ([`evm()`]). [`Halt`] is the end of a
+//! frame; [`Counts`] counts executed instructions; [`native`] calls the precompiles without an EVM.
 //!
 //! This is the only crate of the project that names revm. The EVM's own instructions are revm's; only
 //! field instructions have handlers here.

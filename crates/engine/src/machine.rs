@@ -1,4 +1,4 @@
-//! What the field instructions add to the state of the EVM: the field contexts of the running frame and of its callers.
+//! State that field instructions add to the EVM: the field contexts of the running frame and of its callers.
 //!
 //! The machine sits in revm's context, as its chain. So a handler reaches it through the host it is given anyway, and it is
 //! the same for traced and untraced execution. Frames are entered and left in [`crate::FieldEvm`], in step with revm's
@@ -38,13 +38,13 @@ pub struct FieldMachine {
     /// Bytes of the rows of all suspended frames.
     suspended_row_bytes: usize,
     last_halt: Option<Halt>,
-    /// What codes are analysed by, and where their blocks are kept.
+    /// Analysis of codes, with the cache of their blocks.
     pub(crate) analysis: Arc<Analysis>,
     /// The codes of the transaction.
     pub(crate) codes: TransactionCodes,
-    /// Whether blocks may run as one: not while every instruction is observed.
+    /// True if blocks may run as one: false while every instruction is observed.
     pub(crate) in_blocks: bool,
-    /// Whether whatever could be planned is, at no price: a client has asked for it.
+    /// True if all possible plans are made, free of charge, at a client's request.
     pub(crate) plans_ahead: bool,
     /// Jump targets passed, where they are probed.
     pub(crate) probes: Vec<Probe>,
@@ -66,7 +66,7 @@ pub(crate) struct FieldState {
     pub(crate) ask_at: u64,
     /// The values in memory that are in rows; none before the first block.
     pub(crate) memory_rows: Option<Box<MemoryRows>>,
-    /// What plans have gained in the transaction.
+    /// Net gain of plans in the transaction.
     pub(crate) ledger: Ledger,
     /// Bytes of the rows of its values, as far as they have been noted.
     row_bytes: usize,
@@ -81,9 +81,9 @@ pub(crate) struct FieldState {
     slot_words: u64,
     /// The modulus that `evm384-v12` sets for the frame; of length 0 before.
     pub(crate) short_modulus: ShortModulus,
-    /// Where slots begin, for revisions that keep them in EVM memory.
+    /// Offset of slot 0, for revisions with slots in EVM memory.
     pub memory_start: usize,
-    /// Where RETURNSUB goes on, the last one first: offsets after a CALLSUB of the frame's code.
+    /// Return stack of RETURNSUB, innermost last: offsets after a CALLSUB in the frame's code.
     pub returns: Vec<usize>,
     /// Why the frame halts, when revm has no word for it.
     halt: Option<Halt>,
@@ -113,7 +113,7 @@ impl FieldMachine {
         }
     }
 
-    /// How the frame that ended last ended; after a transaction that is its outermost frame. None before the first end.
+    /// Halt of the frame that ended last; after a transaction, of its outermost frame. `None` before the first end.
     pub fn last_halt(&self) -> Option<Halt> {
         self.last_halt
     }
@@ -123,7 +123,7 @@ impl FieldMachine {
         self.frame.contexts.get(self.frame.active).map(|held| held.context.limbs())
     }
 
-    /// What the slots of the running frame count as: words of memory, rounded up once over all its field contexts.
+    /// Size of the running frame's slots in the cost of memory: in words, rounded up once over all its field contexts.
     pub fn slot_words(&self) -> u64 {
         self.frame.slot_words
     }
@@ -143,7 +143,7 @@ impl FieldMachine {
         self.frame.halt
     }
 
-    /// Begins the outermost frame, whatever an execution cut short by an error may have left behind.
+    /// Begins the outermost frame, after any state left by an execution cut short by an error.
     pub(crate) fn enter_first(&mut self) {
         self.suspended.clear();
         self.suspended_row_bytes = 0;
@@ -174,8 +174,8 @@ impl FieldMachine {
         }
     }
 
-    /// Notes that rows are about to grow by so many bytes; where that would be too much for the transaction, all others are given up. Frames
-    /// that wait have had their memory written back.
+    /// Notes that rows are about to grow by `bytes` bytes; if that exceeds the transaction's limit, all other rows are
+    /// dropped. The memory of waiting frames was written back.
     #[inline]
     pub(crate) fn make_room_for_rows(&mut self, bytes: usize) {
         if bytes != 0 {
@@ -197,7 +197,7 @@ impl FieldMachine {
         self.frame.row_bytes += bytes;
     }
 
-    /// What an instruction finds that could begin a block.
+    /// State at an instruction that could begin a block.
     #[inline(always)]
     pub(crate) fn due(&self) -> Due {
         let earned = self.prices.rate.cycles(self.frame.earned);
@@ -210,7 +210,7 @@ impl FieldMachine {
         self.frame.ask_at = if met.is_some() { 0 } else { u64::MAX };
     }
 
-    /// Brings what the running frame has earned to its code.
+    /// Adds the running frame's earnings to the credit of its code.
     pub(crate) fn pay_in(&mut self) {
         let earned = std::mem::take(&mut self.frame.earned);
         match (&self.frame.blocks, &self.frame.memory_blocks) {
@@ -248,18 +248,18 @@ impl FieldState {
         self.at(self.active)
     }
 
-    /// Whether values of the active context may be in rows.
+    /// True if values of the active context may be in rows.
     pub fn has_rows(&self) -> bool {
         self.contexts.get(self.active).is_some_and(|held| held.context.has_rows())
     }
 
-    /// Where the active context is, for [`FieldState::at`].
+    /// Index of the active context, for [`FieldState::at`].
     #[inline]
     pub fn active_position(&self) -> usize {
         self.active
     }
 
-    /// Where the context of an id is, for [`FieldState::at`].
+    /// Index of the context with this id, for [`FieldState::at`].
     pub fn position(&self, id: usize) -> Option<usize> {
         self.index_of_id.get(id).copied().filter(|&index| index != NONE).map(usize::from)
     }
@@ -271,7 +271,7 @@ impl FieldState {
         Some((context, prices))
     }
 
-    /// What the slots of the frame count as, in words of memory.
+    /// Size of the frame's slots in the cost of memory, in words.
     #[inline]
     pub fn slot_words(&self) -> u64 {
         self.slot_words
@@ -292,7 +292,7 @@ impl FieldState {
         self.counted_bytes
     }
 
-    /// Makes the array of the active context hold so many elements, and counts what it grows by as memory.
+    /// Grows the array of the active context to `elements` elements, and counts the growth as memory.
     pub fn grow_array(&mut self, elements: usize) {
         let Some(Held { context, .. }) = self.contexts.get_mut(self.active) else { return };
         self.counted_bytes += elements.saturating_sub(context.array_len()) * context.element_bytes();

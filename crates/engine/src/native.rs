@@ -8,7 +8,7 @@ use residue_isa::Fork;
 
 use crate::fork::spec_id;
 
-/// What a precompile gave back.
+/// Output of a precompile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NativeOutput {
     /// The bytes returned.

@@ -1,4 +1,4 @@
-//! What the next field instruction is about to work on, as a tracer sees it: operands from wherever the revision has them.
+//! Operands of the next field instruction, for tracers, from any of the places where revisions have them.
 
 use residue_isa::opcode::evm::PUSH0;
 use residue_isa::revision::evm384::{Modulus, Operands};

@@ -38,7 +38,7 @@ impl Prepared {
         Outcome { memory: memory(&self.evm), ..outcome }
     }
 
-    /// The blocks of the code and the plans that its executions, by whatever engine of this process, have led to.
+    /// Blocks of the code and the plans that resulted from its executions, by any engine of this process.
     pub fn blocks(&self) -> Vec<BlockExplained> {
         match self.known() {
             Some(AnyBlocks::Slots(blocks)) => blocks.explain(),
@@ -80,7 +80,8 @@ impl Prepared {
         Outcome { memory: memory(&evm), ..outcome }
     }
 
-    /// Runs the code, leaving [`Outcome::memory`] empty: what to measure, as copying the memory out is no part of execution.
+    /// Runs the code, leaving [`Outcome::memory`] empty: for measurements, as copying the memory out is no part of
+    /// execution.
     pub fn run_without_memory(&mut self, input: &[u8], gas: u64) -> Outcome {
         execute(&mut self.evm, call(CODE_ADDRESS, &self.code, input, gas))
     }

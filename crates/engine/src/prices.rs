@@ -1,8 +1,8 @@
 //! Prices of the field instructions in flat arrays of whole gas, copied from a gas schedule when an EVM is built.
 //!
-//! Execution meters whole gas, so a fractional price counts rounded up here, once a lane; what a fractional schedule really
-//! charges is computed from [`crate::Counts`] after the run. Only where the schedule itself rounds, once an instruction, are
-//! prices kept in thousandths.
+//! Execution meters whole gas, so a fractional price is rounded up here, once a lane; the exact gas under a fractional
+//! schedule is computed from [`crate::Counts`] after the run. Only schedules that themselves round, once an
+//! instruction, keep prices in thousandths.
 
 use std::sync::Arc;
 
@@ -20,19 +20,18 @@ const JUMP_TARGET: u64 = 1;
 /// Whole gas for everything a field instruction may be charged for.
 #[derive(Debug, Clone)]
 pub(crate) struct Prices {
-    /// Base price by opcode of the revision's instructions and of what stands between them in blocks: pushes, copies,
-    /// jumps and their targets.
-    /// Zero elsewhere.
+    /// Base price by opcode of the revision's instructions and of the opcodes between them in blocks: pushes, copies,
+    /// jumps and their targets. Zero elsewhere.
     pub base: [u64; 256],
     /// By width of the modulus in limbs; entry 0 is for at most 32 bits, where a schedule has prices for them.
     pub per_width: Arc<[WidthPrices]>,
     /// For each begun 32 bytes loaded or stored modulo a power of two; none if that is priced by value.
     pub transfer_per_word: Option<u64>,
-    /// What a gas pays for beside the instructions.
+    /// Cycles of planning paid for by a gas.
     pub rate: Rate,
 }
 
-/// What depends on the width of the modulus.
+/// Prices that depend on the width of the modulus.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct WidthPrices {
     /// A new odd modulus.
@@ -58,7 +57,7 @@ pub(crate) struct WidthPrices {
     pub fp6: u64,
     /// A value between slots and an array.
     pub copy: u64,
-    /// Whether all these are thousandths of gas, which each instruction rounds up.
+    /// True if all these are thousandths of gas, rounded up for each instruction.
     pub in_thousandths: bool,
 }
 
@@ -115,7 +114,7 @@ impl WidthPrices {
         }
     }
 
-    /// Whole gas for an arithmetic instruction of so many lanes, without its base.
+    /// Whole gas for an arithmetic instruction of `count` lanes, without its base.
     #[inline(always)]
     pub fn lanes(&self, operation: FieldOp, count: u64) -> u64 {
         self.times(self.start + self.lane[operation] * count, 1)
@@ -134,7 +133,7 @@ impl WidthPrices {
     }
 }
 
-/// What a frame has paid for `words` words of memory: 3·words + ⌊words² / 512⌋ (Yellow Paper, appendix H.1). Saturates.
+/// Gas of `words` words of memory in a frame: 3·words + ⌊words² / 512⌋ (Yellow Paper, appendix H.1). Saturates.
 pub(crate) const fn memory_cost(words: u64) -> u64 {
     words.saturating_mul(3).saturating_add(words.saturating_mul(words) / 512)
 }

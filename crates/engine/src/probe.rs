@@ -1,4 +1,4 @@
-//! A probe: what the clock said at a jump target.
+//! Probes: readings of the clock at jump targets.
 
 use std::time::Instant;
 

@@ -1,5 +1,6 @@
-//! Code with probes: the clock at every jump target of the outermost frame, so that a profile can tell the functions of a program
-//! apart while it runs whole blocks as one. Blocks are not joined across jump targets then, which costs what joining gains.
+//! Code with probes: the clock at every jump target of the outermost frame, so that a profile can tell the functions of
+//! a program apart while it runs whole blocks as one. Blocks are not joined across jump targets then, so the gain of
+//! joining is lost.
 
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ use crate::outcome::Outcome;
 use crate::prepared::Prepared;
 use crate::probe::Probe;
 
-/// Code made ready to run many times with probes. A probe costs what reading the clock and noting it costs.
+/// Code made ready to run many times with probes. A probe costs one reading of the clock, and its storage.
 #[derive(Debug)]
 pub struct Probed {
     prepared: Prepared,
@@ -30,7 +31,7 @@ impl Prepared {
 }
 
 impl Probed {
-    /// Runs the code, without copying its memory out, and appends what it passed to `probes`.
+    /// Runs the code, without copying its memory out, and appends the readings to `probes`.
     pub fn run(&mut self, input: &[u8], gas: u64, probes: &mut Vec<Probe>) -> Outcome {
         self.prepared.evm.inner.ctx.chain.probes = std::mem::take(probes);
         let outcome = self.prepared.run_without_memory(input, gas);

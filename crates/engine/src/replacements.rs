@@ -7,7 +7,7 @@ use revm::interpreter::interpreter_action::FrameInit;
 use revm::primitives::{Address, B256};
 use revm::state::Bytecode;
 
-/// Where revm is told that the code comes from: an address without a precompile. No instruction can see it.
+/// Code address reported to revm: an address without a precompile. No instruction can see it.
 const CODE_ADDRESS: Address = Address::repeat_byte(0xc1);
 
 /// A contract in place of a precompile: calls of the address run its code, and the precompile after it, if the fork has

@@ -1,4 +1,4 @@
-//! revm as it is, beside the engine: what the EVM's own part of a time is.
+//! Unmodified revm, beside the engine: the share of the EVM's own part in a time.
 
 use std::convert::Infallible;
 

@@ -36,26 +36,26 @@ pub struct Step {
     pub next_opcode: Option<u8>,
     /// Gas left before it.
     pub gas_before: u64,
-    /// What it was charged, without gas passed on to a callee. All that was left, if it halted exceptionally.
+    /// Gas charged for the step, without gas passed on to a callee. All remaining gas, if it halted exceptionally.
     pub gas_cost: u64,
     /// Words of memory before and after.
     pub memory_words: (u64, u64),
-    /// What the frame's slots count as in words of memory, before and after.
+    /// Size of the frame's slots in the cost of memory, in words, before and after.
     pub slot_words: (u64, u64),
-    /// What it computed, if it is an arithmetic field instruction.
+    /// Operation and lanes of an arithmetic field instruction; else `None`.
     pub field: Option<FieldStep>,
-    /// How the frame ended, if it did.
+    /// End of the frame, if it ended.
     pub halt: Option<Halt>,
 }
 
-/// What an arithmetic field instruction computed.
+/// Step of an arithmetic field instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FieldStep {
     /// The operation.
     pub operation: FieldOp,
     /// Number of lanes.
     pub count: u8,
-    /// Whether it is a square that has a price of its own.
+    /// True if it is a square with a price of its own.
     pub is_priced_square: bool,
     /// Width of the modulus; 0 if there was none.
     pub width_limbs: usize,
@@ -144,7 +144,7 @@ impl View<'_> {
         self.machine.frame.short_modulus.to_be_bytes()
     }
 
-    /// Where slots begin, for revisions that keep them in EVM memory.
+    /// Offset of slot 0, for revisions with slots in EVM memory.
     pub fn memory_start(&self) -> usize {
         self.machine.frame.memory_start
     }

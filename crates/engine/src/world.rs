@@ -13,7 +13,8 @@ use crate::outcome::Outcome;
 use crate::stock;
 use crate::trace::{Observer, Tracer};
 
-/// Contracts by address. What a call from outside changes stays: storage, balances and created code, unless it reverted.
+/// Contracts by address. Changes of calls from outside stay: storage, balances and created code, unless a call
+/// reverted.
 #[derive(Debug)]
 pub struct World {
     engine: Engine,
@@ -26,7 +27,7 @@ impl World {
         Self { engine: engine.clone(), db: InMemoryDB::default() }
     }
 
-    /// The same contracts, with all that calls have changed so far, under another engine.
+    /// The same contracts, with all changes by calls so far, under another engine.
     pub fn with_engine(&self, engine: &Engine) -> Self {
         Self { engine: engine.clone(), db: self.db.clone() }
     }
@@ -86,7 +87,7 @@ impl World {
         account.and_then(|info| info.code).unwrap_or_default()
     }
 
-    /// Keeps what the frames changed; revm has taken back what reverted.
+    /// Keeps the changes of the frames; revm has undone reverted ones.
     fn keep(&mut self, mut context: FrameContext) {
         let changes = context.journal_mut().finalize();
         context.db_mut().commit(changes);

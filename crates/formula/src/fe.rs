@@ -1,7 +1,7 @@
 //! The traits that field formulas are written over: [`Fe`] for anything that adds and multiplies, [`Number`] for values.
 //!
 //! A formula generic over `Fe` computes when it runs on a number and is recorded when it runs on a recorder's stand-in;
-//! only what needs a value (inversion, comparison, conversion) asks for `Number`.
+//! only formulas that need a value (inversion, comparison, conversion) require `Number`.
 
 use core::fmt::Debug;
 use core::ops::{Add, Mul, Neg, Sub};
@@ -22,7 +22,7 @@ pub trait Fe: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self
         self + self
     }
 
-    /// How products in Fp2 are made of elements such as this one: a recorder says what it is asked for, numbers do not care.
+    /// Form of products in Fp2 of elements of this type: a recorder returns the one it was set to, numbers accept any.
     fn fp2_product(self) -> Fp2Product {
         Fp2Product::default()
     }
@@ -44,7 +44,7 @@ pub fn least_n(modulus: &BigUint) -> u32 {
     (1..1000).find(|&n| !is_square(n)).expect("the modulus is a prime")
 }
 
-/// How a product in Fp2 is made of operations in Fp. EVM384's update 5 prices both.
+/// Form of a product in Fp2 as operations in Fp. EVM384's update 5 prices both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Fp2Product {
     /// Three multiplications, after Karatsuba and Gauss: “variant 3”.

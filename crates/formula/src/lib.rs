@@ -1,5 +1,5 @@
-//! What field formulas are written over: elements ([`Fe`], [`Number`]), the operations on them ([`FieldOp`]), groups of
-//! them ([`Bundle`]), and names for the stretches that operations come from ([`scope`]).
+//! Interface that field formulas are generic over: elements ([`Fe`], [`Number`]), the operations on them ([`FieldOp`]),
+//! groups of them ([`Bundle`]), and names for the stretches that operations come from ([`scope`]).
 //!
 //! Numbers implement it by computing, recorders by writing down; instruction sets, plans and programs name operations with it.
 

@@ -1,4 +1,4 @@
-//! The operations of a field: what formulas are made of, what instructions compute and what plans batch.
+//! Field operations: the operations of formulas, instructions and plans.
 
 use std::fmt;
 use std::ops::{Index, IndexMut};
@@ -10,7 +10,7 @@ pub enum FieldOp {
     Add,
     /// (x, y) ↦ x − y mod m.
     Sub,
-    /// (x, y) ↦ x·y mod m as values; where values stand in Montgomery form, whatever its R, the Montgomery product.
+    /// (x, y) ↦ x·y mod m as values; for values in Montgomery form, with any R, the Montgomery product.
     Mul,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for FieldOp {
 pub struct PerOp<T>(pub [T; FieldOp::ALL.len()]);
 
 impl<T> PerOp<T> {
-    /// What `of` makes of each value.
+    /// Each value mapped by `of`.
     pub fn map<U>(self, of: impl FnMut(T) -> U) -> PerOp<U> {
         PerOp(self.0.map(of))
     }

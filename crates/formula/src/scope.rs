@@ -1,8 +1,7 @@
-//! Names for stretches of formulas, so that what comes of a formula can be told by where it stands in the text.
+//! Names for stretches of formulas, so that results can be attributed to their place in the text.
 //!
-//! A formula [`enter`]s a name at its beginning; what writes operations down asks for the names that are [`open`]. Names
-//! change nothing that is computed. They lie on a stack of the thread, because operators such as `a * b` have no other
-//! place for them.
+//! A formula [`enter`]s a name at its beginning; recorders of operations read the [`open`] names. Names do not change
+//! results. They lie on a stack of the thread, because operators such as `a * b` have no other place for them.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -21,7 +20,7 @@ thread_local! {
     static NEXT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Begins a stretch, which ends when what is returned is dropped.
+/// Begins a stretch; it ends when the returned guard is dropped.
 #[must_use = "the stretch ends when this is dropped"]
 pub fn enter(name: &'static str) -> Entered {
     let serial = NEXT.get();
@@ -35,7 +34,7 @@ pub fn open(depth: usize) -> Vec<Scope> {
     OPEN.with_borrow(|open| open.get(depth..).unwrap_or_default().to_vec())
 }
 
-/// How many names are open.
+/// Number of open names.
 pub fn depth() -> usize {
     OPEN.with_borrow(Vec::len)
 }

@@ -1,9 +1,9 @@
-//! Effects: statements that are neither arithmetic nor control. Each is a row of one table, from which its reads and
-//! definitions follow, and how it is printed and parsed ([`crate::text`]).
+//! Effects: statements that are neither arithmetic nor control. Each is a row of one table, from which its reads,
+//! definitions, printer and parser follow ([`crate::text`]).
 //!
-//! A row says the statement's name in the text form, its arguments in the order of the text, each with the word before it if
-//! there is one, and what it defines. What an effect means stands in [`crate::evaluate()`]; what is asked of its arguments
-//! beyond being in scope, in [`crate::verify()`].
+//! A row has the statement's name in the text form, its arguments in the order of the text, each with the word before
+//! it if there is one, and its definitions. [`crate::evaluate()`] has the meaning of effects, [`crate::verify()`] the
+//! checks of their arguments beyond being in scope.
 
 use crate::hash::Piece;
 use crate::machine::Cells;
@@ -111,8 +111,8 @@ macro_rules! define {
         $effect:ident = $name:literal { $($($keyword:literal)? $field:ident : $type:ty),* }
             -> { $($result:ident : $defined:ty)? }
     )*) => {
-        /// A statement that reads or writes what is outside of values, or ends the program. The methods of
-        /// [`crate::Machine`] say what each means.
+        /// A statement that reads or writes state outside of values, or ends the program. The methods of
+        /// [`crate::Machine`] have the semantics of each.
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[allow(missing_docs, reason = "the fields are the arguments of the methods of `Machine`")]
         pub enum Effect {
@@ -194,7 +194,7 @@ impl Effect {
         self.definition().and_then(Definition::word)
     }
 
-    /// Whether the program ends here.
+    /// True if the effect ends the program.
     pub const fn ends(&self) -> bool {
         matches!(
             self,
@@ -209,7 +209,7 @@ impl Effect {
     }
 }
 
-/// What an effect takes: a column of the table.
+/// Argument of an effect: a column of the table.
 trait Argument {
     fn operands(&self) -> &[Operand] {
         &[]
@@ -236,7 +236,7 @@ trait Argument {
     }
 }
 
-/// What an effect defines.
+/// Definition made by an effect.
 trait Definition {
     fn values(&self) -> &[Value] {
         &[]

@@ -27,7 +27,7 @@ pub fn evaluate(program: &Program, calldata: &[u8]) -> Outcome {
     evaluate_within(program, calldata, u64::MAX).unwrap_or_else(|error| panic!("`{}`: {error}", program.name))
 }
 
-/// Runs a verified program for at most so many turns of loops, parts of sequences, arms of branches and calls.
+/// Runs a verified program for at most `steps_max` turns of loops, parts of sequences, arms of branches and calls.
 pub fn evaluate_within(program: &Program, calldata: &[u8], steps_max: u64) -> Result<Outcome, NoOutcome> {
     let mut run = Run {
         unit: Unit::new(program, program.modulus.most()),
@@ -49,7 +49,7 @@ pub fn evaluate_within(program: &Program, calldata: &[u8], steps_max: u64) -> Re
     }
 }
 
-/// How a run ends before its last statement.
+/// End of a run before its last statement.
 enum Ending {
     Outcome(Outcome),
     None(NoOutcome),
@@ -94,13 +94,13 @@ struct Run<'a> {
     /// The rows that the step being done carries, the next one last.
     carried: Vec<U256>,
     scratch: Scratch,
-    /// Where a word of scratch memory was read after its end.
+    /// Offset of the first read of a word of scratch memory past its end.
     beyond: Cell<Option<U256>>,
     steps_left: u64,
     steps_max: u64,
 }
 
-/// The program or the subprogram that was entered, with what is its own.
+/// The program or the entered subprogram, with its own state.
 struct Unit<'a> {
     program: &'a Program,
     modulus: BigUint,
@@ -120,7 +120,7 @@ impl<'a> Unit<'a> {
     }
 }
 
-/// What one call of a function knows.
+/// State of one call of a function.
 struct Frame<'a> {
     function: &'a Function,
     values: HashMap<Value, BigUint>,

@@ -1,4 +1,4 @@
-//! What programs hash: SHA-256 (FIPS 180-4) and Keccak-256 (Yellow Paper, appendix A) of bytes that stand in words and in
+//! Hashes of programs: SHA-256 (FIPS 180-4) and Keccak-256 (Yellow Paper, appendix A) of bytes in words and in
 //! calldata.
 
 use crate::calldata::calldata_slice;
@@ -6,21 +6,21 @@ use ruint::aliases::U256;
 use sha2::{Digest, Sha256};
 use sha3::Keccak256;
 
-/// A part of the bytes that are hashed; `W` is a word, or what stands for one.
+/// A piece of a hash's input; `W` is the type of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Piece<W> {
     /// The first `size_bytes` of the 32 big-endian bytes of `word`; there must not be more than 32 of them.
     Word {
         /// The word.
         word: W,
-        /// How many of its bytes.
+        /// Number of its bytes.
         size_bytes: W,
     },
     /// `size_bytes` of calldata from `offset`; bytes past the end are zero.
     Calldata {
         /// The first byte.
         offset: W,
-        /// How many bytes.
+        /// Number of bytes.
         size_bytes: W,
     },
 }
@@ -29,7 +29,7 @@ pub enum Piece<W> {
 pub const HASHED_BYTES_MAX: u32 = 1 << 26;
 
 impl<W> Piece<W> {
-    /// The same part of the words that `map` makes of these, from the first to the last.
+    /// The same piece with its words mapped by `map`, from the first to the last.
     pub fn map<V>(self, mut map: impl FnMut(W) -> V) -> Piece<V> {
         match self {
             Piece::Word { word, size_bytes } => Piece::Word { word: map(word), size_bytes: map(size_bytes) },
@@ -66,7 +66,7 @@ pub(crate) fn keccak256(calldata: &[u8], pieces: impl IntoIterator<Item = Piece<
     U256::try_from_be_slice(&Keccak256::digest(bytes(calldata, pieces)?))
 }
 
-/// What is hashed.
+/// Input bytes of a hash.
 fn bytes(calldata: &[u8], pieces: impl IntoIterator<Item = Piece<U256>>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for piece in pieces {

@@ -1,9 +1,9 @@
-//! Field programs: what the compiler compiles and everything else counts, prices and checks.
+//! Field programs: the input of the compiler, which everything else counts, prices and checks.
 //!
-//! A program is generic Rust over [`Machine`] (control) and `residue_formula::Fe` (arithmetic). [`Numbers`] runs that text
-//! as plain Rust; [`record`] turns it into a [`Program`]: functions of [`Block`]s and structured control. [`evaluate()`]
-//! runs a `Program` slowly and literally, [`verify()`] says whether it is well formed and within its [`limits`], and [`text`] prints it and
-//! reads it back.
+//! A program is generic Rust over [`Machine`] (control) and `residue_formula::Fe` (arithmetic). [`Numbers`] runs that
+//! text as plain Rust; [`record`] turns it into a [`Program`]: functions of [`Block`]s and structured control.
+//! [`evaluate()`] runs a `Program` slowly and literally, [`verify()`] checks that it is well formed and within its
+//! [`limits`], and [`text`] prints it and reads it back.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
@@ -45,7 +45,7 @@ pub use residue_formula::bundle::{self, Bundle};
 pub use residue_formula::{Fp2Product, scope};
 pub use verify::{Place, VerifyError, verify};
 
-/// How a program ended.
+/// End of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// It returned these bytes.

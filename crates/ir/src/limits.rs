@@ -1,4 +1,4 @@
-//! The limits that programs are held to, whatever they are compiled for, and the table of them that the page of the text form has.
+//! Limits of programs, for every target, and their table on the page of the text form.
 
 use crate::hash::HASHED_BYTES_MAX;
 use crate::machine::SequenceStep;
@@ -7,15 +7,15 @@ use crate::program::Control;
 /// Bits of a modulus.
 pub const MODULUS_BITS_MAX: u64 = 4096;
 
-/// Values of a function. What is kept of which value may share a place with which takes memory by the square of their number: 512 MiB for
-/// so many.
+/// Maximum number of values of a function. Allocation takes memory by the square of their number: 512 MiB for this
+/// many.
 pub const VALUES_MAX: u32 = 1 << 16;
 
-/// Regions in each other within a function. A text of more cannot exhaust the stack of what reads it.
+/// Maximum nesting of regions within a function: a deeper text cannot exhaust the stack of its reader.
 pub const REGIONS_MAX: usize = 64;
 
-/// Calls and regions in each other: what goes through a program needs no more of its own stack. No code can
-/// call so deep, as the EVM's stack has 1,024 words.
+/// Maximum nesting of calls and regions: recursion over a program needs no more stack. No code can call so deep, as the
+/// EVM's stack has 1,024 words.
 pub const NESTING_MAX: usize = 1000;
 
 /// Parts of a word's expression. A word that is used twice counts twice, so that without a limit a short text

@@ -1,11 +1,12 @@
-//! The control trait: what a field program may do besides arithmetic.
+//! The control trait: operations of a field program besides arithmetic.
 //!
 //! Formulas are generic over `Fe`; programs are generic over [`Machine`]. On [`crate::Numbers`] a program is plain Rust and
 //! computes; on [`crate::Recording`] the same text becomes a [`crate::Program`]. A Rust `for` unrolls on the recorder, so
 //! loops, branches, named functions, arrays at a run-time index, and everything that touches calldata are methods here.
 //!
-//! What differs wholly between revisions is one operation here too (`parse`, `is_zero`, `equal`, `return_elements`, and
-//! the Montgomery forms of `parse_mont_le` and `return_mont_le`) and is lowered per revision.
+//! Operations that revisions implement in entirely different ways are one operation here too (`parse`, `is_zero`,
+//! `equal`, `return_elements`, and the Montgomery forms of `parse_mont_le` and `return_mont_le`) and are lowered per
+//! revision.
 
 // style: S2: one trait, with what it is documented by.
 
@@ -90,7 +91,8 @@ impl WordOp {
     }
 }
 
-/// Arithmetic of 256-bit words modulo a third, as the EVM has it: what is between has 512 bits, and all is 0 modulo 0.
+/// Arithmetic of 256-bit words modulo a third, as in the EVM: intermediate results have 512 bits, and all results are 0
+/// modulo 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ModOp {
     /// a + b mod m.
@@ -112,14 +114,14 @@ impl ModOp {
     }
 }
 
-/// What an interface may have or lack, and a program may ask for.
+/// Optional feature of an interface; programs can test for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Feature {
     /// Powers of two are moduli.
     PowersOfTwo,
     /// A modulus may be given where a subprogram is entered.
     Given,
-    /// A subprogram can have a modulus of so many 64-bit limbs, given or known.
+    /// A subprogram can have a modulus of this many 64-bit limbs, given or known.
     Limbs(u32),
     /// An instruction inverts: [`Machine::invert`] can be used.
     Inversion,
@@ -127,7 +129,7 @@ pub enum Feature {
     Precompile(u16),
     /// Elements are read with the zeros in front of them by one instruction, which looks at these too.
     Padding,
-    /// Code can name so many values at once, constants among them.
+    /// Code can name this many values at once, constants among them.
     Slots(u32),
     /// An instruction tells whether an element is zero, for less than to look at its bytes.
     ZeroTest,
@@ -141,7 +143,7 @@ pub enum Feature {
     LeadingZeros,
 }
 
-/// How many elements an array can hold.
+/// Maximum number of elements of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Capacity {
     /// At most this many.
@@ -150,7 +152,7 @@ pub enum Capacity {
     Unbounded,
 }
 
-/// How indices lie in a word: as many cells as it has room for, the first at bit 0.
+/// Layout of indices in a word: as many cells as fit, the first at bit 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cells {
     /// Bits of a cell: 8, 16, 32 or 64.
@@ -176,7 +178,7 @@ impl Cells {
         (1 << self.index_bits) - 1
     }
 
-    /// What the cell of `word` that begins at `first_bit` holds.
+    /// Value of the cell of `word` that begins at `first_bit`.
     pub fn take(self, word: U256, first_bit: u32) -> U256 {
         (word >> first_bit as usize) & U256::from(u64::MAX >> (64 - self.bits)) // u32 to usize widens
     }
@@ -201,8 +203,8 @@ pub enum SequenceStep<W> {
         /// The part that has the number 0.
         first_part: usize,
     },
-    /// The next part takes the row, of a table or an array, whose number stands in the cell of 16 bits of `word` that begins at `first_bit`.
-    /// So many of these come before a part as it and those that are always done after it take.
+    /// The next part takes the row, of a table or an array, whose number stands in the cell of 16 bits of `word` that
+    /// begins at `first_bit`. A part is preceded by one of these for each row that it and its constant successors take.
     Carry {
         /// Has numbers of rows that there are in all its cells, as for parts. It is read once, before the first step.
         word: W,
@@ -219,7 +221,7 @@ impl<W> SequenceStep<W> {
     /// At most this many.
     pub const CHOICES_MAX: usize = 256;
 
-    /// How many of `parts` parts can be chosen: the largest multiple of 16 that is not above it, at most 256.
+    /// Number of selectable parts out of `parts`: the largest multiple of 16 ≤ `parts`, at most 256.
     pub const fn choices(parts: usize) -> usize {
         let choices = parts / Self::CHOICES_MIN * Self::CHOICES_MIN;
         if choices > Self::CHOICES_MAX { Self::CHOICES_MAX } else { choices }
@@ -234,24 +236,24 @@ impl<W> SequenceStep<W> {
     }
 }
 
-/// Which steps of a sequence are done, if not all.
+/// Prefix of the steps of a sequence that is done, if not all are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FirstSteps<W> {
-    /// So many times [`Self::each`], not more than there are.
+    /// Count in units of [`Self::each`], at most all of them.
     pub count: W,
-    /// At least 1; there are whole times so many.
+    /// At least 1; the number of steps is a multiple.
     pub each: usize,
 }
 
 impl<W> FirstSteps<W> {
-    /// So many of `steps` steps, given what the word is; none if there are not as many.
+    /// Number of steps to do of `steps` steps, under the value of the word; `None` if there are fewer steps.
     pub(crate) fn of(self, steps: usize, value: impl FnOnce(W) -> U256) -> Option<usize> {
         let count = usize::try_from(value(self.count)).ok()?;
         count.checked_mul(self.each).filter(|&first| first <= steps)
     }
 }
 
-/// What the steps of a sequence come to, one after the other.
+/// Steps of a sequence after evaluation, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coming {
     /// The next part takes the row of this number.
@@ -269,7 +271,7 @@ impl<W: Copy> SequenceStep<W> {
         }
     }
 
-    /// What it comes to, given what words are.
+    /// Evaluates the step under the values of words.
     pub(crate) fn coming(&self, value: impl FnOnce(W) -> U256) -> Coming {
         match *self {
             SequenceStep::Carry { word, first_bit } => Coming::Row(Self::CELLS.take(value(word), first_bit)),
@@ -290,7 +292,7 @@ impl<W: Copy> SequenceStep<W> {
         }
     }
 
-    /// Which part is done, given what words are; a step that carries a row does none.
+    /// Number of the part that the step does, under the values of words. A step that carries a row does none.
     ///
     /// # Panics
     ///
@@ -369,10 +371,11 @@ pub trait Machine {
     /// The field element that `word` is mod m.
     fn reduce(&self, word: Self::Word) -> Self::Fe;
 
-    /// The inverse of `value`, 0 for what has none. Only interfaces with [`Feature::Inversion`] have code for it: [`Machine::inverse`] asks.
+    /// Inverse of `value`, 0 if there is none. Only interfaces with [`Feature::Inversion`] have code for it;
+    /// [`Machine::inverse`] tests for it.
     fn invert(&self, value: Self::Fe) -> Self::Fe;
 
-    /// The inverse of `value`, 0 for what has none: by an instruction where the interface has one, else by `chain`.
+    /// Inverse of `value`, 0 if there is none: by an instruction if the interface has one, else by `chain`.
     fn inverse(&self, value: Self::Fe, chain: impl FnOnce(&Self, Self::Fe) -> Self::Fe) -> Self::Fe {
         let has_instruction = self.has(Feature::Inversion);
         self.branch(has_instruction, |machine| machine.invert(value), |machine| chain(machine, value))
@@ -402,9 +405,9 @@ pub trait Machine {
 
     // --- other moduli -------------------------------------------------------------------------------------------------
 
-    /// Does the text `body` over another modulus: a subprogram. The same name always means the same text, which the recorder
-    /// writes down at the first entry. It may use variables from outside, no values, words or arrays; what arrays of its own hold is
-    /// gone after it. It may not enter others.
+    /// Does the text `body` over another modulus: a subprogram. The same name always means the same text, which the
+    /// recorder writes down at the first entry. It may use variables from outside, no values, words or arrays; its own
+    /// arrays are lost after it. It may not enter others.
     fn over(&self, name: &'static str, modulus: &BigUint, body: impl FnOnce(&Self));
 
     /// The same over the odd modulus above 1 of at most `limbs` 64-bit limbs that `modulus` is, in ⌈`limbs` / 4⌉ words, the most
@@ -471,7 +474,7 @@ pub trait Machine {
     where
         S: Bundle<Self::Fe>;
 
-    /// What `then` gives if `condition` is not 0, else what `otherwise` gives. Only one of them is executed.
+    /// Result of `then` if `condition` is not 0, else of `otherwise`. Only one of them is executed.
     fn branch<S>(&self, condition: Self::Word, then: impl FnOnce(&Self) -> S, otherwise: impl FnOnce(&Self) -> S) -> S
     where
         S: Bundle<Self::Fe>;
@@ -512,8 +515,8 @@ pub trait Machine {
 
     // --- words --------------------------------------------------------------------------------------------------------
 
-    /// 1 if the interface has `feature`, else 0: a branch on it leaves in code the arm that is taken, and other interfaces need not have
-    /// what the other one asks for. Machines that compute have every feature but precompiles.
+    /// 1 if the interface has `feature`, else 0: code for a branch on it has only the arm taken, so the interface need
+    /// not have the features of the other arm. Machines that compute have every feature but precompiles.
     fn has(&self, feature: Feature) -> Self::Word;
 
     /// The constant word `value`.
@@ -530,7 +533,7 @@ pub trait Machine {
     /// a op b mod m. One word as `a` and `b` is computed once.
     fn mod_op(&self, op: ModOp, a: Self::Word, b: Self::Word, modulus: Self::Word) -> Self::Word;
 
-    /// How many bits of `word` are 0 above the highest that is 1: 256 for 0. Needs [`Feature::LeadingZeros`].
+    /// Number of leading zero bits of `word`: 256 for 0. Needs [`Feature::LeadingZeros`].
     fn leading_zeros(&self, word: Self::Word) -> Self::Word;
 
     /// `word`, computed now and kept.
@@ -549,11 +552,11 @@ pub trait Machine {
     /// A new variable that holds `initial`.
     fn variable(&self, name: &'static str, initial: Self::Word) -> Variable;
 
-    /// What the variable holds now.
+    /// Current value of the variable.
     fn get(&self, variable: Variable) -> Self::Word;
 
-    /// The 32 bytes that begin `first_byte` bytes, 1 to 31, after the start of the variable: they end in the one declared next. That costs what
-    /// [`Machine::get`] does, and takes the place of shifts and a sum. Neither may hold indices.
+    /// The 32 bytes that begin `first_byte` bytes, 1 to 31, after the start of the variable: they end in the one
+    /// declared next. It costs as much as [`Machine::get`], and replaces shifts and a sum. Neither may hold indices.
     fn get_across(&self, variable: Variable, first_byte: u32) -> Self::Word;
 
     /// Makes the variable hold `word`.
@@ -606,8 +609,8 @@ pub trait Machine {
     /// The same of an array, whose capacity is fixed; the element must have been stored before.
     fn take_element<B: Bundle<Self::Fe>>(&self, array: Array<B>) -> B;
 
-    /// The same of an array whose elements are of `N` parts: one of these, and what the step carries is its number among the parts of all
-    /// elements.
+    /// The same for an array of elements of `N` parts: takes one part, and the step carries its number among the parts
+    /// of all elements.
     fn take_part<B: Bundle<Self::Fe>, const N: usize>(&self, array: Array<[B; N]>) -> B;
 
     /// Sets elements 0, 1 … of an array, for which there must be room, to all elements of the table.
@@ -615,8 +618,8 @@ pub trait Machine {
 
     // --- scratch memory -----------------------------------------------------------------------------------------------
 
-    /// Makes scratch memory have `size_bytes` bytes at least, which are 0 at the start. The program and its functions share it; none of
-    /// what follows may go beyond its end.
+    /// Makes scratch memory have `size_bytes` bytes at least, which are 0 at the start. The program and its functions
+    /// share it; no access may go beyond its end.
     fn scratch(&self, size_bytes: u32);
 
     /// The 32 bytes of scratch memory from byte `offset`, big-endian. An expression with such a word must be used before scratch memory
@@ -645,10 +648,11 @@ pub trait Machine {
 
     // --- precompiles --------------------------------------------------------------------------------------------------
 
-    /// Calls the precompile at `address` with `size_bytes` bytes of scratch memory from byte `offset`; what it returns is written to scratch memory from
-    /// byte `to`, `output_bytes` bytes at most. 1 if it succeeds; else 0, and scratch memory is as it was. A precompile that fails has spent the gas of
-    /// the call, all but a sixty-fourth of what there was (EIP-150). Only interfaces with [`Feature::Precompile`] have code for it, and no machine that
-    /// computes: a branch on the feature has what they do instead.
+    /// Calls the precompile at `address` with `size_bytes` bytes of scratch memory from byte `offset`; its output is
+    /// written to scratch memory from byte `to`, `output_bytes` bytes at most. 1 if it succeeds; else 0, and scratch
+    /// memory is as it was. A precompile that fails has spent the gas of the call, all but a sixty-fourth of what there
+    /// was (EIP-150). Only interfaces with [`Feature::Precompile`] have code for it, and no machine that computes:
+    /// programs branch on the feature and have other code for them.
     fn precompile(&self, address: u16, input: (Self::Word, Self::Word), output: (Self::Word, u32)) -> Self::Word;
 
     /// Ends the program; the output is that of the precompile at `address` for the whole calldata. Halts exceptionally if that fails. For the same
@@ -671,8 +675,8 @@ pub trait Machine {
     /// the field's limbs: 8n of them, R = 2⁶⁴ⁿ; the modulus must be odd. This is how the first field contracts passed
     /// values: memory of EVM384 takes them as they are.
     ///
-    /// The number must be below the modulus. Numbers, the evaluator and the EVMMAX revisions halt exceptionally if it is
-    /// not; code for EVM384 does not look, as its published programs did not, and computes with what it finds.
+    /// The number must be below the modulus. Numbers, the evaluator and the EVMMAX revisions halt exceptionally if it
+    /// is not; code for EVM384 does not check, like its published programs, and computes with any number.
     fn parse_mont_le(&self, offset: Self::Word) -> Self::Fe;
 
     /// The SHA-256 hash of `pieces`, one after the other, as a big-endian number. In code this is a call of the precompile at

@@ -43,12 +43,12 @@ impl Modulus {
         self.known().cloned().unwrap_or_else(|| (BigUint::one() << self.bits()) - 1u8)
     }
 
-    /// Whether it is odd.
+    /// True if it is odd.
     pub fn is_odd(&self) -> bool {
         self.known().is_none_or(|modulus| modulus.bit(0))
     }
 
-    /// How many words an entry takes for it: none if it is known.
+    /// Number of words of an entry that hold it: 0 if it is known.
     pub fn words(&self) -> usize {
         match self {
             Self::Known(_) => 0,

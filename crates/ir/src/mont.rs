@@ -1,4 +1,4 @@
-//! Montgomery form in little-endian bytes: how EVM384's programs take and give values.
+//! Montgomery form in little-endian bytes: input and output of EVM384's programs.
 
 use num_bigint::BigUint;
 use num_traits::One;

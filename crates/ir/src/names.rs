@@ -1,4 +1,5 @@
-//! What statements name: the values, constants and words of a function, and the functions, arrays and variables of a program.
+//! Names in statements: the values, constants and words of a function, and the functions, arrays and variables of a
+//! program.
 
 /// The result of an operation, defined once in its function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +33,7 @@ pub struct SubprogramId(pub usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Word(pub u32);
 
-/// What an operation reads.
+/// Operand of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operand {
     /// The result of an earlier operation or statement.

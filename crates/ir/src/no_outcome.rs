@@ -116,7 +116,7 @@ pub enum NoOutcome {
     /// Scratch memory after its end is not defined.
     #[error("scratch memory is used after its end: at byte {0}")]
     Scratch(U256),
-    /// There are none here: a branch on what the interface has says what is computed instead.
+    /// There are none here: a branch on the feature has other code instead.
     #[error("the precompile at {0:#x} is called")]
     Precompile(u32),
     /// It does more than was allowed.

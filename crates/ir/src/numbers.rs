@@ -19,9 +19,9 @@ use std::mem;
 
 /// A machine that computes with field elements of type `F`.
 ///
-/// A failed requirement does not unwind: the first ending is kept, and what the program computes after it is of no
-/// consequence. So programs need no error handling on numbers either. After an ending loops make no further turn, and
-/// arrays take and give anything, since what the program relied on may not hold.
+/// A failed requirement does not unwind: the first ending is kept, and later results have no effect. So programs need
+/// no error handling on numbers either. After an ending loops make no further turn, and arrays accept any access, since
+/// the program's assumptions may not hold.
 ///
 /// Its field is a type, so there is no other modulus: a text that enters a subprogram is recorded and evaluated instead, and panics
 /// here.
@@ -59,7 +59,7 @@ impl<F: Number> Numbers<F> {
         self.carried.borrow_mut().pop().expect("a step carries as many rows as its part takes")
     }
 
-    /// How the program ended.
+    /// End of the program.
     pub fn outcome(&self) -> Outcome {
         self.outcome.borrow().clone()
     }

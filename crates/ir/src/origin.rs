@@ -1,13 +1,13 @@
 //! Origins: the named stretches of a program's text ([`residue_formula::scope`]) that its operations come from.
 //!
-//! They are for those who look at what a program costs; nothing that is computed depends on them.
+//! They attribute the cost of a program to its text; results do not depend on them.
 
 use crate::names::Value;
 use foldhash::HashMap;
 use residue_formula::scope::Scope;
 use std::sync::Arc;
 
-/// Where the operations of a function come from.
+/// Source positions of the operations of a function.
 ///
 /// Two are always equal: programs that do the same in the same way are the same program, whatever their text was called.
 #[derive(Debug, Clone, Default)]
@@ -59,8 +59,8 @@ impl Origins {
         self.of_value.get(value.0 as usize).copied().flatten() // u32 to usize widens
     }
 
-    /// The stretches that the operation with the result `value` stands within, outermost first: name, and what tells this
-    /// stretch from others of the function.
+    /// The stretches that the operation with the result `value` stands within, outermost first: name, and a number that
+    /// identifies the stretch within the function.
     pub fn of(&self, value: Value) -> Vec<(Arc<str>, usize)> {
         let mut path = Vec::new();
         let mut next = self.innermost(value);

@@ -15,7 +15,7 @@ use std::ops::Range;
 /// One operation of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Op {
-    /// What it computes.
+    /// Kind of operation.
     pub kind: FieldOp,
     /// First operand.
     pub x: Operand,
@@ -39,7 +39,7 @@ impl Block {
     }
 }
 
-/// What a word is.
+/// Definition of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordDef {
     /// A constant.
@@ -84,11 +84,11 @@ pub struct Region {
     pub statements: Vec<Statement>,
 }
 
-/// Regions, of which the kind says when each is done. The state comes into an arm by its params and out of it by what it
-/// gives; after the statement the results hold it.
+/// Regions, executed as the kind says. The state enters an arm by its params and leaves it by its results; after the
+/// statement its results hold the state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Control {
-    /// Which arms are done, in which order.
+    /// Kind of control: the arms that are done, and their order.
     pub kind: ControlKind,
     /// State before the first; a branch has none.
     pub initial: Vec<Operand>,
@@ -103,7 +103,7 @@ pub struct Control {
 pub struct Arm {
     /// State at the start; those of a branch have none.
     pub params: Vec<Value>,
-    /// What is done.
+    /// Body.
     pub body: Region,
     /// State at the end.
     pub gives: Vec<Operand>,
@@ -151,7 +151,7 @@ pub enum ControlKind {
     /// A loop of few turns that are all written out, number 0 last. It is entered at turn `count` − 1, or left if `count` is
     /// 0; `count` must be no more than the number of turns.
     Countdown {
-        /// How many of the turns are done: the last ones.
+        /// Number of turns that are done: the last ones.
         count: Word,
     },
     /// Parts that are done one after the other, most of them many times. They see no words from outside but the count of a
@@ -167,11 +167,11 @@ pub enum ControlKind {
 /// In which order the parts of a sequence are done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
-    /// Which part is done; at least one.
+    /// Steps, each with the part that it does; at least one.
     pub steps: Vec<SequenceStep<Word>>,
     /// For each part the one, a later one, that is always done after it, if there is one.
     pub then: Vec<Option<usize>>,
-    /// Which steps are done: the first ones. All of them if none says so.
+    /// Prefix of the steps that is done; all steps if `None`.
     pub first: Option<FirstSteps<Word>>,
 }
 
@@ -187,7 +187,8 @@ impl Order {
         words
     }
 
-    /// How many bits lie from one cell of a word to the next: 16, or what all cells that steps read have in common.
+    /// Distance in bits between the cells of a word: 16, or the greatest common divisor of the positions that steps
+    /// read.
     pub fn cell_distance(&self, word: Word) -> u32 {
         let first_bits = self.steps.iter().filter_map(|step| match *step {
             SequenceStep::Chosen { word: read, first_bit, .. } | SequenceStep::Carry { word: read, first_bit } => {
@@ -211,12 +212,13 @@ impl Order {
         bounds.iter().zip(bounds.iter().skip(1)).map(|(&first, &end)| first..end).collect()
     }
 
-    /// Whether words choose parts.
+    /// True if words choose parts.
     pub fn chooses_parts(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, SequenceStep::Chosen { .. }))
     }
 
-    /// For each step what takes the row that it carries, if it carries one; an error where rows are not those that parts take.
+    /// For each step the statement that takes the row it carries, if it carries one. Fails if rows are not those that
+    /// parts take.
     pub fn takes<'a>(&self, parts: &'a [Arm]) -> Result<Vec<Option<Take<'a>>>, String> {
         let taken = |first: usize| {
             let chain = std::iter::successors(Some(first), |&number| self.then.get(number).copied().flatten());
@@ -250,13 +252,13 @@ impl Order {
 /// A statement that takes a row which a step of a sequence carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Take<'a> {
-    /// Of what it is a row.
+    /// Source of the row.
     pub of: RowsOf,
     /// Its values.
     pub results: &'a [Value],
 }
 
-/// What has rows.
+/// Table or array, as the source of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RowsOf {
     /// A table.
@@ -293,7 +295,7 @@ pub enum Statement {
     Block(Block),
     /// A call of an earlier function.
     Call {
-        /// Which one.
+        /// Callee.
         function: FunctionId,
         /// Its input.
         arguments: Vec<Operand>,
@@ -319,7 +321,7 @@ impl From<Control> for Statement {
 }
 
 impl Statement {
-    /// The regions within it, with what they take and give.
+    /// Regions within it, with their params and results.
     pub fn arms(&self) -> &[Arm] {
         match self {
             Statement::Control(control) => &control.arms,
@@ -335,7 +337,8 @@ impl Statement {
         }
     }
 
-    /// Calls `visit` on every operand that it reads itself, what its arms give included; not on what its arms read.
+    /// Calls `visit` on every operand that it reads itself, results of its arms included; not on operands inside its
+    /// arms.
     pub fn for_each_operand(&self, visit: &mut impl FnMut(Operand)) {
         match self {
             Statement::Block(block) => block.ops.iter().flat_map(|(_, op)| [op.x, op.y]).for_each(visit),
@@ -361,7 +364,8 @@ impl Statement {
         }
     }
 
-    /// Calls `visit` on every value that it defines itself, the params of its arms included; not on what its arms define.
+    /// Calls `visit` on every value that it defines itself, the params of its arms included; not on definitions inside
+    /// its arms.
     pub fn for_each_definition(&self, visit: &mut impl FnMut(Value)) {
         match self {
             Statement::Block(block) => block.ops.iter().map(|&(value, _)| value).for_each(visit),
@@ -391,7 +395,7 @@ pub struct Function {
     pub name: String,
     /// Inputs.
     pub params: Vec<Value>,
-    /// What it does.
+    /// Body.
     pub body: Region,
     /// Outputs.
     pub results: Vec<Operand>,
@@ -399,12 +403,12 @@ pub struct Function {
     pub words: Vec<WordDef>,
     /// Number of values: they are numbered from 0.
     pub value_count: u32,
-    /// Where its operations stand in the text.
+    /// Source positions of its operations.
     pub origins: Origins,
 }
 
 impl Function {
-    /// What the words are that statements read, and of what they are computed: not those that only an arm read which has been left out.
+    /// Definitions of the words that statements read, transitively. Words that only a dropped arm read are left out.
     pub fn words_read(&self) -> impl Iterator<Item = &WordDef> {
         let mut found = BTreeSet::new();
         let mut next = Vec::new();
@@ -425,7 +429,7 @@ pub struct ArrayDecl {
     pub name: String,
     /// Field values in one element.
     pub element_values: usize,
-    /// How many elements it can hold.
+    /// Maximum number of elements.
     pub capacity: Capacity,
 }
 
@@ -462,7 +466,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Where the program starts.
+    /// Entry function of the program.
     pub fn entry(&self) -> &Function {
         self.functions.last().expect("a program has its start, `verify` checks it")
     }
@@ -506,8 +510,8 @@ impl Region {
         }
     }
 
-    /// Changes every statement of the region by `visit`, in order, those of its arms after a statement; `visit` says what becomes
-    /// of it.
+    /// Changes every statement of the region by `visit`, in order, those of its arms after a statement; `visit` returns
+    /// its fate.
     pub fn rewrite(&mut self, visit: &mut impl FnMut(&mut Statement) -> Rewritten) {
         self.statements.retain_mut(|statement| {
             let rewritten = visit(statement);
@@ -519,10 +523,10 @@ impl Region {
     }
 }
 
-/// What becomes of a statement, see [`Region::rewrite`].
+/// Fate of a statement, see [`Region::rewrite`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rewritten {
-    /// It stays, and what is in its arms is rewritten.
+    /// It stays, and the statements in its arms are rewritten.
     Kept,
     /// It stays, with its arms as they are.
     Left,

@@ -22,7 +22,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// Writes down what `text` does, over the field with modulus `modulus`.
+/// Records the program of `text`, over the field with modulus `modulus`.
 ///
 /// Panics if the text breaks the rules of [`Machine`] (a value of one function used in another, one name for two texts):
 /// those are mistakes in a program of ours, not input.
@@ -90,11 +90,11 @@ struct State {
     subprogram_ids: HashMap<&'static str, SubprogramId>,
     /// Functions opened so far: the next serial number.
     opened: u32,
-    /// How often scratch memory may have changed so far: what was read from it before is old.
+    /// Number of possible changes of scratch memory so far. Reads before the last change are stale.
     scratch_changes: u64,
 }
 
-/// What a program and each of its subprograms have of their own.
+/// Parts of a program or subprogram that are not shared.
 struct Unit {
     /// Tells constants of different units apart.
     number: usize,
@@ -338,7 +338,7 @@ impl<'r> Recording<'r> {
         self.with(|state| (0..B::LEN).map(|_| state.current().fresh()).collect())
     }
 
-    /// The bundle that the effect made of its values defines.
+    /// The bundle defined by the effect that `effect` makes from its values.
     fn giving<B: Bundle<Recorded<'r>>>(&self, effect: impl FnOnce(&mut State, Vec<Value>) -> Effect) -> B {
         self.statement_giving(|state, results| effect(state, results).into())
     }
@@ -348,7 +348,7 @@ impl<'r> Recording<'r> {
         self.statement_giving(|_, results| Control { kind, initial, arms, results }.into())
     }
 
-    /// The bundle that the statement made of its values defines.
+    /// The bundle defined by the statement made from its values.
     fn statement_giving<B: Bundle<Recorded<'r>>>(
         &self,
         statement: impl FnOnce(&mut State, Vec<Value>) -> Statement,
@@ -386,7 +386,7 @@ impl<'r> Recording<'r> {
         })
     }
 
-    /// The value of a word that is a constant: what depends on it alone is decided while the text is recorded.
+    /// Value of a constant word: decisions that depend on it alone are made while the text is recorded.
     fn known(&self, word: RecordedWord) -> Option<U256> {
         self.with(|state| {
             let word = state.own_word(word);
@@ -397,7 +397,7 @@ impl<'r> Recording<'r> {
         })
     }
 
-    /// What `word` is the sum of, if it is one with a constant at its right.
+    /// (a, c) if `word` is defined as a + c with a constant c at its right.
     fn sum_with_constant(&self, word: RecordedWord) -> Option<(RecordedWord, U256)> {
         self.with(|state| {
             let own = state.own_word(word);
@@ -417,7 +417,7 @@ impl<'r> Recording<'r> {
         result
     }
 
-    /// Records what `body` does as a region of its own, with the bundle that it gives.
+    /// Records `body` as a region of its own, with the bundle that it returns.
     fn region<S: Bundle<Recorded<'r>>>(&self, body: impl FnOnce() -> S) -> (Region, Vec<Operand>) {
         self.with(|state| {
             state.scratch_changes += 1;

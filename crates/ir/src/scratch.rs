@@ -8,7 +8,7 @@ use ruint::aliases::U256;
 pub(crate) struct Scratch(Vec<u8>);
 
 impl Scratch {
-    /// Makes it have so many bytes at least.
+    /// Grows it to at least `size_bytes` bytes.
     pub(crate) fn grow(&mut self, size_bytes: u32) {
         let size = self.0.len().max(size_bytes as usize); // u32 to usize widens
         self.0.resize(size, 0);
@@ -19,7 +19,7 @@ impl Scratch {
         self.bytes(offset, U256::from(32)).map(U256::from_be_slice)
     }
 
-    /// So many bytes from `offset`; `None` if it has no so many.
+    /// `size_bytes` bytes from `offset`; `None` beyond its end.
     pub(crate) fn bytes(&self, offset: U256, size_bytes: U256) -> Option<&[u8]> {
         let (start, size) = (usize::try_from(offset).ok()?, usize::try_from(size_bytes).ok()?);
         self.0.get(start..start.checked_add(size)?)
@@ -32,7 +32,7 @@ impl Scratch {
         Some(())
     }
 
-    /// Writes so many bytes of `calldata` from `from`, zeros past its end; `None` if it has no room for them.
+    /// Writes `size_bytes` bytes of `calldata` from `from`, zeros past its end; `None` if they exceed its size.
     pub(crate) fn copy(&mut self, offset: U256, calldata: &[u8], from: U256, size_bytes: U256) -> Option<()> {
         let size = usize::try_from(size_bytes).ok().filter(|&size| size <= self.0.len())?;
         self.write(offset, &calldata_slice(calldata, from, size))

@@ -28,11 +28,11 @@ use thiserror::Error;
 pub struct ReadError {
     /// The bytes of the text that are wrong; empty where no part of it is.
     pub span: Range<usize>,
-    /// What is wrong, with the offending value.
+    /// Description of the error, with the offending value.
     pub what: String,
 }
 
-/// Reads a text and verifies what it says.
+/// Reads a text and verifies the program.
 pub fn read(text: &str) -> Result<Program, ReadError> {
     let (program, places) = parse_with_places(text).map_err(|ParseError { span, expected, found, .. }| ReadError {
         span,

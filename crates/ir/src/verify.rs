@@ -1,4 +1,4 @@
-//! The verifier: is this program well formed? Asked before anything else touches it, above all of parsed text.
+//! The verifier: checks that a program is well formed, before anything else uses it, above all parsed text.
 
 mod units;
 
@@ -18,7 +18,7 @@ use foldhash::{HashSet, HashSetExt};
 use ruint::aliases::U256;
 use thiserror::Error;
 
-/// What is wrong with a program.
+/// Error in a program.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", abridged(&in_function(function, what), MESSAGE_CHARS_MAX))]
 pub struct VerifyError {
@@ -26,9 +26,9 @@ pub struct VerifyError {
     pub subprogram: Option<SubprogramId>,
     /// The function it is in; empty for the program itself.
     pub function: String,
-    /// What is wrong, with the offending value.
+    /// Description of the error, with the offending value.
     pub what: String,
-    /// Where.
+    /// Place of the error.
     pub place: Place,
 }
 
@@ -173,7 +173,7 @@ fn regions(region: &Region) -> usize {
     arms.map(|arm| 1 + regions(&arm.body)).max().unwrap_or(0)
 }
 
-/// How deep calls and regions are in each other, given that of the functions before.
+/// Nesting depth of calls and regions, from the depths of the functions before.
 fn depth(region: &Region, of_function: &[usize]) -> usize {
     let of_statement = |statement: &Statement| match statement {
         Statement::Call { function, .. } => 1 + of_function.get(function.0 as usize).copied().unwrap_or(0),
@@ -197,7 +197,7 @@ struct Scope<'a> {
     hidden: HashSet<Word>,
     /// Everything ever defined in the function.
     defined: HashSet<Value>,
-    /// How many parts the expression of each word has.
+    /// Number of nodes in the expression of each word.
     parts: Vec<usize>,
     /// Statements and operations met so far.
     entered: usize,
@@ -209,7 +209,7 @@ struct Scope<'a> {
     current: Option<usize>,
 }
 
-/// How many parts the expression of each word has. What it is made of comes before it; anything else is another error.
+/// Number of nodes in the expression of each word. Operands come before the word; other orders are a different error.
 fn parts(words: &[WordDef]) -> Vec<usize> {
     let mut parts: Vec<usize> = Vec::with_capacity(words.len());
     for word in words {
@@ -284,7 +284,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Checks a word that is read: its expression, and that what it reads is in scope.
+    /// Checks a word that is read: its expression, and that its operands are in scope.
     fn word(&self, word: Word) -> Checked {
         let parts = usize::try_from(word.0).ok().and_then(|word| self.parts.get(word));
         if parts.is_some_and(|&parts| parts > WORD_PARTS_MAX) {
@@ -328,7 +328,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The number that a word is whatever the input, where it is an expression of constants.
+    /// Value of a word that is an expression of constants, for any input.
     fn constant(&self, word: Word) -> Option<U256> {
         if *self.parts.get(word.0 as usize)? > WORD_PARTS_MAX {
             return None; // u32 to usize widens
@@ -344,7 +344,7 @@ impl Scope<'_> {
         }
     }
 
-    /// How many parts of so many values an element has.
+    /// Number of parts of `values` values in an element of the array.
     fn parts(&self, array: ArrayId, values: usize) -> Result<usize, String> {
         let decl = self.array_decl(array)?;
         match decl.element_values.checked_rem(values) {
@@ -356,7 +356,7 @@ impl Scope<'_> {
         }
     }
 
-    /// A row of this number, of so many values, must be there.
+    /// Checks that row `number` of `values` values exists.
     fn numbered_row(&self, number: usize, of: RowsOf, values: usize) -> Checked {
         let rows = match of {
             RowsOf::Table(table) => self.program.tables.get(table.0).map_or(0, |table| table.elements.len()),
@@ -368,7 +368,7 @@ impl Scope<'_> {
         if number < rows { Ok(()) } else { Err(format!("row {number} of {rows} is carried")) }
     }
 
-    /// The rows of a table, whose elements are of so many values.
+    /// Number of rows of a table with elements of `values` values.
     fn row(&self, table: TableId, values: usize) -> Result<usize, String> {
         let decl = self.program.tables.get(table.0);
         let decl = decl.ok_or_else(|| format!("table t{} does not exist", table.0))?;
@@ -437,7 +437,7 @@ impl Scope<'_> {
         effect.word_defined().map_or(Ok(()), |word| self.define_word(word))
     }
 
-    /// What is asked of the arguments of an effect beyond being there.
+    /// Checks the arguments of an effect beyond their existence.
     fn arguments(&mut self, effect: &Effect) -> Checked {
         // style: S2: a table: one arm for each effect.
         match effect {
@@ -766,7 +766,7 @@ fn well_formed(cells: Cells) -> Checked {
     }
 }
 
-/// Where so many elements of scratch memory end.
+/// End of `count` elements in scratch memory, in bytes.
 fn end_of_elements(offset: u32, size_bytes: u32, count: usize) -> u64 {
     (count as u64).saturating_mul(size_bytes.into()).saturating_add(offset.into()) // usize to u64 widens
 }

@@ -1,4 +1,4 @@
-//! One text, two interpretations: on numbers it gives what its recorded program gives in the evaluator.
+//! One text, two interpretations: on numbers it gives the results of its recorded program in the evaluator.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod common;

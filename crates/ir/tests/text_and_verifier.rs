@@ -1,4 +1,5 @@
-//! The text form reads back what it prints and never panics; the verifier takes what is well formed and names what is not.
+//! The text form reads back its own output and never panics; the verifier accepts well-formed programs and names the
+//! errors of others.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod common;
@@ -20,7 +21,7 @@ fn programs_are_read_back_as_printed() {
     }
 }
 
-/// What is wrong with each text, and the part of it that is named.
+/// Description of the error in each text, and the part that it names.
 #[test]
 fn a_fault_is_found_where_it_stands() {
     let text = |body: &str| {
@@ -74,7 +75,7 @@ fn calls_may_be_nested_so_deep_and_no_deeper() {
     );
 }
 
-/// Programs that are well formed, and what they have no outcome for: each kind of the page's list, and no other.
+/// Well-formed programs without outcome: each kind of the page's list, and no other.
 #[test]
 fn what_has_no_outcome_is_said_and_listed() {
     let parts = "part () { give () } ".repeat(16);
@@ -288,7 +289,7 @@ fn start(body: &str) -> String {
     )
 }
 
-/// Branches in each other, so many, as text.
+/// Text of `depth` nested branches.
 fn branches(depth: usize) -> String {
     let closed = "give () } else { give () } -> () ".repeat(depth);
     start(&format!("{}{closed}", "branch w0 { ".repeat(depth))).replace("values 3", "values 0")

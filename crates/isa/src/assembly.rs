@@ -99,7 +99,7 @@ impl Assembly {
         self.items[index] = item;
     }
 
-    /// Takes back all items but the first so many. Labels that were made for them stay taken.
+    /// Removes all items but the first `items`. Labels that were made for them stay taken.
     pub fn truncate(&mut self, items: usize) {
         self.items.truncate(items);
     }
@@ -119,8 +119,8 @@ impl Assembly {
         if immediate.is_empty() { self } else { self.data(immediate) }
     }
 
-    /// Appends a copy in memory of so many bytes, whose operands are on the stack as for MCOPY: [bytes, from, to] → []. `known` says
-    /// which of the addresses are the same whenever the code runs. Unless both are, the two ranges must be apart.
+    /// Appends a copy in memory of `size_bytes` bytes, with operands on the stack as for MCOPY: [bytes, from, to] → [].
+    /// `known` has the constant addresses. Unless both are constant, the two ranges must be disjoint.
     pub fn copy(&mut self, size_bytes: u32, known: KnownAddresses) -> &mut Self {
         if self.fork.has(evm::MCOPY) {
             return self.with(Item::Op(evm::MCOPY));

@@ -1,4 +1,4 @@
-//! A field instruction apart from its bytes: what the compiler emits and the engine executes, for every revision.
+//! A field instruction apart from its bytes: emitted by the compiler and executed by the engine, for every revision.
 
 pub use residue_formula::{FieldOp, PerOp};
 
@@ -39,9 +39,9 @@ impl Lanes {
 pub enum FieldInstruction {
     /// Operands are numbered slots; `count` lanes as one (1 where a revision has no strides).
     Slots {
-        /// What to do.
+        /// Operation.
         operation: FieldOp,
-        /// Where results go.
+        /// Result slots.
         out: Lanes,
         /// First operands.
         x: Lanes,
@@ -50,9 +50,9 @@ pub enum FieldInstruction {
         /// Number of lanes.
         count: u8,
     },
-    /// Inverses (`INVMODX`), modulo what the rules of the revision say.
+    /// Inverses (`INVMODX`), modulo the modulus in the revision's rules.
     Inverse {
-        /// Where results go.
+        /// Result slots.
         out: Lanes,
         /// Operands.
         x: Lanes,
@@ -61,30 +61,30 @@ pub enum FieldInstruction {
     },
     /// Copies of slots (`MOVX`), all read before any is written.
     Copy {
-        /// Where values go.
+        /// Destination slots.
         out: Lanes,
-        /// Where they are.
+        /// Source slots.
         x: Lanes,
         /// Number of lanes.
         count: u8,
     },
     /// Values of x where the word on top of the stack is not zero, else of y (`SELECTX`), all read before any is written.
     Select {
-        /// Where values go.
+        /// Destination slots.
         out: Lanes,
-        /// Where they are if the word is not zero.
+        /// Source slots if the word is not zero.
         x: Lanes,
-        /// Where they are if it is.
+        /// Source slots if the word is zero.
         y: Lanes,
         /// Number of lanes.
         count: u8,
     },
-    /// Whether the value of a slot is zero, as a word on the stack (`ISZEROX`).
+    /// 1 if the value of a slot is zero, else 0, as a word on the stack (`ISZEROX`).
     IsZero {
         /// The slot.
         slot: u8,
     },
-    /// Whether two slots compare in a way, as a word on the stack (`EQX`, `LTX`).
+    /// 1 if the comparison of two slots holds, else 0, as a word on the stack (`EQX`, `LTX`).
     Compare {
         /// In which way.
         comparison: Comparison,
@@ -101,7 +101,7 @@ pub enum FieldInstruction {
     Fp6(Fp6Product),
     /// Operands are byte offsets in EVM memory.
     Memory {
-        /// What to do.
+        /// Operation.
         operation: FieldOp,
         /// Byte offset of the result.
         out: u32,
@@ -109,12 +109,12 @@ pub enum FieldInstruction {
         x: u32,
         /// Byte offset of the second operand.
         y: u32,
-        /// Where the modulus m is, and r_inv = −m⁻¹ mod 2⁶⁴.
+        /// Position of the modulus m and of r_inv = −m⁻¹ mod 2⁶⁴.
         modulus: ModulusAt,
     },
 }
 
-/// How the values of two slots compare, as integers below the modulus.
+/// Comparison of the values of two slots, as integers below the modulus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// x = y (`EQX`).
@@ -126,7 +126,7 @@ pub enum Comparison {
 /// A sum of products of slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SumOfProducts {
-    /// Where the result goes.
+    /// Result slot.
     pub out: u8,
     /// Bit i is set if product i is subtracted; the bits after the products mean nothing.
     pub signs: u8,
@@ -178,7 +178,7 @@ impl SumOfProducts {
     }
 }
 
-/// Where an instruction on values in memory finds its modulus.
+/// Position of the modulus of an instruction on values in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ModulusAt {
     /// At a byte offset; where r_inv is needed, it is in the eight bytes after the modulus.
@@ -195,7 +195,7 @@ pub enum ModulusAt {
 }
 
 impl FieldInstruction {
-    /// Which of the three operations it is; none for other instructions.
+    /// Its operation; `None` if it is no addition, subtraction or multiplication.
     pub fn operation(&self) -> Option<FieldOp> {
         match *self {
             FieldInstruction::Slots { operation, .. } | FieldInstruction::Memory { operation, .. } => Some(operation),
@@ -210,7 +210,7 @@ impl FieldInstruction {
         }
     }
 
-    /// Whether it multiplies slots by themselves, as its operands say: the same first slot and the same stride.
+    /// True if it squares slots, by its operands: the same first slot and the same stride.
     pub fn is_square(&self) -> bool {
         matches!(*self, FieldInstruction::Slots { operation: FieldOp::Mul, x, y, .. } if x == y)
     }

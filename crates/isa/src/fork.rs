@@ -85,7 +85,7 @@ impl Fork {
 }
 
 impl Fork {
-    /// Whether the EVM's opcode of this byte is one of the fork's.
+    /// True if the fork has the EVM's opcode of this byte.
     pub fn has(self, opcode: u8) -> bool {
         evm().iter().any(|row| row.byte == opcode && row.since <= self)
     }

@@ -1,7 +1,7 @@
 //! A fused product in Fp2 = Fp[u] with u² = −1: its operands, apart from its opcode.
 //!
-//! An element takes two slots, one for each coefficient, wherever these are: formulas leave the coefficients of what they compute where there is room, and to
-//! bring them next to each other would cost copies. A stride is common to both.
+//! An element takes two slots, one for each coefficient, anywhere: formulas leave the coefficients of results in free
+//! slots, and to bring them next to each other would cost copies. A stride is common to both.
 
 /// The elements of Fp2 that one operand visits: coefficients in the slots c0 + i·stride and c1 + i·stride for each lane i.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ impl Fp2Lanes {
 /// Products in Fp2, out = x·y in each lane (`FP2MULX`): out₀ = x₀·y₀ − x₁·y₁, out₁ = x₀·y₁ + x₁·y₀.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fp2Products {
-    /// Where results go.
+    /// Result slots.
     pub out: Fp2Lanes,
     /// First operands.
     pub x: Fp2Lanes,

@@ -1,7 +1,7 @@
 //! A fused product in Fp6 = Fp2[v] with v³ = ξ, over Fp2 = Fp[u] with u² = −1: its operands, apart from its opcode.
 //!
-//! An element takes six slots, wherever these are, in the order of 1, u, v, uv, v², uv². ξ = a + b·u has two bytes of its own, as towers differ in it: 1 + u on
-//! BLS12-381, 9 + u on BN254.
+//! An element takes six slots, anywhere, in the order of 1, u, v, uv, v², uv². ξ = a + b·u has two bytes of its own, as
+//! towers differ in it: 1 + u on BLS12-381, 9 + u on BN254.
 
 /// A product in Fp6, out = x·y (`FP6MULX`), with v³ = a + b·u.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 //! Jump analysis: which bytes of a code are jump targets under a revision.
 //!
-//! A JUMPDEST byte inside an immediate, be it of a PUSH or of a field instruction, is not a target. Nor is an ENTERSUB byte there, where a
-//! revision has subroutines; what jumps may not go to CALLSUB may, and the other way round.
+//! A JUMPDEST byte inside an immediate, be it of a PUSH or of a field instruction, is not a target. Nor is an ENTERSUB
+//! byte there, in revisions with subroutines. JUMPDEST is a target of jumps only, ENTERSUB of CALLSUB only.
 
 use crate::opcode::evm::JUMPDEST;
 use crate::opcode::subroutine::ENTERSUB;
@@ -12,23 +12,23 @@ use crate::revision::Revision;
 pub struct Jumpdests {
     /// Bit i mod 8, from the least significant, of byte ⌊i / 8⌋ is set if offset i is a target.
     pub bits: Vec<u8>,
-    /// The same of targets of CALLSUB; empty where the revision has no subroutines.
+    /// The same for targets of CALLSUB; empty if the revision has no subroutines.
     pub entries: Vec<u8>,
     /// Number of meaningful bits: the bytes of the code.
     pub code_bytes: usize,
     /// Offset of the last instruction; 0 if there is none.
     pub last: usize,
-    /// Offset after the last instruction with its immediate, of which the end of the code may have cut off a part.
+    /// Offset after the last instruction with its immediate, even if the end of the code cuts that off.
     pub end: usize,
 }
 
 impl Jumpdests {
-    /// Whether a jump to `offset` is valid.
+    /// True if a jump to `offset` is valid.
     pub fn contains(&self, offset: usize) -> bool {
         offset < self.code_bytes && self.bits[offset / 8] >> (offset % 8) & 1 == 1
     }
 
-    /// Whether CALLSUB may go to `offset`.
+    /// True if CALLSUB may go to `offset`.
     pub fn is_entry(&self, offset: usize) -> bool {
         self.entries.get(offset / 8).is_some_and(|bits| bits >> (offset % 8) & 1 == 1)
     }
@@ -39,9 +39,10 @@ const WORD_BYTES: usize = 8;
 
 /// Finds the jump targets of `code` in one pass.
 ///
-/// Where instructions begin follows from those before, one after the other. What a byte would be if an instruction began there does not:
-/// that is found for eight of them as one, so that a step from one instruction to the next waits for no memory, and none is needed
-/// where no instruction has an immediate. Codes at which this takes longest are in `residue lab attack --cycle`.
+/// The start of an instruction depends on all instructions before it; the length of the instruction that a byte would
+/// start does not. Lengths are computed for eight bytes at once, so that a step to the next instruction waits for no
+/// memory, and words without immediates need no steps. Codes at which this takes longest are in `residue lab attack
+/// --cycle`.
 pub fn jumpdests(code: &[u8], revision: Revision) -> Jumpdests {
     let immediates = &revision.interface().immediates;
     let prefixed = revision.prefix().map(|prefix| (prefix, immediates_after_prefix(revision)));
@@ -94,7 +95,7 @@ fn word_of(chunk: &[u8]) -> [u8; WORD_BYTES] {
     })
 }
 
-/// How long the immediate of each byte would be.
+/// Immediate length of each byte as an opcode.
 #[inline(always)]
 fn lengths(word: [u8; WORD_BYTES], immediates: &[u8; 256]) -> u64 {
     let length = |at: usize| u64::from(immediates[usize::from(word[at])]) << (8 * at);
@@ -110,7 +111,7 @@ fn immediates_after_prefix(revision: Revision) -> [u8; 256] {
     immediates
 }
 
-/// How long what follows each prefix of a word would be: the opcode, which may be the byte `next` after the word, and its immediate.
+/// Length after each prefix of a word: the opcode, which may be the byte `next` after the word, and its immediate.
 #[inline(always)]
 fn lengths_of_prefixed(word: [u8; WORD_BYTES], mut prefixes: u8, next: Option<u8>, immediates: &[u8; 256]) -> u64 {
     let mut lengths = 0;
@@ -124,7 +125,8 @@ fn lengths_of_prefixed(word: [u8; WORD_BYTES], mut prefixes: u8, next: Option<u8
     lengths
 }
 
-/// Where instructions begin from an offset on, one bit a byte, and the offset of the first one after the word, from its end.
+/// Instruction starts from offset `at` on, one bit a byte, and the offset of the first start after the word, from the
+/// word's end.
 #[inline(always)]
 fn starts(lengths: u64, mut at: usize) -> (u8, usize) {
     if lengths >> (8 * at) == 0 {
@@ -138,7 +140,7 @@ fn starts(lengths: u64, mut at: usize) -> (u8, usize) {
     (starts, at - WORD_BYTES)
 }
 
-/// Which bytes are `opcode`, one bit a byte.
+/// Bytes equal to `opcode`, one bit a byte.
 #[inline(always)]
 fn targets(word: [u8; WORD_BYTES], opcode: u8) -> u8 {
     const LOW_BITS: u64 = u64::MAX / 255 * 0x7f;

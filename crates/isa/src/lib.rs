@@ -1,9 +1,10 @@
-//! The instruction set: which field instructions exist, how each revision writes them as bytes, and what they cost.
+//! The instruction set: field instructions, their bytes in each revision, and their prices.
 //!
-//! Read in this order: [`field_instruction`] says what an instruction does, whatever its bytes; [`opcode`] is the table of
-//! names; [`revision`] is the list of interfaces, one file each, with the bytes; [`mod@fork`] has the hard forks; [`mod@jumpdests`] finds jump targets;
-//! [`precompile`] has the addresses of precompiles; [`schedule`] is a complete set of prices as a value; [`mod@assembly`] turns text or a list of items into code and back;
-//! [`mod@nearest`] finds what an unknown name may have meant, and [`names`] says so; [`text`] reads the text of files.
+//! Read in this order: [`field_instruction`] has the instructions apart from their bytes; [`opcode`] is the table of
+//! names; [`revision`] is the list of interfaces, one file each, with the bytes; [`mod@fork`] has the hard forks;
+//! [`mod@jumpdests`] finds jump targets; [`precompile`] has the addresses of precompiles; [`schedule`] is a complete
+//! set of prices as a value; [`mod@assembly`] turns text or a list of items into code and back; [`mod@nearest`] finds
+//! the known names nearest to an unknown one, and [`names`] reports them; [`text`] reads the text of files.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]

@@ -26,7 +26,7 @@ struct Parts {
 }
 
 impl UnknownName {
-    /// `name`, which none of the `known` is; `kind` is what they name.
+    /// Unknown `name`, not among `known`; `kind` is the kind of the name.
     pub fn new<'a>(kind: impl Into<String>, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
         let is_all = known.len() <= FEW;

@@ -1,4 +1,4 @@
-//! Names near one that is unknown, for messages: what to offer in place of a name that no table has.
+//! Names near an unknown one, for messages: suggestions in place of a name that no table has.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What an opcode is, apart from its price: byte, name, one sentence, stack effect, immediate.
+//! Description of an opcode without its price: byte, name, one sentence, stack effect, immediate.
 //!
 //! Every revision file holds one table of [`OpcodeRow`]s for the opcodes it adds; [`mod@evm`] holds the EVM's own. Decoder,
 //! disassembler, jump analysis and documentation are derived from these rows, and nothing else states the same facts.
@@ -15,7 +15,7 @@ pub struct OpcodeRow {
     pub byte: u8,
     /// The name in assembly text and in gas schedules.
     pub mnemonic: &'static str,
-    /// What it does, in one sentence.
+    /// Semantics, in one sentence.
     pub sentence: &'static str,
     /// Bytes that follow the opcode and belong to it.
     pub immediate_bytes: u8,

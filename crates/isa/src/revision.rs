@@ -1,8 +1,9 @@
 //! The interfaces: one [`Interface`] value a revision, one file each, used from both ends.
 //!
-//! The compiler calls [`Revision::encode`]; the engine, the disassembler and the checker call [`Revision::decode`], or the
-//! file's own `unpack` where the operands are already on the stack. A round-trip property binds the two. A new revision is
-//! one file with its `INTERFACE` and one line in the list below; what is to be done for each revision matches on all of them.
+//! The compiler calls [`Revision::encode`]; the engine, the disassembler and the checker call [`Revision::decode`], or
+//! the file's own `unpack` if the operands are already on the stack. A round-trip property binds the two. A new
+//! revision is one file with its `INTERFACE` and one line in the list below; code with a case for each revision matches
+//! on all of them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +18,8 @@ use eip5843::Reading;
 use evm384::Evm384;
 use rules::{Addition, SlotRules};
 
-/// Declares the revisions: a module and a variant each, from which [`Revision::ALL`] and the lookup follow; then what is beside them.
+/// Declares the revisions: a module and a variant each, from which [`Revision::ALL`] and the lookup follow; then the
+/// revisions beside them.
 macro_rules! revisions {
     (
         $($(#[$doc:meta])* $variant:ident = $module:ident;)*
@@ -38,10 +40,10 @@ macro_rules! revisions {
             /// Every proposed interface, oldest first.
             pub const ALL: &'static [Revision] = &[$(Revision::$variant),*];
 
-            /// What programs are compiled for and executed on beside the proposals.
+            /// Targets beside the proposals.
             pub const BESIDE: &'static [Revision] = &[$(Revision::$beside),*];
 
-            /// What the revision's file declares.
+            /// Declaration in the revision's file.
             pub const fn interface(self) -> &'static Interface {
                 match self {
                     $(Revision::$variant => &$module::INTERFACE,)*
@@ -150,8 +152,8 @@ mod codec;
 pub mod rules;
 pub mod strided;
 
-/// What the field instructions of a revision do, whatever their bytes: where values live, with what differs between revisions that
-/// keep them there.
+/// Semantics of the field instructions of a revision, independent of their bytes: storage of values, with the
+/// differences between revisions of the same storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Semantics {
     /// In EVM memory (`evm384-v0`: on the stack), 48 bytes each, Montgomery form with R = 2³⁸⁴ visible to the program.
@@ -164,7 +166,7 @@ pub enum Semantics {
     Words,
 }
 
-/// Where a revision keeps field values: [`Semantics`] without the differences.
+/// Storage of field values: [`Semantics`] without the differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
     /// [`Semantics::Memory384`].
@@ -177,14 +179,14 @@ pub enum Family {
     Words,
 }
 
-/// What one revision is: everything about it that is not a price.
+/// Definition of a revision, without prices.
 #[derive(Debug)]
 pub struct Interface {
     /// The name users write, such as `eip6690-2024`.
     pub name: &'static str,
-    /// One line: what it is and where it comes from.
+    /// One line: description and source.
     pub summary: &'static str,
-    /// What its instructions do.
+    /// Semantics of its instructions.
     pub semantics: Semantics,
     /// The opcodes it adds to the EVM, by ascending byte.
     pub opcodes: &'static [OpcodeRow],
@@ -229,7 +231,7 @@ pub enum EncodeError {
         revision: &'static str,
         /// The offset refused.
         offset: u32,
-        /// What it has instead.
+        /// Operands that it has instead.
         operands: &'static str,
     },
     /// A result elsewhere than in the place of the first operand.
@@ -250,12 +252,12 @@ impl Revision {
         self.interface().name
     }
 
-    /// One line: what it is and where it comes from.
+    /// One line: description and source.
     pub const fn summary(self) -> &'static str {
         self.interface().summary
     }
 
-    /// Where values live.
+    /// Storage of values.
     pub const fn family(self) -> Family {
         match self.interface().semantics {
             Semantics::Memory384(_) => Family::Memory384,
@@ -265,7 +267,7 @@ impl Revision {
         }
     }
 
-    /// What a revision of EVM384 is like; none for other revisions.
+    /// Parameters of a revision of EVM384; `None` for other revisions.
     pub const fn evm384(self) -> Option<&'static Evm384> {
         match self.interface().semantics {
             Semantics::Memory384(evm384) => Some(evm384),
@@ -289,7 +291,7 @@ impl Revision {
         }
     }
 
-    /// What it adds to EIP-6690 of 2024, as an experiment; nothing for published revisions.
+    /// Experimental additions to EIP-6690 of 2024; empty for published revisions.
     pub const fn additions(self) -> &'static [Addition] {
         match self.slot_rules() {
             Some(rules) => rules.additions,
@@ -297,17 +299,17 @@ impl Revision {
         }
     }
 
-    /// Whether it adds no more to EIP-6690 of 2024 than another revision, of which it is a part or which it is.
+    /// True if it is an experiment whose additions to EIP-6690 of 2024 are a subset of those of `other`.
     pub fn is_part_of(self, other: Revision) -> bool {
         !self.additions().is_empty() && self.additions().iter().all(|addition| other.additions().contains(addition))
     }
 
-    /// Whether a multiplication whose factors are the same slots has a price of its own.
+    /// True if a squaring (equal factor slots) has a price of its own.
     pub const fn prices_squares(self) -> bool {
         matches!(self.slot_rules(), Some(SlotRules { prices_squares: true, .. }))
     }
 
-    /// Whether it has CALLSUB, ENTERSUB and RETURNSUB.
+    /// True if it has CALLSUB, ENTERSUB and RETURNSUB.
     pub const fn has_subroutines(self) -> bool {
         let rows = self.opcodes();
         let mut row = 0;
@@ -320,7 +322,7 @@ impl Revision {
         false
     }
 
-    /// Whether arithmetic has strides and a count of lanes.
+    /// True if arithmetic has strides and a count of lanes.
     pub const fn is_strided(self) -> bool {
         matches!(self.slot_rules(), Some(SlotRules { is_strided: true, .. }))
     }
@@ -340,7 +342,7 @@ impl Revision {
         self.interface().width_limbs_max
     }
 
-    /// Every proposed interface, and what is beside them.
+    /// Every proposed interface, and the revisions beside them.
     pub fn every() -> impl Iterator<Item = Self> {
         Self::ALL.iter().chain(Self::BESIDE).copied()
     }
@@ -399,8 +401,8 @@ impl Revision {
         self.row(self.opcode_at(code))
     }
 
-    /// Bytes of the instruction that starts `code`, with its prefix and its immediate, also where the end of the code cuts it off. Jump
-    /// analysis skips as many. A prefix takes the byte after it, whatever that is.
+    /// Bytes of the instruction that starts `code`, with its prefix and its immediate, also where the end of the code
+    /// cuts it off. Jump analysis skips as many. A prefix takes any byte after it.
     pub fn bytes_at(self, code: &[u8]) -> usize {
         let Some(&first) = code.first() else { return 0 };
         match self.prefix() == Some(first) {

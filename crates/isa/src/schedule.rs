@@ -92,11 +92,11 @@ struct SlotPrices {
 pub struct WidthPrices {
     /// Setting a new odd modulus, beside the base and growth.
     pub set_modulus: Price,
-    /// What an arithmetic instruction costs beside its lanes; zero where these are all.
+    /// Price of an arithmetic instruction beside its lanes; zero if only lanes are priced.
     pub start: Price,
     /// One lane of each operation, in the order of [`FieldOp::ALL`].
     pub arithmetic: PerOp<Price>,
-    /// One lane of a multiplication whose factors are the same slots; zero where squares cost what other products do.
+    /// One lane of a multiplication whose factors are the same slots; zero if squares are priced as other products.
     pub square: Price,
     /// One value loaded.
     pub load: Price,
@@ -139,7 +139,7 @@ pub enum ScheduleError {
         file: String,
         /// Line of the offending key or value, from 1.
         line: usize,
-        /// What is wrong there.
+        /// Error at that place.
         fault: ScheduleFault,
     },
 }
@@ -203,7 +203,7 @@ impl GasSchedule {
         self
     }
 
-    /// This schedule with the EVM's own opcodes at what the fork has them cost.
+    /// This schedule with the EVM's own opcodes at the fork's prices.
     pub fn with_stock_evm(mut self) -> Self {
         self.evm.clear();
         self
@@ -265,7 +265,7 @@ impl GasSchedule {
         &self.revisions
     }
 
-    /// Whether it prices this revision.
+    /// True if it prices this revision.
     pub fn is_for(&self, revision: Revision) -> bool {
         self.revisions.contains(&revision)
     }
@@ -318,12 +318,12 @@ impl GasSchedule {
         self.slots.as_ref().map_or(WidthPrices::default(), |slots| slots.at(width_limbs))
     }
 
-    /// Whether there are prices for moduli of at most 32 bits: width 0.
+    /// True if it has prices for moduli of at most 32 bits: width 0.
     pub fn has_narrow(&self) -> bool {
         self.slots.as_ref().is_some_and(|slots| slots.narrow.is_some())
     }
 
-    /// What setting a new odd modulus of this width costs on top of the base price and of growth. Zero for EVM384.
+    /// Price of setting a new odd modulus of this width, on top of the base price and of growth. Zero for EVM384.
     ///
     /// # Panics
     /// As [`GasSchedule::arithmetic`].
@@ -331,7 +331,7 @@ impl GasSchedule {
         self.at_width(width_limbs).set_modulus
     }
 
-    /// What a load costs for each value on top of the base price, for an odd modulus; a store costs the same in most
+    /// Price of a load per value, on top of the base price, for an odd modulus; a store costs the same in most
     /// schedules, see [`WidthPrices::store`]. Zero for EVM384.
     ///
     /// # Panics
@@ -340,13 +340,14 @@ impl GasSchedule {
         self.at_width(width_limbs).load
     }
 
-    /// What a load or a store costs for each begun 32 bytes of all its values on top of the base price, for a modulus that
-    /// is a power of two. Zero where [`GasSchedule::prices_words`] is false.
+    /// Price of a load or a store per begun 32 bytes of all its values, on top of the base price, for a modulus that is
+    /// a power of two. Zero if [`GasSchedule::prices_words`] is false.
     pub fn transfer_per_word(&self) -> Price {
         self.slots.as_ref().and_then(|slots| slots.transfer_per_word).unwrap_or(Price::ZERO)
     }
 
-    /// Whether loads and stores are priced by the word for moduli that are powers of two; else they are as for odd moduli.
+    /// True if loads and stores are priced by the word for moduli that are powers of two; else they are priced as for
+    /// odd moduli.
     pub fn prices_words(&self) -> bool {
         self.slots.as_ref().is_some_and(|slots| slots.transfer_per_word.is_some())
     }
@@ -356,7 +357,7 @@ impl GasSchedule {
         self.evm.iter().map(|(&opcode, &price)| (opcode, price))
     }
 
-    /// Whether every price is whole gas, so that execution itself meters it exactly.
+    /// True if every price is whole gas, so that execution itself meters it exactly.
     pub fn is_whole(&self) -> bool {
         let slots = self.slots.iter().flat_map(|slots| {
             let widths = slots.widths.iter().chain(&slots.narrow).flat_map(WidthPrices::all);
@@ -365,13 +366,13 @@ impl GasSchedule {
         self.base.values().chain(self.evm.values()).copied().chain(slots).all(Price::is_whole)
     }
 
-    /// Whether the schedule itself rounds fractions up, for each field instruction and over all its lanes as one. Else
-    /// fractions add up over an execution.
+    /// True if the schedule itself rounds fractions up, once per field instruction with all its lanes. Else fractions
+    /// add up over an execution.
     pub fn rounds_instructions(&self) -> bool {
         self.rounds_instructions
     }
 
-    /// Whether execution, which meters whole gas, charges exactly what the schedule says.
+    /// True if execution, which meters whole gas, charges exactly the prices of the schedule.
     pub fn is_metered_exactly(&self) -> bool {
         self.rounds_instructions || self.is_whole()
     }

@@ -1,6 +1,7 @@
-//! The pages of the revisions say what the tables and the schedules say.
+//! The pages of the revisions agree with the tables and the schedules.
 //!
-//! `RESIDUE_WRITE_TABLES=1 cargo test -p residue-isa --test pages` writes their tables anew, for review with the change that asks for it.
+//! `RESIDUE_WRITE_TABLES=1 cargo test -p residue-isa --test pages` rewrites their tables, for review with the change
+//! that requires it.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use std::fmt::Write;
@@ -42,7 +43,7 @@ fn opcodes(revision: Revision) -> String {
     text
 }
 
-/// What instructions cost besides, by width of the modulus.
+/// Prices of instructions by width of the modulus.
 fn by_width(revision: Revision) -> String {
     // Width 0 stands for at most 32 bits.
     let has_narrow = schedules(revision).iter().all(GasSchedule::has_narrow);

@@ -1,4 +1,4 @@
-//! Laws that bind both ends of the crate: what one side writes, the other reads back.
+//! Round trips of both ends of the crate: one side reads back what the other writes.
 
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
@@ -195,7 +195,7 @@ fn check_disassembly(code: &[u8], revision: Revision) {
     assert_eq!(hex::encode(back.bytes), hex::encode(code), "{revision}\n{text}");
 }
 
-/// Jump targets by the definition: walk instruction by instruction and note what is in an immediate.
+/// Jump targets by the definition: walk instruction by instruction and note the offsets inside immediates.
 #[track_caller]
 fn check_jumpdests(code: &[u8], revision: Revision) {
     let mut in_immediate = vec![false; code.len()];

@@ -1,4 +1,4 @@
-//! What assembly text means, and what is said about text that means nothing.
+//! Meaning of assembly text, and the errors of invalid text.
 
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 

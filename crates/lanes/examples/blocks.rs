@@ -44,7 +44,7 @@ thread_local! {
     static RECORDING: RefCell<Recording> = RefCell::default();
 }
 
-/// A value that records what is done to it.
+/// A value that records the operations on it.
 #[derive(Clone, Copy)]
 struct Traced(u32);
 

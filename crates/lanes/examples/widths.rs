@@ -1,7 +1,7 @@
 //! Cycles of a product and a sum by width: as a scalar trace, and as plans by each kernel; rounds interleaved, medians.
 //!
-//! `cargo run --release -p residue-lanes --example widths [rounds]`, pinned to a core. What the estimates of `estimate.rs`, and those of the
-//! engine's `work.rs`, were fitted to.
+//! `cargo run --release -p residue-lanes --example widths [rounds]`, pinned to a core. The estimates of `estimate.rs`,
+//! and those of the engine's `work.rs`, were fitted to its output.
 
 use std::hint::black_box;
 use std::time::Instant;

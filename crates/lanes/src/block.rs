@@ -1,4 +1,4 @@
-//! Slot blocks: straight-line operations on numbered slots, as they stand in bytecode. What the planner starts from.
+//! Slot blocks: straight-line operations on numbered slots, as they stand in bytecode. Input of the planner.
 //!
 //! Operations take effect in order and slots may be overwritten. The lanes of one instruction all read before any of them writes.
 
@@ -12,7 +12,7 @@ pub use fp6::Fp6Op;
 /// An operation on slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Op {
-    /// What it does.
+    /// Operation.
     pub kind: FieldOp,
     /// The slot it writes.
     pub out: u16,
@@ -27,14 +27,14 @@ pub struct Op {
 pub struct SlotBlock {
     slot_count: u16,
     pub(crate) ops: Vec<Op>,
-    /// Where each instruction of several lanes ends in `ops`, by its first operation; single operations are not listed.
+    /// End in `ops` of each instruction of several lanes, by its first operation; single operations are not listed.
     pub(crate) groups: Vec<Group>,
     pub(crate) dead: Vec<u16>,
     /// The sums of products among the operations.
     sums: Vec<SumOp>,
     /// The products in Fp6 among them.
     sixes: Vec<Fp6Op>,
-    /// Whether there are copies among them, which add the temporary that is zero.
+    /// True if there are copies among them, which add the zero temporary.
     has_copies: bool,
 }
 
@@ -46,7 +46,8 @@ pub struct SumOp {
     first: usize,
     /// The slot it writes.
     pub out: u16,
-    /// Where it is a product in Fp2, the slot of the coefficient of u: the sum of the last two products, as `out` is that of the first two.
+    /// For a product in Fp2, the slot of the coefficient of u: the sum of the last two products; `out` is that of the
+    /// first two.
     pub second: Option<u16>,
     /// Bit i is set if product i is subtracted.
     pub signs: u8,
@@ -59,7 +60,8 @@ impl SumOp {
     pub const PRODUCTS_MAX: usize = 6;
     /// Its temporaries: one for each product, one for a sum of some of them, and one for zero.
     pub(crate) const TEMPORARIES: u16 = SumOp::PRODUCTS_MAX as u16 + 2;
-    /// The first temporary in operations, above all slots. What a temporary holds is written before it is read, and nobody reads it after the sum.
+    /// First temporary in operations, above all slots. A temporary is written before it is read, and dead after the
+    /// sum.
     pub(crate) const TEMPORARY: u16 = u16::MAX - SumOp::TEMPORARIES - Fp6Op::TEMPORARIES;
 
     /// The sum of 2 to [`SumOp::PRODUCTS_MAX`] products, each with whether it is subtracted.
@@ -143,8 +145,9 @@ impl SumOp {
     }
 }
 
-/// What tells blocks apart: their operations in order, and which of them are lanes of one instruction. Equal blocks have equal digests;
-/// two blocks that differ may have the same one, by accident (one in 2⁶⁴) or on purpose: it tells apart what is made of one block, not blocks of strangers.
+/// Digest of a block: its operations in order, and their grouping into lanes of instructions. Equal blocks have equal
+/// digests; different blocks may collide, by accident (one in 2⁶⁴) or on purpose, so the digest may only key data that
+/// is derived from one block, not blocks of strangers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Digest(u64);
 
@@ -273,10 +276,10 @@ impl SlotBlock {
         [zero.into_iter().collect(), copies]
     }
 
-    /// The temporary that is zero. What is added to it is copied.
+    /// Temporary that is zero: adding a value to it copies the value.
     pub const ZERO: u16 = SumOp::TEMPORARY + 7;
 
-    /// Whether there are places beside the slots.
+    /// True if there are places beside the slots.
     fn has_temporaries(&self) -> bool {
         self.has_copies || !self.sums.is_empty() || !self.sixes.is_empty()
     }
@@ -291,7 +294,7 @@ impl SlotBlock {
         self.sixes.iter().map(|product| (product, product.first..product.first + product.operations().len()))
     }
 
-    /// Whether a place that an operation names is a temporary of a sum.
+    /// True if a place named by an operation is a temporary of a sum.
     fn is_temporary(&self, slot: u16) -> bool {
         self.has_temporaries() && slot >= SumOp::TEMPORARY
     }
@@ -320,7 +323,7 @@ impl SlotBlock {
         }
     }
 
-    /// What tells its operations apart from those of other blocks.
+    /// Digest of its operations.
     pub fn digest(&self) -> Digest {
         let mut digest = Digest::default();
         for lanes in self.instructions() {
@@ -329,7 +332,7 @@ impl SlotBlock {
         digest
     }
 
-    /// Gives back room that it does not use.
+    /// Frees unused capacity.
     pub fn shrink(&mut self) {
         self.ops.shrink_to_fit();
         self.groups.shrink_to_fit();
@@ -358,7 +361,7 @@ impl SlotBlock {
         })
     }
 
-    /// States that nothing reads `slot` after the block: its row holds any value then. A slot is live unless this is said.
+    /// States that nothing reads `slot` after the block: its row holds any value then. A slot is live by default.
     pub fn mark_dead(&mut self, slot: u16) -> Result<(), PlanError> {
         if slot >= self.slot_count {
             return Err(PlanError::SlotOutOfRange { slot, slot_count: self.slot_count });

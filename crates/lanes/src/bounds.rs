@@ -1,8 +1,8 @@
-//! What is known about a value without knowing it: magnitude of its limbs, range in units of the modulus.
+//! Bounds of a value, known without its value: magnitude of its limbs, range in units of the modulus.
 //!
-//! Every rule is a theorem about one step, stated where it stands; the planner applies them once, [`crate::check()`] applies them again to
-//! the finished plan and then to real values. Throughout, a row has limbs aᵢ of 52 bits, v = Σ aᵢ·2^(52i), W = 2^(52(L−1)),
-//! and M is the working modulus of [`Shape`].
+//! Every rule is a theorem about one step, stated beside it; the planner applies them once, [`crate::check()`] applies
+//! them again to the finished plan and then to real values. Throughout, a row has limbs aᵢ of 52 bits, v = Σ
+//! aᵢ·2^(52i), W = 2^(52(L−1)), and M is the working modulus of [`Shape`].
 
 use core::ops::{Add, Sub};
 
@@ -53,18 +53,19 @@ impl Bounds {
 
     /// The outcome of a reduction, x + k·M − (q − 1)·M with q estimated from the top limb t, k such that x + k·M ≥ M.
     ///
-    /// Write v = x + k·M. Carrying leaves the lower limbs in [−2¹¹, 2⁵² + 2¹¹), so v/W − t lies in (−2⁻⁴⁰, 1 + 2⁻⁴⁰), and t ≥ 0
-    /// because v/W ≥ M/W ≥ 2¹⁰. Let s be the bits of M in the top limb beyond twelve: 2¹⁰ ≤ M/(2ˢW) < 2¹². With
-    /// t′ = ⌊t/2ˢ⌋ the difference v/(2ˢW) − t′ lies in (−2⁻⁴⁰, 2). q = ⌊t′·µ/2⁵²⌋ with µ = ⌊2⁵²·2ˢW/M⌋ loses at most 1 by the outer
-    /// floor and t′/2⁵² ≤ 2⁻²² by the inner one, as v ≤ 2¹⁸·M. So v/M − q lies in (−2⁻⁵⁰, 1 + 2⁻⁹ + 2⁻²²), and one M more makes it positive.
-    /// Limbs: what is carried, minus low and high halves of q·mᵢ, plus mᵢ.
+    /// Write v = x + k·M. Carrying leaves the lower limbs in [−2¹¹, 2⁵² + 2¹¹), so v/W − t lies in (−2⁻⁴⁰, 1 + 2⁻⁴⁰),
+    /// and t ≥ 0 because v/W ≥ M/W ≥ 2¹⁰. Let s be the bits of M in the top limb beyond twelve: 2¹⁰ ≤ M/(2ˢW) < 2¹².
+    /// With t′ = ⌊t/2ˢ⌋ the difference v/(2ˢW) − t′ lies in (−2⁻⁴⁰, 2). q = ⌊t′·µ/2⁵²⌋ with µ = ⌊2⁵²·2ˢW/M⌋ loses at
+    /// most 1 by the outer floor and t′/2⁵² ≤ 2⁻²² by the inner one, as v ≤ 2¹⁸·M. So v/M − q lies in (−2⁻⁵⁰, 1 + 2⁻⁹ +
+    /// 2⁻²²), and one M more makes it positive. Limbs: the carried limbs, minus low and high halves of q·mᵢ, plus mᵢ.
     pub fn reduced() -> Self {
         Self { limb: 1 << 54, low: 0, high: 2 * UNIT + (UNIT >> 9) + 1 }
     }
 
-    /// The outcome of a Montgomery product of x + k·M and y + k·M, k = [`Shape::lift`], both in [0, R): with x and y for these,
-    /// (xy + uM)/R with u < R is below M·(1 + (x/M)(y/M)·M/R), and M/R < 2⁻ʰ. A limb collects at most 2(2L − 1) halves of products below
-    /// 2⁵² and one carry of at most 4L; what is above 52 bits is then added to the next limb, once and all at a time.
+    /// The outcome of a Montgomery product of x + k·M and y + k·M, k = [`Shape::lift`], both in [0, R): with x and y
+    /// for these, (xy + uM)/R with u < R is below M·(1 + (x/M)(y/M)·M/R), and M/R < 2⁻ʰ. A limb collects at most 2(2L −
+    /// 1) halves of products below 2⁵² and one carry of at most 4L; the bits above 52 are then added to the next limb,
+    /// in one simultaneous pass.
     pub fn product(self, y: Self, shape: Shape) -> Self {
         let limbs = shape.limbs() as u64; // At most 15.
         let [x, y] = [self, y].map(|operand| i128::from(operand.high + shape.lift() * UNIT));
@@ -103,8 +104,8 @@ impl Bounds {
 }
 
 impl Shape {
-    /// What every slot satisfies between plans: −d·M ≤ v ≤ c·M with c = min(16, 2^⌊h/2⌋) and d = min(16, k/2), where k is
-    /// [`Shape::lift`]; limbs of magnitude at most 2⁵⁸. The product of two such values is one again.
+    /// Invariant of every slot between plans: −d·M ≤ v ≤ c·M with c = min(16, 2^⌊h/2⌋) and d = min(16, k/2), where k is
+    /// [`Shape::lift`]; limbs of magnitude at most 2⁵⁸. The product of two such values satisfies it again.
     pub fn end_bounds(self) -> Bounds {
         let most = END_RANGE_MAX.min(1 << (self.headroom_bits() / 2).min(16));
         let least = END_RANGE_MAX.min(self.lift() / 2);
@@ -251,8 +252,8 @@ mod tests {
         }
     }
 
-    /// The theorems of a step as they are stated, in integers of any length: bounds are no tighter than what is proved, and no wider
-    /// than rounding makes them.
+    /// The theorems of a step in integers of any length: bounds are no tighter than the theorem, and no wider than
+    /// rounding requires.
     #[test]
     fn a_product_is_bounded_by_its_operands_and_little_more() {
         for bits in [254, 308, 360, 381, 412, 745, 768, 776] {

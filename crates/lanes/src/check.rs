@@ -1,7 +1,8 @@
 //! The judge of plans: derives every bound again from the finished tables, and holds real values to it.
 //!
-//! [`check`] knows nothing of the planner's values and steps, only of rows and of the theorems in [`crate::bounds`]. It demands what each
-//! step requires of its operands, runs the step with the scalar kernel, and compares what came out with what was proved.
+//! [`check`] knows nothing of the planner's values and steps, only of rows and of the theorems in [`crate::bounds`]. It
+//! checks the operands of each step against its requirements, runs the step with the scalar kernel, and compares the
+//! result with the proved bounds.
 
 use num_bigint::{BigInt, BigUint};
 use thiserror::Error;
@@ -17,14 +18,14 @@ use crate::tables::{BATCH_LANES, BatchStep, LinearStep, Plan, SegmentKind};
 /// A promise that a plan or a row breaks.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Violation {
-    /// A step may produce or meet what it does not allow for.
+    /// A step may produce or read values outside its bounds.
     #[error("step {step}: {requirement} does not hold for {bounds:?}")]
     Unproved {
         /// Number of the step in order of execution.
         step: usize,
-        /// What is required.
+        /// Required bounds.
         requirement: &'static str,
-        /// What is known.
+        /// Known bounds.
         bounds: Bounds,
     },
     /// A step reads a row that nothing has written.
@@ -35,7 +36,7 @@ pub enum Violation {
         /// The row.
         row: u16,
     },
-    /// A batch that may be read before the one in front of it is written reads what that writes.
+    /// A batch that may be read before the one in front of it is written reads a result of it.
     #[error("step {step} writes row {row}, which the next batch may have read already")]
     ReadEarly {
         /// Number of the step in order of execution.
@@ -58,13 +59,13 @@ pub enum Violation {
         row: u16,
         /// Its value.
         value: BigInt,
-        /// What was proved.
+        /// Proved bounds.
         bounds: Bounds,
     },
 }
 
-/// Runs a plan with the scalar kernel, proving every step's bounds and comparing every value with them. Slow.
-/// Requires what [`Plan::run`] requires.
+/// Runs a plan with the scalar kernel, proving every step's bounds and comparing every value with them. Slow. Same
+/// requirements as [`Plan::run`].
 pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), Violation> {
     let mut judge = Judge::new(plan, modulus, rows);
     for slot in 0..plan.slot_count {
@@ -127,7 +128,7 @@ pub fn check(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) -> Result<(), 
     Ok(())
 }
 
-/// What is known of each row.
+/// Proved bounds of each row.
 struct Judge {
     shape: Shape,
     working: BigInt,
@@ -176,7 +177,7 @@ impl Judge {
         if holds { Ok(()) } else { Err(Violation::Unproved { step: self.step, requirement, bounds }) }
     }
 
-    /// A row was written: compares what it holds with what was proved.
+    /// A row was written: compares its value with the proved bounds.
     fn define(&mut self, rows: &Rows, row: u16, bounds: Bounds) -> Result<(), Violation> {
         self.bounds[usize::from(row)] = Some(bounds);
         let limbs = rows.row(row);

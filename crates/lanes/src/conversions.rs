@@ -1,5 +1,5 @@
-//! The way into rows and out of them. Values enter as canonical bytes or in the Montgomery form of [`residue_modular`] (R = 2⁶⁴ⁿ), by one
-//! product with a constant, and leave the same way, exactly reduced.
+//! Conversions into rows and out of them. Values enter as canonical bytes or in the Montgomery form of
+//! [`residue_modular`] (R = 2⁶⁴ⁿ), by one product with a constant, and leave the same way, exactly reduced.
 
 use residue_modular::limbs;
 use residue_modular::{Limb, ValueOutOfRange};
@@ -130,7 +130,7 @@ fn value_bytes(modulus: &ModulusRows) -> usize {
     modulus.width_limbs() * limbs::LIMB_BYTES
 }
 
-/// Where eight values begin that follow each other.
+/// Byte offsets of eight consecutive values.
 fn offsets_of(modulus: &ModulusRows) -> [usize; BATCH_LANES] {
     std::array::from_fn(|lane| lane * value_bytes(modulus))
 }

@@ -1,4 +1,5 @@
-//! How long a plan takes, estimated from its tables: enough to decide between a plan and one instruction at a time.
+//! Running time of a plan, estimated from its tables: precise enough to decide between a plan and one instruction at a
+//! time.
 
 use crate::shape::Shape;
 use crate::tables::{Plan, QUAD_LANES};
@@ -7,7 +8,7 @@ use crate::tables::{Plan, QUAD_LANES};
 struct Costs {
     /// A batch of up to four products, and of more.
     batch: [u64; 2],
-    /// What a batch saves that follows another in a stream.
+    /// Saving of a batch that follows another in a stream.
     streamed: u64,
     /// A linear step that runs along with a batch.
     companion: u64,
@@ -34,13 +35,13 @@ fn costs(shape: Shape) -> Costs {
     }
 }
 
-/// Estimated cycles of a batch of so many products that follows no other.
+/// Estimated cycles of a batch of `lanes` products that follows no other.
 pub(crate) fn batch_cycles(shape: Shape, lanes: usize) -> u64 {
     costs(shape).batch[usize::from(lanes > QUAD_LANES)]
 }
 
 impl Shape {
-    /// Estimated cycles of moving so many values from limbs to rows, or from rows to limbs, with IFMA.
+    /// Estimated cycles of moving `values` values from limbs to rows, or from rows to limbs, with IFMA.
     pub fn move_cycles(self, values: usize) -> u64 {
         costs(self).moves * values.div_ceil(MOVED_TOGETHER) as u64 // Far below 2⁶⁴.
     }
@@ -69,7 +70,7 @@ mod tests {
     use crate::plan::Policy;
     use crate::tables::{BatchStep, CarryStep, LinearStep, ReduceStep};
 
-    /// What one more entry of each kind adds, whatever else there is.
+    /// Cost of one more entry of each kind, independent of the other entries.
     #[test]
     fn every_entry_costs_its_cycles() {
         for (bits, moves) in [(254, 450), (381, 500), (512, 700), (768, 1000)] {

@@ -1,8 +1,9 @@
 //! Straight-line field blocks eight lanes at a time: planner, bounds, executors.
 //!
-//! A [`SlotBlock`] is what stands in bytecode: additions, subtractions and products on numbered slots. [`Plan::new`] turns it into batches
-//! of up to eight products with linear phases between, for every modulus of one [`Shape`]; [`Plan::run`] executes it on [`Rows`], the slots
-//! in row form: 52-bit limbs, Montgomery form with R = 2^(52L), signed and lazily reduced within bounds proved at planning.
+//! A [`SlotBlock`] is a block of bytecode: additions, subtractions and products on numbered slots. [`Plan::new`] turns
+//! it into batches of up to eight products with linear phases between, for every modulus of one [`Shape`];
+//! [`Plan::run`] executes it on [`Rows`], the slots in row form: 52-bit limbs, Montgomery form with R = 2^(52L), signed
+//! and lazily reduced within bounds proved at planning.
 //!
 //! ```
 //! use residue_lanes::{ModulusRows, Op, FieldOp, Plan, Policy, Rows, SlotBlock};

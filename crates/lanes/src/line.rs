@@ -1,4 +1,4 @@
-//! Limbs of 52 bits, and the lines of 64 bytes that rows are made of.
+//! Limbs of 52 bits, and the lines of 64 bytes that make up rows.
 
 use residue_modular::Limb;
 

@@ -1,4 +1,4 @@
-//! A modulus in row form: what kernels multiply by, add and reduce with, and the factors by which values enter and leave.
+//! Modulus in row form: the constants by which kernels multiply, add and reduce, and the factors of conversions.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -33,7 +33,7 @@ const KEPT_MAX: usize = 16;
 /// The latest used first.
 static KEPT: Mutex<Vec<Arc<ModulusRows>>> = Mutex::new(Vec::new());
 
-/// What kernels read: words W and lines N, which are symbols where a proof takes the place of a machine.
+/// Constants read by kernels: words W and lines N, which are symbols in proofs.
 #[derive(Clone, Debug)]
 pub(crate) struct Constants<W = u64, N = Line> {
     pub product: ProductConstants<W>,
@@ -48,7 +48,7 @@ pub(crate) struct Constants<W = u64, N = Line> {
     pub multiples: Vec<N>,
 }
 
-/// What a product reads, modulo any odd m.
+/// Constants of a product modulo any odd m.
 #[derive(Clone, Debug)]
 pub(crate) struct ProductConstants<W = u64> {
     /// Limbs of m.
@@ -223,7 +223,8 @@ fn exit_shift(shape: Shape, modulus: &Modulus) -> Option<u32> {
     (needed <= shift && (1..=ROW_LIMB_BITS).contains(&shift)).then_some(shift as u32)
 }
 
-/// k·M with carried limbs; the top limb keeps what is above, modulo 2⁶⁴: multiples so far beyond R are named by no plan of the shape.
+/// k·M with carried limbs; the top limb keeps the bits above, modulo 2⁶⁴: no plan of the shape uses multiples so far
+/// beyond R.
 fn multiple_of(working: &BigUint, multiple: i64, shape: Shape) -> [i64; ROW_LIMBS] {
     let multiple = working * (multiple as u64); // Not negative.
     let top = shape.limbs() - 1;

@@ -1,8 +1,9 @@
-//! The shape of a row: how many limbs of 52 bits, how wide the modulus they hold, and what follows from the two.
+//! Shape of a row: the number of limbs of 52 bits, the width of the modulus that they hold, and constants that follow
+//! from the two.
 //!
-//! A plan depends on the shape alone, never on the value of the modulus. Rows work modulo the *working modulus* M, an odd
-//! multiple of the modulus m that reaches into the top limb: m itself where it is wide enough, else (2ᵏ − 1)·m. What is
-//! right modulo M is right modulo m, and only the conversions know the difference.
+//! A plan depends on the shape alone, never on the value of the modulus. Rows work modulo the *working modulus* M, an
+//! odd multiple of the modulus m that reaches into the top limb: m itself if it is wide enough, else (2ᵏ − 1)·m.
+//! Results modulo M are results modulo m, and only the conversions know the difference.
 
 use residue_modular::Modulus;
 use thiserror::Error;
@@ -24,7 +25,7 @@ const LIFT_MAX: i64 = 1 << 12;
 /// No value inside a plan exceeds this many M in magnitude.
 const RANGE_MAX: i64 = 1 << 16;
 
-/// How the slots of a modulus are laid out in rows. Two moduli of one shape share plans.
+/// Layout of the slots of a modulus in rows. Two moduli of one shape share plans.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shape {
     limbs: u8,

@@ -72,8 +72,8 @@ pub(crate) struct BatchStep {
     pub x: [u16; BATCH_LANES],
     pub y: [u16; BATCH_LANES],
     pub lanes: u16,
-    /// So many batches after this one may follow it in a stream: each reads nothing that the one before it writes, its companions left
-    /// aside, so it may be read when those have run and before the products are written.
+    /// Number of batches after this one that may follow it in a stream: each reads no result of the one before it, its
+    /// companions aside, so it may be read when those have run and before the products are written.
     pub followers: u16,
     /// Number of companions.
     pub companions: u16,
@@ -100,7 +100,7 @@ impl LinearStep {
     }
 }
 
-/// What runs together.
+/// Kind of steps that run together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SegmentKind {
     /// Sums, differences and lifts, one after the other.
@@ -119,7 +119,7 @@ impl Plan {
         self.shape
     }
 
-    /// The digest of the block that it was made of.
+    /// Digest of its block.
     pub fn source(&self) -> Digest {
         self.source
     }
@@ -150,7 +150,7 @@ impl Plan {
             + held(&self.batches)
     }
 
-    /// Gives back the room for more entries.
+    /// Frees unused capacity.
     pub(crate) fn shrink(&mut self) {
         self.constants.shrink_to_fit();
         self.inputs.shrink_to_fit();

@@ -1,4 +1,4 @@
-//! Transfers: which values go between bytes and rows, and how they lie there.
+//! Transfers: values to move between bytes and rows, and their form there.
 
 use crate::modulus_rows::{Form, ModulusRows};
 
@@ -15,10 +15,10 @@ pub enum ByteOrder {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer<'a> {
     pub modulus: &'a ModulusRows,
-    /// What the bytes mean.
+    /// Form of the values in memory.
     pub form: Form,
     pub order: ByteOrder,
     pub slots: &'a [u16],
-    /// Where the 8n bytes of each begin.
+    /// Offsets of the 8n bytes of each value.
     pub offsets: &'a [usize],
 }

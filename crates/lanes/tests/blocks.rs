@@ -39,7 +39,7 @@ fn moduli() -> Vec<(&'static str, BigUint)> {
 
 type Instruction = (FieldOp, Vec<(u16, u16, u16)>);
 
-/// What a random block is made of, in parts of a hundred; the rest are subtractions.
+/// Mix of a random block, in percent; the rest are subtractions.
 struct Mix {
     products: u32,
     sums: u32,
@@ -130,7 +130,7 @@ fn agree(name: &str, m: &BigUint, instructions: &[Instruction], values: &[BigUin
     block_agrees(name, m, &block, (values, &expected), policy);
 }
 
-/// The same of a block, given the values that its slots begin and end with.
+/// The same for a block, given the values of its slots before and after it.
 fn block_agrees(
     name: &str,
     m: &BigUint,

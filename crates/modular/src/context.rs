@@ -1,8 +1,8 @@
 //! A field context: a modulus with its numbered slots, and the three operations on them.
 //!
 //! Slots of an odd modulus hold Montgomery form, those of a power of two canonical form; [`FieldContext::store`] and
-//! [`FieldContext::load`] speak canonical big-endian bytes, so which it is cannot be seen. Every slot is below the modulus,
-//! except what [`FieldContext::store_any`] and [`FieldContext::invert_doubled`] leave modulo a power of two.
+//! [`FieldContext::load`] use canonical big-endian bytes, so the form is invisible. Every slot is below the modulus,
+//! except the results of [`FieldContext::store_any`] and [`FieldContext::invert_doubled`] modulo a power of two.
 
 use core::fmt;
 
@@ -101,7 +101,7 @@ pub enum SlotStep {
         /// The slot of its second operand.
         y: u16,
     },
-    /// out = x·y mod m as values, whatever form the slots have.
+    /// out = x·y mod m as values, for slots in any form.
     Mul {
         /// The slot it writes.
         out: u16,
@@ -110,13 +110,13 @@ pub enum SlotStep {
         /// The slot of its second operand.
         y: u16,
     },
-    /// out = x^(2^count) mod m as values: squarings of which only the last one's result is kept.
+    /// out = x^(2^count) mod m as values: only the last squaring's result is kept.
     Square {
         /// The slot it writes.
         out: u16,
         /// The slot it starts from.
         x: u16,
-        /// How many squarings, at least one.
+        /// Number of squarings, at least one.
         count: u16,
     },
     /// outᵢ = xᵢ for neighbouring slots, all read before any is written.
@@ -125,7 +125,7 @@ pub enum SlotStep {
         out: u16,
         /// The first slot it reads.
         x: u16,
-        /// How many slots.
+        /// Number of slots.
         count: u16,
     },
     /// outᵢ = xᵢ + yᵢ mod m for several lanes.
@@ -136,7 +136,7 @@ pub enum SlotStep {
     MulLanes(SlotLanes),
 }
 
-/// Lanes of an operation, of which none reads what one before it has written. As short as any other step.
+/// Lanes of an operation; none reads a result of an earlier one. As short as any other step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotLanes {
     /// The slots that it writes.
@@ -145,7 +145,7 @@ pub struct SlotLanes {
     pub x: ShortStrided,
     /// The slots of its second operand.
     pub y: ShortStrided,
-    /// How many lanes.
+    /// Number of lanes.
     pub count: u8,
 }
 
@@ -210,7 +210,7 @@ impl FieldContext {
         Self { modulus, kernels, shape, slot_count, element_bytes, limbs, array: Vec::new() }
     }
 
-    /// As [`FieldContext::new`] for an odd modulus, in plain Rust on every CPU: what the other kernels are measured beside.
+    /// As [`FieldContext::new`] for an odd modulus, in plain Rust on every CPU: the baseline of the other kernels.
     /// Panics if the modulus is a power of two.
     pub fn portable(modulus: Modulus, slot_count: usize) -> Self {
         assert!(modulus.is_odd(), "powers of two have one kind of kernels");
@@ -261,7 +261,7 @@ impl FieldContext {
         }
     }
 
-    /// outᵢ = xᵢ·yᵢ mod m as values, whatever form the slots have; as [`FieldContext::add`].
+    /// outᵢ = xᵢ·yᵢ mod m as values, for slots in any form; as [`FieldContext::add`].
     #[inline]
     pub fn mul(&mut self, out: Strided, x: Strided, y: Strided, count: usize) {
         self.run(self.kernels.mul, out, x, y, count);
@@ -398,12 +398,12 @@ impl FieldContext {
         load(self, first_slot, out);
     }
 
-    /// Whether two slots hold the same value, of which there is one form.
+    /// True if two slots hold the same value. Each value has one form.
     pub fn equal(&self, x: usize, y: usize) -> bool {
         self.slot(x) == self.slot(y)
     }
 
-    /// Whether the value of slot x is less than that of slot y, as integers in 0, …, m − 1.
+    /// True if the value of slot x is less than that of slot y, as integers in 0, …, m − 1.
     pub fn less(&self, x: usize, y: usize) -> bool {
         (self.kernels.less)(self, x, y)
     }
@@ -422,7 +422,7 @@ impl FieldContext {
         self.limbs[slot * width..][..width].copy_from_slice(limbs);
     }
 
-    /// Whether values at the boundary are as long as their slots.
+    /// True if values at the boundary are as long as their slots.
     fn has_whole_limbs(&self) -> bool {
         self.element_bytes == self.width_limbs() * LIMB_BYTES
     }
@@ -443,7 +443,7 @@ impl FieldContext {
         &self.limbs
     }
 
-    /// What a kernel works on.
+    /// Operands of a kernel: limbs of the slots, and the modulus.
     #[inline]
     pub(crate) fn parts(&mut self) -> (&mut [Limb], &Modulus) {
         (&mut self.limbs, &self.modulus)

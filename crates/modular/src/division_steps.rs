@@ -1,4 +1,4 @@
-//! Inversion modulo odd numbers by division steps: the time it takes is bounded by the width of the modulus, whatever the value.
+//! Inversion modulo odd numbers by division steps: its time is bounded by the width of the modulus, for all values.
 //!
 //! D. J. Bernstein, B.-Y. Yang, "Fast constant-time gcd computation and modular inversion", TCHES 2019(3), §8, starting from δ = 1.
 //! 62 steps are found at a time from the lowest limbs and then done to the numbers, which have signed limbs of 62 bits: P. Wuille, "The
@@ -16,7 +16,7 @@ pub const WIDTH_LIMBS_MAX: usize = 12;
 /// Limbs below 2⁶², the lowest first, but for the highest, which is signed.
 type Signed<const N: usize> = [i64; N];
 
-/// What 62 steps do, times 2⁶²: (f, g) ↦ (u·f + v·g, q·f + r·g).
+/// Transition matrix of 62 steps, times 2⁶²: (f, g) ↦ (u·f + v·g, q·f + r·g).
 struct Steps {
     u: i64,
     v: i64,
@@ -117,7 +117,8 @@ fn sixty_two(mut eta: i64, mut f: u64, mut g: u64) -> (i64, Steps) {
     }
 }
 
-/// (d, e) ↦ what the steps make of them, divided by 2⁶² modulo m; both between −2m and m, before and after. `inverse` is m⁻¹ mod 2⁶⁴.
+/// (d, e) ↦ the steps' matrix times (d, e), divided by 2⁶² modulo m; both between −2m and m, before and after.
+/// `inverse` is m⁻¹ mod 2⁶⁴.
 #[inline(always)]
 fn divide_modulo<const N: usize>(
     d: &mut Signed<N>,
@@ -153,7 +154,7 @@ fn divide_modulo<const N: usize>(
     (d[N - 1], e[N - 1]) = (carry_d as i64, carry_e as i64);
 }
 
-/// (f, g) ↦ what the steps make of them, divided by 2⁶², which leaves no remainder.
+/// (f, g) ↦ the steps' matrix times (f, g), divided by 2⁶² exactly.
 #[inline(always)]
 fn divide<const N: usize>(f: &mut Signed<N>, g: &mut Signed<N>, &Steps { u, v, q, r }: &Steps, length: usize) {
     let mut carry_f = (product(u, f[0]) + product(v, g[0])) >> BITS;

@@ -1,8 +1,8 @@
 //! The arithmetic of EVM384: values of 48 bytes, total on every input.
 //!
-//! Nothing is required of operands, modulus or r_inv: where they are not what Montgomery arithmetic expects, the results
-//! are still exactly those of the formulas below, carries out of 384 bits included. They are the formulas of the EVM384
-//! specification, "EVM384 interface", with B = 2³⁸⁴; r_inv = −m⁻¹ mod 2⁶⁴ where it is consistent.
+//! Operands, modulus and r_inv may be any numbers: outside the range of Montgomery arithmetic the results are still
+//! exactly those of the formulas below, carries out of 384 bits included. They are the formulas of the EVM384
+//! specification, "EVM384 interface", with B = 2³⁸⁴; r_inv = −m⁻¹ mod 2⁶⁴ if it is consistent.
 //!
 //! ```
 //! use residue_modular::evm384;

@@ -18,7 +18,7 @@ use residue_formula::{Fe, Number, least_n};
 pub trait PrimeField<const N: usize>: 'static {
     /// The prime, odd, least significant limb first.
     const MODULUS: [Limb; N];
-    /// What to call an element in messages, e.g. `bls12-381 Fp`.
+    /// Name of the field in messages, e.g. `bls12-381 Fp`.
     const NAME: &'static str;
 }
 

@@ -30,7 +30,8 @@ pub use fp::{Fp, PrimeField};
 pub use limbs::Limb;
 pub use modulus::{Modulus, ModulusError};
 
-/// Whether vectors of several values are wanted where the CPU has them: unless the environment variable `RESIDUE_LANES` is `off`. Asked once.
+/// True unless the environment variable `RESIDUE_LANES` is `off`: use vectors of several values if the CPU has them.
+/// Read once.
 pub fn wants_vectors() -> bool {
     static WANTED: std::sync::LazyLock<bool> =
         std::sync::LazyLock::new(|| std::env::var_os("RESIDUE_LANES").is_none_or(|setting| setting != "off"));

@@ -10,7 +10,7 @@ use crate::backend;
 use crate::inverse;
 use crate::limbs::{LIMB_BITS, LIMB_BYTES, Limb, MAX_WIDTH_LIMBS, bits, is_zero, n0_of, read_be, write_be};
 
-/// An odd modulus or a power of two, of a given width, with what Montgomery form needs.
+/// An odd modulus or a power of two, of a given width, with its constants for Montgomery form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Modulus {
     limbs: Box<[Limb]>,
@@ -23,7 +23,7 @@ pub struct Modulus {
 /// Why a number is no modulus.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ModulusError {
-    /// Below 3, or whatever smaller number was asked for.
+    /// Below 3, or below a smaller minimum if given.
     #[error("the modulus {value} is too small")]
     TooSmall {
         /// The number.
@@ -157,7 +157,7 @@ impl Modulus {
         }
     }
 
-    /// What [`Modulus::to_mont`] multiplies by: R² mod m, and 1 for powers of two.
+    /// Factor of [`Modulus::to_mont`]: R² mod m, or 1 for powers of two.
     pub(crate) fn to_form(&self) -> &[Limb] {
         &self.to_form
     }

@@ -1,7 +1,7 @@
 //! The arithmetic of [`crate::evm384`] on values of fewer bytes, as many as a modulus is given in, little-endian in memory.
 //!
-//! Nothing is required of modulus or operands: the formulas are total. With B = 2^(8·size): for odd m a product is
-//! reduced with −m⁻¹ mod B; for even m it is not reduced but for one subtraction, which is what `evm384-v12` says.
+//! Modulus and operands may be any numbers: the formulas are total. With B = 2^(8·size): for odd m a product is reduced
+//! with −m⁻¹ mod B; for even m there is one conditional subtraction only, as in `evm384-v12`.
 
 use crate::evm384::{self, VALUE_BYTES, Value};
 use crate::limbs::{Limb, n0_of};
@@ -61,7 +61,8 @@ impl ShortModulus {
         self.operate(memory, out, [(x, above), (y, 0)], |x, y| evm384::mont_mul(x, y, &self.value, self.r_inv));
     }
 
-    /// What `operation` makes of two values, each times a number of bytes. The low bytes of the result are written, which is mod B.
+    /// Applies `operation` to two values, once for each number of bytes. Writes the low bytes of the result, i.e. the
+    /// result mod B.
     #[inline(always)]
     fn operate(
         &self,

@@ -96,7 +96,7 @@ fn step() -> impl Strategy<Value = SlotStep> {
     prop_oneof![2 => one, 1 => lanes(), 1 => copy]
 }
 
-/// Lanes of which none reads what one before it has written.
+/// Lanes of which none reads a result of an earlier one.
 fn lanes() -> impl Strategy<Value = SlotStep> {
     let in_turn = |&(count, [out, x, y]): &(usize, [Strided; 3])| {
         (0..count).all(|lane| (0..lane).all(|before| ![x.slot(lane), y.slot(lane)].contains(&out.slot(before))))

@@ -1,11 +1,11 @@
 //! Slot allocation: places every value of every function in a slot, so that calls and loops need few copies.
 //!
-//! All functions share one file of slots. Functions are placed callees first; what a call clobbers is then known, and a
-//! value that lives across it avoids those slots, while a value that is passed prefers the parameter's own slot. Values
-//! that would be copied into each other are first joined into classes where they do not interfere; classes are then
-//! coloured in the order of their definition. Where the revision has strided instructions, slots are
-//! given out in turn, so that neighbouring operations get neighbouring slots and few wait for a slot to be read: more of them
-//! are lanes of one instruction then. Compiled blocks are judged later, so this file may be clever.
+//! All functions share one file of slots. Functions are placed callees first; the slots that a call clobbers are then
+//! known, and a value that lives across it avoids them, while an argument prefers the parameter's own slot. Values that
+//! would be copied into each other are first joined into classes unless they interfere; classes are then coloured in
+//! the order of their definition. In revisions with strided instructions slots are given out in turn, so that
+//! neighbouring operations get neighbouring slots and few wait for a slot to be read: then more of them are lanes of
+//! one instruction. Compiled blocks are judged later, so this file may be clever.
 
 use crate::liveness::{Liveness, Passed, liveness};
 use crate::rows::{Row, Rows, Sizes, lines, side_by_side, together};
@@ -16,9 +16,9 @@ use residue_ir::program::{Function, FunctionId, Op, Operand, Program, Region, St
 use std::mem;
 use thiserror::Error;
 
-/// What operations on slots cost where several may become one instruction, as placement decides which.
+/// Cost of operations on slots. Several may become one instruction, depending on placement.
 pub trait Cost {
-    /// How many instructions do what `ops` do one after the other.
+    /// Number of instructions for `ops`, done in order.
     fn instructions(&self, ops: &[SlotOp]) -> u64;
 }
 
@@ -30,11 +30,11 @@ pub struct TooFewSlots {
     pub function: String,
     /// The values that it has at once, where they are too many by themselves.
     pub needed: Option<usize>,
-    /// What is left for it beside constants.
+    /// Slots left for the function beside constants.
     pub limit: Slot,
 }
 
-/// Where the values of one function are.
+/// Placement of the values of one function.
 #[derive(Debug, Clone)]
 pub struct Placement {
     /// The slot of each value.
@@ -87,18 +87,18 @@ pub fn allocate(
     Ok(allocation)
 }
 
-/// What a placement is chosen by.
+/// Parameters for the choice of a placement.
 #[derive(Clone, Copy)]
 struct Choice<'a> {
-    /// What operations cost.
+    /// Cost of operations.
     cost: &'a dyn Cost,
-    /// How many slots the packed program takes.
+    /// Number of slots of the packed program.
     packed_slots: Slot,
-    /// How many slots more than the fewest a function may spread over.
+    /// Extra slots over the minimum that a function may spread over, each tried.
     slacks: &'a [Slot],
 }
 
-/// Places every function: packed, or by choice. What is live after blocks is left out.
+/// Places every function: packed, or by choice. Live values after blocks are not collected.
 fn place_all(
     program: &Program,
     shapes: &[Shape],
@@ -174,7 +174,7 @@ fn join_loops(region: &Region, classes: &mut Classes) {
     });
 }
 
-/// What placing a function depends on that is the same wherever other functions are.
+/// Inputs to the placement of a function that do not depend on the placement of others.
 struct Shape {
     /// For each value, the value that stands for its class.
     root: Vec<usize>,
@@ -182,7 +182,8 @@ struct Shape {
     neighbours: Vec<Vec<u32>>,
     /// Classes that would best share a slot, with how much it matters.
     copies: Vec<(usize, usize, u64)>,
-    /// Values that would best stand in consecutive slots, in order: so many that have their places before all else, and others.
+    /// Values that should stand in consecutive slots, in order: the first `placed_first` groups are placed before all
+    /// else.
     groups: Vec<Vec<Value>>,
     placed_first: usize,
     /// For a root: the first of the groups that it is in.
@@ -252,31 +253,32 @@ struct Colouring<'a> {
     function: &'a Function,
     /// Room for the marks of slots that a class may not have.
     taken: Vec<bool>,
-    /// What blocks cost that were weighed before: placements differ in few of them.
+    /// Memoised costs of blocks: placements differ in few of them.
     weighed: HashMap<Vec<SlotOp>, u64>,
     /// Slots below this bound are given out in turn; only when they are taken, the lowest free one.
     window: Slot,
-    /// Where the next slot is looked for.
+    /// Slot at which the search for the next one starts.
     cursor: Slot,
 }
 
 /// The last slot there can be.
 const SLOT_LAST: Slot = 255;
 
-/// How many bytes of code a slot of a function is worth: callers have to keep their values elsewhere.
+/// Cost of a slot of a function, in bytes of code: callers have to keep their values elsewhere.
 const SLOT_BYTES: u64 = 3;
 
 /// The same for a slot beyond those that the packed program takes: the memory of each costs six gas.
 const SLOT_BYTES_MORE: u64 = 12;
 
-/// How many bytes of code a value is worth that a call takes or gives elsewhere: often some of them move at once.
+/// Cost of an argument or result of a call in another slot, in bytes of code: often several of them move at once.
 const MOVED_BYTES: u64 = 6;
 
-/// How many bytes of code a neighbour is worth that a group without a place of its own has elsewhere: one instruction more moves it, with three operands.
+/// Cost of a neighbour elsewhere, for a group without a place of its own, in bytes of code: one more instruction with
+/// three operands moves it.
 const SPLIT_BYTES: u64 = 24;
 
-/// How many slots beyond the fewest possible colouring may use to keep operations independent: each of these is tried, and
-/// the placement with least code kept.
+/// Extra slots over the minimum that colouring may use to keep operations independent. Each is tried; the placement
+/// with the least code is kept.
 const SLACKS: [Slot; 8] = [2, 5, 8, 11, 14, 16, 19, 22];
 
 fn place(

@@ -1,17 +1,17 @@
-//! Branches that only choose between values, for interfaces that choose without a jump: what is computed in their arms is brought before them.
+//! If-conversion, for interfaces that select without a jump: the computations of the arms are moved before the branch.
 
 use residue_ir::FieldOp;
 use residue_ir::program::{Arm, Control, ControlKind, Program, Region, Statement};
 
 /// The most results of a choice that takes less gas than the jumps of a branch, whose results seldom stand side by side.
 pub const RESULTS_MAX: usize = 3;
-/// What may be computed in vain, in operations: products count as [`PRODUCT_OPERATIONS`] of them.
+/// Maximum cost of speculated arms, in operations: a product counts as [`PRODUCT_OPERATIONS`].
 const OPERATIONS_MAX: usize = 8;
-/// About what a product costs in sums.
+/// Approximate cost of a product, in sums.
 const PRODUCT_OPERATIONS: usize = 3;
 
-/// Brings what short arms of branches compute before them, in every unit, if they do nothing else and the branch has few results. Both arms are
-/// empty then.
+/// If-conversion: moves the operations of short arms before the branch, in every unit, if the arms have nothing else
+/// and the branch has few results. Both arms are empty then.
 pub fn hoist(program: &mut Program) {
     for unit in &mut program.subprograms {
         hoist(unit);
@@ -36,14 +36,14 @@ fn hoist_in(region: &mut Region) {
     }
 }
 
-/// Whether a branch does nothing but compute a little, and choose.
+/// True if a branch only computes a little, and chooses.
 fn is_choice(control: &Control) -> bool {
     let is_branch = matches!(control.kind, ControlKind::Branch { .. });
     let has_results = (1..=RESULTS_MAX).contains(&control.results.len());
     is_branch && has_results && operations(&control.arms).is_some_and(|count| (1..=OPERATIONS_MAX).contains(&count))
 }
 
-/// How many operations arms have, if they have nothing else.
+/// Number of operations of arms, if they have nothing else.
 fn operations(arms: &[Arm]) -> Option<usize> {
     let of = |statement: &Statement| match statement {
         Statement::Block(block) => {

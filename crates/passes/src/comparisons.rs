@@ -1,4 +1,5 @@
-//! Questions about one value that are questions about two, for interfaces that compare slots: what is compared need not be computed.
+//! Comparison rewriting, for interfaces that compare slots: a question about the difference of two values becomes a
+//! question about the two, so that the difference need not be computed.
 
 use crate::sums::readings;
 use foldhash::{HashMap, HashMapExt};
@@ -78,7 +79,7 @@ mod tests {
     use crate::simplify::simplify;
     use residue_ir::{Machine, evaluate, record, text, verify};
 
-    /// What a program asks about two values of calldata, with the operations that are left for it.
+    /// Compares the pass's answers for two values of calldata, with the operations left, to `expected`.
     #[track_caller]
     fn check(modulus: u8, has_order: bool, expected: &str) {
         let before = record("asks", &BigUint::from(modulus), |machine| {

@@ -1,5 +1,6 @@
-//! Constants that additions make of others: they need no bytes of data, and an addition takes less gas than bringing a value
-//! into a slot. What formulas need is full of them: small numbers, and negatives, as those of conjugates.
+//! Derived constants: constants that additions make of others. They need no bytes of data, and an addition takes less
+//! gas than loading a value into a slot. Formulas have many of them: small numbers, and negatives, as those of
+//! conjugates.
 
 use crate::slots::{Slot, SlotOp};
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
@@ -7,14 +8,14 @@ use num_bigint::BigUint;
 use num_traits::Zero;
 use residue_ir::FieldOp;
 
-/// How a pool of constants comes into slots.
+/// Slots of a pool of constants: loaded from data, or derived by additions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Derived {
     /// The slot of each constant.
     pub slots: Vec<Slot>,
     /// Constants of the first slots, which data has.
     pub given: Vec<BigUint>,
-    /// What makes the others, one operation after the other.
+    /// Operations that derive the other constants, in order.
     pub operations: Vec<SlotOp>,
 }
 
@@ -23,7 +24,7 @@ pub fn all_given(constants: &[BigUint], first: Slot) -> Derived {
     Derived { slots: (first..).take(constants.len()).collect(), given: constants.to_vec(), operations: Vec::new() }
 }
 
-/// The same modulo a number that is not known, at most `most`: what is made holds for any. No data is needed if all are 0.
+/// The same modulo an unknown number, at most `most`: the results hold for any. No data is needed if all are 0.
 pub fn derive_any(constants: &[BigUint], most: &BigUint, first: Slot, spare: Slot) -> Derived {
     let derived = derive(constants, most, first, spare);
     if derived.given.iter().any(|given| !given.is_zero()) {
@@ -36,7 +37,7 @@ pub fn derive_any(constants: &[BigUint], most: &BigUint, first: Slot, spare: Slo
 /// Of `constants`, which are below `modulus`, those from data that two additions or subtractions do not make of smaller
 /// ones. They get the slots from `first` on, equal ones the same; `spare` is a slot for values in between.
 ///
-/// Negatives stand in the order of what they are negatives of, so that they become lanes.
+/// Negatives stand in the order of their positives, so that they become lanes.
 pub fn derive(constants: &[BigUint], modulus: &BigUint, first: Slot, spare: Slot) -> Derived {
     let mut ascending: Vec<&BigUint> = constants.iter().filter(|constant| !constant.is_zero()).collect();
     ascending.sort();
@@ -97,7 +98,7 @@ pub fn derive(constants: &[BigUint], modulus: &BigUint, first: Slot, spare: Slot
     }
 }
 
-/// An operation on known constants; none stands for what the step before gave.
+/// An operation on known constants; `None` is the result of the step before.
 #[derive(Debug, Clone, Copy)]
 struct Step<'a> {
     operation: FieldOp,
@@ -105,7 +106,7 @@ struct Step<'a> {
     y: Option<&'a BigUint>,
 }
 
-/// Constants that are there, and what one step makes of them.
+/// Known constants, and the results of one step on them.
 struct Search<'a> {
     modulus: &'a BigUint,
     known: Vec<&'a BigUint>,

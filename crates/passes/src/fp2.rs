@@ -1,8 +1,9 @@
 //! Products in Fp2 = Fp[u] with u² = −1 that an interface makes with one instruction: found in blocks, and brought together.
 //!
-//! A product is a pair of sums over the same four values, x₀·y₀ − x₁·y₁ and x₀·y₁ + x₁·y₀, whose products nothing else reads. Towers over another u² have
-//! a multiple of x₁·y₁ and are not found. After [`gather`] its operations stand one after the other where the first of its sums was: all that they
-//! read is in its slots there, and nothing between reads the second.
+//! A product is a pair of sums over the same four values, x₀·y₀ − x₁·y₁ and x₀·y₁ + x₁·y₀, whose products have no other
+//! readers. Towers over another u² have a multiple of x₁·y₁ and are not found. After [`gather`] its operations are
+//! contiguous, at the place of the first of its sums: all their operands are in slots there, and nothing between reads
+//! the second.
 
 use crate::Slot;
 use crate::fused::{self, Fused};
@@ -25,7 +26,7 @@ pub struct SlotFp2 {
 /// A product in Fp2 in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fp2 {
-    /// Where its operations are in the block.
+    /// Positions of its operations in the block.
     members: BTreeSet<usize>,
     /// The operations that define its coefficients, that of 1 first.
     pub roots: [usize; 2],

@@ -1,8 +1,10 @@
 //! Products in Fp6 = Fp2[v] with v³ = ξ, over Fp2 = Fp[u] with u² = −1, that an interface makes with one instruction: found in blocks, and brought together.
 //!
-//! A product is six sums of six products each, which nothing else reads: those of the coefficient of v² are of the twelve coefficients of x and y, and tell which belongs
-//! to which; the others have ξ times coefficients in some places. What each sum is as a form in the twelve values is compared with what the product has, so nothing is
-//! believed of how ξ times a value was made. After [`gather`] its operations stand one after the other where the first of its sums was, as in [`crate::fp2`].
+//! A product is six sums of six products each, without other readers: those of the coefficient of v² are of the twelve
+//! coefficients of x and y, and tell which belongs to which; the others have ξ times coefficients in some places. Each
+//! sum is expanded to a form in the twelve values and compared with the product's, so the way in which ξ times a value
+//! is computed does not matter. After [`gather`] its operations are contiguous, at the place of the first of its sums,
+//! as in [`crate::fp2`].
 
 use crate::Slot;
 use crate::fused::{self, Fused};
@@ -11,7 +13,7 @@ use foldhash::{HashMap, HashMapExt};
 use residue_ir::program::{Block, FieldOp, Function, Op, Operand, Program, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What ξ = a + b·u is looked for: that of BLS12-381, and for BN254 that of most libraries and that of our tower.
+/// Values of ξ = a + b·u to look for: that of BLS12-381; for BN254 that of most libraries and that of our tower.
 const NONRESIDUES: [[u8; 2]; 3] = [[1, 1], [9, 1], [3, 0]];
 /// Products of each sum.
 const PRODUCTS: usize = 6;
@@ -32,7 +34,7 @@ pub struct SlotFp6 {
 /// A product in Fp6 in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fp6 {
-    /// Where its operations are in the block.
+    /// Positions of its operations in the block.
     members: BTreeSet<usize>,
     /// The operations that define its coefficients.
     pub roots: [usize; 6],
@@ -98,7 +100,7 @@ impl<'a> Search<'a> {
         Self { block, readings, places, sums, taken: BTreeSet::new() }
     }
 
-    /// Those of some sums of which so many products are subtracted.
+    /// Those of `sums` with `count` subtracted products.
     fn with_subtracted(&self, sums: &[usize], count: usize) -> Vec<usize> {
         let subtracted = |sum: &Sum| sum.products.iter().filter(|(is_subtracted, _)| *is_subtracted).count();
         sums.iter().copied().filter(|&number| subtracted(&self.sums[number]) == count).collect()
@@ -141,7 +143,7 @@ impl<'a> Search<'a> {
         Some(Fp6 { members, roots, x: flat(x), y: flat(y), xi })
     }
 
-    /// What a sum is as a form in values; none if it is not one, as far as it is looked.
+    /// Form of a sum in `values`; `None` if it is no form, up to the search depth.
     fn form(&self, sum: &Sum, values: &[Operand]) -> Option<Form> {
         let is_one = |operand: &Operand| values.binary_search(operand).is_ok();
         let direct = sum.products.iter().flat_map(|(_, product)| product).filter(|operand| is_one(operand)).count();
@@ -176,7 +178,7 @@ impl<'a> Search<'a> {
         Some(vec![(x, times_x), (y, sign * times_y)])
     }
 
-    /// An operand as so many times one of `values`, made by additions.
+    /// An operand as a multiple of one of `values`, made by additions.
     fn multiple(&self, operand: Operand, values: &[Operand]) -> Option<(Operand, i64)> {
         if values.binary_search(&operand).is_ok() {
             return Some((operand, 1));
@@ -312,7 +314,7 @@ mod tests {
             value
         }
 
-        /// So many times a value.
+        /// `factor` times a value.
         fn times(&mut self, value: usize, factor: u8) -> usize {
             (1..factor).fold(value, |multiple, _| self.op("add", multiple, value))
         }
@@ -352,7 +354,7 @@ mod tests {
         }
     }
 
-    /// Whether the operations of a product stand together, its factors, and a and b.
+    /// Match of a product: true if its operations are contiguous, its factors, and a and b.
     type Found = (bool, [u32; 6], [u32; 6], [u8; 2]);
 
     /// The products of a block after gathering.

@@ -1,4 +1,4 @@
-//! Operations of a block that one instruction makes: where they are, and how they are brought together.
+//! Operations of a block that one instruction can do: their positions, and their gathering into a contiguous range.
 
 use crate::sums::readings;
 use foldhash::HashMap;
@@ -6,27 +6,28 @@ use residue_ir::program::{Block, Program, Rewritten, Statement, Value};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// What one instruction makes of several operations of a block.
+/// Several operations of a block that one instruction can do.
 pub trait Fused {
-    /// Where its operations are in the block.
+    /// Positions of its operations in the block.
     fn members(&self) -> &BTreeSet<usize>;
 
     /// The operation that defines the first of its results, where [`gather`] brings all of them.
     fn first_root(&self) -> usize;
 
-    /// Whether the operation at a place is one of its own.
+    /// True if the operation at `place` is one of its own.
     fn has(&self, place: usize) -> bool {
         self.members().contains(&place)
     }
 
-    /// Where its operations are, once they have been brought together.
+    /// Range of its operations, once they are contiguous.
     fn range(&self) -> Option<Range<usize>> {
         let range = *self.members().first()?..*self.members().last()? + 1;
         (range.len() == self.members().len()).then_some(range)
     }
 }
 
-/// Moves the operations of each of what `find` finds in a block to where the first of its results is defined. What is found stays the same.
+/// Moves the operations of each match of `find` in a block to the definition of the first of its results. Matches stay
+/// the same.
 pub(crate) fn gather<F: Fused>(program: &mut Program, find: impl Fn(&Block, &HashMap<Value, usize>) -> Vec<F>) {
     for function in &mut program.functions {
         let readings = readings(function);

@@ -1,10 +1,12 @@
-//! Passes over field programs that know no machine: what makes code of programs stands on them.
+//! Machine-independent passes over field programs, for all compilers of programs.
 //!
-//! [`specialise`] answers what a program asks of its interface; [`simplify`] shares and drops operations; [`multiples`] makes small multiples; [`rows`] finds statements that are made as one;
-//! [`liveness`] says what is needed where; [`allocate`] places values in slots, given what operations on slots cost ([`Cost`]);
-//! [`threads`] cuts rows of calls where places ask for it; [`derived`] makes constants of each other; [`moves`] puts parallel
-//! moves in an order; [`sums`] finds sums of products that one instruction makes, [`fp2`] products in Fp2 and [`fp6`] those in Fp6; [`fused`] brings together what is found;
-//! [`choices`] leaves branches that only choose with nothing else to do, and [`comparisons`] asks of two values what is asked of their difference.
+//! [`specialise`] resolves feature tests; [`simplify`] is common subexpression and dead-code elimination; [`multiples`]
+//! makes small multiples; [`rows`] joins neighbouring statements that one instruction or loop can do; [`liveness`]
+//! computes the live values; [`allocate`] places values in slots, given the cost of operations on slots ([`Cost`]);
+//! [`threads`] cuts rows of calls by the placement; [`derived`] makes constants of each other; [`moves`] orders
+//! parallel moves; [`sums`] finds sums of products for one instruction, [`fp2`] products in Fp2 and [`fp6`] those in
+//! Fp6; [`fused`] gathers the operations found; [`choices`] is if-conversion, and [`comparisons`] rewrites questions
+//! about a difference as comparisons of two values.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]

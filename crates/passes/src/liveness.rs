@@ -1,14 +1,15 @@
-//! Liveness: which values are still needed after each point of a function, and who may not share a slot with whom.
+//! Liveness: the values still needed after each point of a function, and the interference of values, which may not
+//! share a slot.
 //!
-//! One backward walk over the structured body. A definition interferes with everything live after it. What a loop's body
-//! reads from outside is collected first, since the next turn needs it at the end of this one.
+//! One backward walk over the structured body. A definition interferes with everything live after it. Values from
+//! outside that a loop's body reads are collected first, since the next turn needs them at the end of this one.
 
 use fixedbitset::FixedBitSet;
 use foldhash::{HashMap, HashMapExt};
 use residue_ir::program::{Arm, Block, Control, ControlKind, Function, FunctionId, Operand, Region, Statement, Value};
 use std::mem;
 
-/// What allocation needs to know about a function.
+/// Liveness of the values of a function, for allocation.
 #[derive(Debug)]
 pub struct Liveness {
     /// For each value, those that may not share its slot.
@@ -23,7 +24,7 @@ pub struct Liveness {
     pub passed: Vec<(Value, FunctionId, Passed)>,
 }
 
-/// Which end of a call a value is at.
+/// Role of a value in a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passed {
     /// The argument for this parameter.
@@ -68,7 +69,7 @@ pub fn liveness(function: &Function, limit: usize) -> Result<Liveness, usize> {
     Ok(walk.out)
 }
 
-/// Who interferes with whom, both ways, and none with itself.
+/// Makes the interference relation symmetric and irreflexive.
 fn make_symmetric(interferes: &mut [FixedBitSet]) {
     for own in 0..interferes.len() {
         let mut others = mem::take(&mut interferes[own]);
@@ -113,7 +114,7 @@ impl Walk {
         FixedBitSet::with_capacity(self.values)
     }
 
-    /// The same as [`Walk::define`] for values of which each has a place of its own.
+    /// The same as [`Walk::define`] for values with a place of their own each.
     fn define_at_once(&mut self, values: &[Value], live: &mut FixedBitSet) {
         let most = live.count_ones(..) + values.len();
         if most > self.limit {
@@ -299,8 +300,8 @@ impl Walk {
         read_all(live, &sequence.initial);
     }
 
-    /// Values of the text around a loop that its turns read. Each value is defined once, so whatever is read and not
-    /// defined within comes from outside.
+    /// Values of the text around a loop that its turns read. Each value is defined once, so values read and not defined
+    /// within come from outside.
     fn read_from_outside(&self, arm: &Arm) -> FixedBitSet {
         let (mut reads, mut defines) = (self.none(), self.none());
         read_all(&mut reads, &arm.gives);
@@ -310,7 +311,7 @@ impl Walk {
     }
 }
 
-/// Adds to `reads` and `defines` what `region` reads and defines, inner regions included.
+/// Adds the values that `region` reads and defines to `reads` and `defines`, inner regions included.
 fn collect(region: &Region, reads: &mut FixedBitSet, defines: &mut FixedBitSet) {
     region.walk(&mut |statement| {
         statement.for_each_definition(&mut |value| defines.insert(value.0 as usize));

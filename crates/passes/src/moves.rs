@@ -59,7 +59,7 @@ fn join(ordered: &[(Slot, Slot)]) -> Vec<Copy> {
     copies
 }
 
-/// Whether the ranges of `count` slots from `a` and from `b` share a slot.
+/// True if the ranges of `count` slots from `a` and from `b` share a slot.
 fn overlaps(a: Slot, b: Slot, count: u32) -> bool {
     a < b + count && b < a + count
 }

@@ -1,8 +1,8 @@
 //! Small multiples: additions that make k·x of x can be one multiplication by the constant k.
 //!
-//! Formulas double and add, since additions are cheap wherever formulas are published. Where an instruction costs as much to
-//! call as to execute, or multiplication is priced near addition, a product is cheaper. Which of them pays depends on the
-//! schedule and on what the constants cost; a compiler tries both.
+//! Formulas double and add, since publications count additions as cheap. If an instruction costs as much to call as to
+//! execute, or multiplication is priced near addition, a product is cheaper. The better choice depends on the schedule
+//! and on the cost of the constants; a compiler tries both.
 //!
 //! In countdowns and sequences only products that save four additions are made, which multiples by nonresidues such as 9 + u
 //! need: with shorter ones too, the best way costs most contracts as much as before, and others from 0.3 % less (EVM384 as
@@ -15,7 +15,7 @@ use residue_ir::program::{
     Block, ConstantId, ControlKind, FieldOp, Function, Op, Operand, Program, Region, Statement, Value,
 };
 
-/// How small multiples are made.
+/// Method for small multiples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SmallMultiples {
     /// As the program's text makes them: by additions.
@@ -56,7 +56,7 @@ pub fn make(program: &mut Program, multiples: SmallMultiples) {
     }
 }
 
-/// How often each value of `function` is read.
+/// Number of reads of each value of `function`.
 fn reads(function: &Function) -> HashMap<Value, usize> {
     let mut reads = HashMap::new();
     let mut count = |operand: Operand| {
@@ -113,7 +113,7 @@ impl Making<'_> {
         }
     }
 
-    /// From the end, so that of a chain the last multiple becomes a product, and what led to it nothing.
+    /// From the end, so that the last multiple of a chain becomes a product, and its predecessors are dropped.
     fn block(&mut self, block: &mut Block, product_from: u32) {
         let known = self.multiples(block);
         let mut superfluous: HashSet<Value> = HashSet::new();

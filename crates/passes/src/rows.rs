@@ -1,9 +1,9 @@
-//! Rows: neighbouring statements that are made as one. Every region becomes a list of rows once, before placement, so that
-//! placement knows which values go to memory together, and lowering walks the rows.
-//! What it still finds itself is which order of the stack a row of stores wants.
+//! Rows: neighbouring statements that are made as one. Every region becomes a list of rows once, before placement, so
+//! that placement knows which values go to memory together, and lowering walks the rows. Lowering itself still chooses
+//! the stack order for a row of stores.
 //!
-//! A row stays within its region and has nothing between its statements, so that no effect changes its place among others. How
-//! much an interface makes as one is said by [`Limits`]. Calls that return into each other may have nothing moved in between:
+//! A row stays within its region and has nothing between its statements, so that no effect changes its place among
+//! others. [`Limits`] has the maximum extents for an interface. Threaded calls allow no moves in between:
 //! [`crate::threads`] cuts rows of calls once places are known.
 
 mod parses;
@@ -22,7 +22,7 @@ pub use parses::Parses;
 pub use transfers::{Direction, Transfer};
 pub use variables::Shift;
 
-/// How much an interface makes as one.
+/// Maximum extents of the rows of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Values that one load or store moves, at most.
@@ -44,7 +44,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Whether elements of so many bytes have one of these sizes.
+    /// True if `size_bytes` is one of these sizes of elements.
     pub fn has(self, size_bytes: u32) -> bool {
         (self.least_bytes..=self.most_bytes).contains(&size_bytes)
     }
@@ -70,7 +70,7 @@ pub enum Row<'p> {
     Calls {
         /// The calls in order, at least one.
         calls: Vec<Call<'p>>,
-        /// Whether the function ends with them and gives what the last one gives, in place.
+        /// True if the function ends with these calls and returns the last one's results, in place.
         is_last: bool,
     },
     /// Elements of arrays.
@@ -83,7 +83,7 @@ pub enum Row<'p> {
     SetIndices {
         /// The array.
         array: ArrayId,
-        /// How the indices stand in the words.
+        /// Layout of the indices in the words.
         cells: Cells,
         /// The variables, each with its word; at least one.
         sets: Vec<(VariableId, Word)>,
@@ -113,7 +113,7 @@ impl<'p> Nest<'p> {
 /// A statement that is a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call<'p> {
-    /// Which function.
+    /// Callee.
     pub callee: FunctionId,
     /// Its input.
     pub arguments: &'p [Operand],
@@ -233,7 +233,7 @@ pub fn side_by_side(rows: &[Row<'_>], moved_whole: Option<Sizes>) -> Vec<Vec<Val
     lists
 }
 
-/// What finding the rows of a function asks for.
+/// Inputs to the search for the rows of a function.
 struct Finder<'p, 'f> {
     program: &'p Program,
     words: &'p [WordDef],

@@ -59,7 +59,7 @@ fn share_block(block: &mut Block, renamed: &mut HashMap<Value, Value>) {
     });
 }
 
-/// The values of `function` that something other than an operation reads, and what those are made of.
+/// The values of `function` that have readers other than operations, and their operands, transitively.
 fn read(function: &Function) -> HashSet<Value> {
     let mut ops: HashMap<Value, Op> = HashMap::new();
     let mut open: Vec<Value> = function.results.iter().filter_map(|operand| operand.value()).collect();

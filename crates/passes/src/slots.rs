@@ -1,4 +1,4 @@
-//! Slots, and operations on them: what blocks are once their values have places.
+//! Slots, and operations on them: the form of blocks once their values have places.
 
 use residue_ir::FieldOp;
 
@@ -8,7 +8,7 @@ pub type Slot = u32;
 /// One operation on slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SlotOp {
-    /// What it computes.
+    /// Operation.
     pub operation: FieldOp,
     /// Slot written.
     pub out: Slot,

@@ -1,4 +1,5 @@
-//! A program for one interface: what it asks of the interface is answered, and what is never executed then goes.
+//! Feature specialisation: resolves a program's feature tests for one interface and drops code that is then
+//! unreachable.
 
 use foldhash::{HashMap, HashMapExt};
 use residue_ir::program::{
@@ -7,7 +8,7 @@ use residue_ir::program::{
 use residue_ir::{Effect, Feature};
 use ruint::aliases::U256;
 
-/// Whether `program` asks anything of its interface.
+/// True if `program` tests for any feature of its interface.
 pub fn asks(program: &Program) -> bool {
     let is_question = |word: &WordDef| matches!(word, WordDef::Has(_));
     program.units().flat_map(|unit| &unit.functions).any(|function| function.words.iter().any(is_question))

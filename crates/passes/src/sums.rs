@@ -1,8 +1,8 @@
 //! Sums of products that an interface makes with one instruction: found in blocks, and brought together.
 //!
-//! A sum is a tree of additions and subtractions whose leaves are products, all of which nothing else reads. Its operations stand one after
-//! the other after [`gather`], so that all that its products read is in its slots before the first of them: one instruction can take the
-//! place of all, whatever slots the values between have.
+//! A sum is a tree of additions and subtractions whose leaves are products, all without other readers. Its operations
+//! are contiguous after [`gather`], so that all operands of its products are in slots before the first of them: one
+//! instruction can replace all, in any placement of the intermediate values.
 
 use crate::Slot;
 use crate::fused::{self, Fused};
@@ -22,7 +22,7 @@ pub struct SlotSum {
 /// A sum of products in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sum {
-    /// Where its operations are in the block, the one that defines it last.
+    /// Positions of its operations in the block; the one that defines it is last.
     members: BTreeSet<usize>,
     /// The products, each with whether it is subtracted.
     pub products: Vec<(bool, [Operand; 2])>,
@@ -45,7 +45,7 @@ impl Fused for Sum {
     }
 }
 
-/// How often each value of a function is read.
+/// Number of reads of each value of a function.
 pub fn readings(function: &Function) -> HashMap<Value, usize> {
     let mut readings = HashMap::new();
     let mut note = |operand: Operand| {

@@ -1,5 +1,5 @@
-//! Threads: calls of a row that return into each other, as nothing has to be moved between them. Places say where a row has to
-//! be cut.
+//! Threads: calls of a row that return into each other, as nothing has to be moved between them. The placement of
+//! values cuts rows.
 
 use crate::allocate::{Allocation, Placement};
 use crate::liveness::values_read;
@@ -54,7 +54,7 @@ impl Caller<'_> {
         }
     }
 
-    /// Whether nothing has to be moved between two calls.
+    /// True if no value has to move between two calls.
     fn is_in_place(&self, before: &Call<'_>, after: &Call<'_>) -> bool {
         let callee = self.program.function(before.callee);
         let results = before.results.iter().zip(&callee.results);
@@ -67,13 +67,13 @@ impl Caller<'_> {
             })
     }
 
-    /// Whether the result of a call has the slot of what the callee gives. A constant has no slot of a value.
+    /// True if the result of a call has the slot of the value that the callee returns. A constant has no slot.
     fn is_one_place(&self, result: Value, call: &Call<'_>, given: &Operand) -> bool {
         let placed = &self.allocation.functions[call.callee.0 as usize]; // u32 to usize widens
         given.value().is_some_and(|given| placed.slot(given) == self.placement.slot(result))
     }
 
-    /// Whether all that the function gives are results of this call, in the same slots.
+    /// True if all results of the function are results of this call, in the same slots.
     fn gives_what_it_gets(&self, call: &Call<'_>) -> bool {
         let given = &self.program.function(call.callee).results;
         let in_place = |operand: &Operand| {

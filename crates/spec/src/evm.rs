@@ -21,7 +21,7 @@ pub struct Opcode {
     pub mnemonic: &'static str,
     /// Base gas.
     pub gas: u64,
-    /// What it does once the base gas is charged.
+    /// Semantics, after the base gas is charged.
     pub execute: fn(&mut Frame<'_>) -> Result<(), Halt>,
 }
 
@@ -108,7 +108,7 @@ pub fn immediate_bytes(byte: u8) -> usize {
     }
 }
 
-/// Whether Osaka defines `byte` as an opcode that reads or changes the world around the frame.
+/// True if Osaka defines `byte` as an opcode that reads or changes the world around the frame.
 pub fn needs_world(byte: u8) -> bool {
     match byte {
         0x31 | 0x32 | 0x3a..=0x3c | 0x3f => true, // BALANCE ORIGIN GASPRICE EXTCODESIZE EXTCODECOPY EXTCODEHASH
@@ -138,7 +138,7 @@ fn ternary(frame: &mut Frame<'_>, operation: impl Fn(Word, Word, Word) -> Word) 
     frame.push(operation(a, b, n))
 }
 
-/// Words of 32 bytes that `size` bytes take: what copies and hashes are priced by.
+/// Number of words of 32 bytes in `size` bytes, by which copies and hashes are priced.
 fn words_of(size: u64) -> u64 {
     size.div_ceil(32)
 }

@@ -10,16 +10,16 @@ use std::ops::Range;
 /// Most words a stack holds.
 pub const STACK_LIMIT: usize = 1024;
 
-/// What a frame knows of the world, and the one setting of the machine.
+/// Environment of a frame, and the one setting of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Env {
-    /// What `ADDRESS` pushes.
+    /// Result of `ADDRESS`.
     pub address: [u8; 20],
-    /// What `CALLER` pushes.
+    /// Result of `CALLER`.
     pub caller: [u8; 20],
-    /// What `CALLVALUE` pushes, mod 2²⁵⁶.
+    /// Result of `CALLVALUE`, mod 2²⁵⁶.
     pub call_value: BigUint,
-    /// Growth of memory beyond this many bytes is `out_of_gas`, whatever the gas. Only it keeps a generous gas limit from
+    /// Growth of memory beyond this many bytes is `out_of_gas`, for any gas. Only it keeps a generous gas limit from
     /// asking the machine for more memory than it has.
     pub memory_limit_bytes: u64,
 }
@@ -40,11 +40,11 @@ pub struct Frame<'a> {
     pub code: &'a [u8],
     /// The call's input.
     pub input: &'a [u8],
-    /// Where jumps may go.
+    /// Valid targets of jumps.
     pub jumpdests: BTreeSet<usize>,
-    /// Where `CALLSUB` may go.
+    /// Valid targets of `CALLSUB`.
     pub entries: BTreeSet<usize>,
-    /// Where `RETURNSUB` goes, the last one first.
+    /// Return addresses of `RETURNSUB`, innermost last.
     pub return_stack: Vec<usize>,
     /// Offset of the instruction that runs.
     pub pc: usize,
@@ -52,7 +52,7 @@ pub struct Frame<'a> {
     pub next_pc: usize,
     /// EVM memory.
     pub memory: Memory,
-    /// What `RETURN` or `REVERT` left.
+    /// Output of `RETURN` or `REVERT`.
     pub output: Vec<u8>,
     stack: Vec<Word>,
     gas_left: u64,

@@ -1,8 +1,8 @@
-//! How a frame ends. The names are those that every engine and every report uses.
+//! Halts: the ways a frame ends. Every engine and every report uses these names.
 
 use std::fmt;
 
-/// How a frame ends, or why this crate cannot say.
+/// End of a frame, or the reason why this crate defines none.
 ///
 /// `static_violation` and `call_depth` need other frames and do not occur here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,7 +54,7 @@ pub enum Halt {
 }
 
 impl Halt {
-    /// The name in reports; `other:` marks what only the EVM around us can say.
+    /// Name in reports; `other:` marks halts that only the EVM around us can decide.
     pub fn name(self) -> &'static str {
         match self {
             Halt::Stop => "stop",
@@ -79,17 +79,17 @@ impl Halt {
         }
     }
 
-    /// Whether the specification says how the frame ends. If not, nothing in the outcome may be compared.
+    /// True if the specification defines the end of the frame. If false, no part of the outcome may be compared.
     pub fn is_verdict(self) -> bool {
         !matches!(self, Halt::Unsupported { .. } | Halt::Unpriced { .. })
     }
 
-    /// Whether the frame ended by `STOP` or `RETURN`.
+    /// True if the frame ended by `STOP` or `RETURN`.
     pub fn is_success(self) -> bool {
         matches!(self, Halt::Stop | Halt::Return)
     }
 
-    /// Whether the halt consumes all gas of the frame.
+    /// True if the halt consumes all gas of the frame.
     pub fn is_exceptional(self) -> bool {
         self.is_verdict() && !self.is_success() && self != Halt::Revert
     }

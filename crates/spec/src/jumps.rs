@@ -1,6 +1,6 @@
 //! Jump analysis: a jumpdest is a 0x5b byte at the start of an instruction, so bytes within immediates are none,
-//! neither those of pushes nor those of the revision's field instructions. The same holds of ENTERSUB. Nor is the byte after a prefix
-//! the start of an instruction, whatever it is.
+//! neither those of pushes nor those of the revision's field instructions. The same holds of ENTERSUB. Nor is any byte
+//! after a prefix the start of an instruction.
 
 use crate::evm;
 use crate::revision::{Revision, subroutines};

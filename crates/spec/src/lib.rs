@@ -1,9 +1,9 @@
 //! The executable specification of every revision: one frame, big integers, no thought of speed, to be read beside the
 //! EIP. It imports nothing else of this project, so it can judge all of it.
 //!
-//! A revision is one file under `revision/`: its opcodes, its prices as published, its state of a frame and what its
-//! instructions do. The EVM's own opcodes that field programs use are in `evm/`, with Osaka's rules and gas. Opcodes
-//! that need a world around the frame (calls, creates, storage, logs, block data) end the run with
+//! A revision is one file under `revision/`: its opcodes, its prices as published, its state of a frame and the
+//! semantics of its instructions. The EVM's own opcodes that field programs use are in `evm/`, with Osaka's rules and
+//! gas. Opcodes that need a world around the frame (calls, creates, storage, logs, block data) end the run with
 //! [`Halt::Unsupported`], which is no verdict: a comparison skips such a run.
 //!
 //! ```
@@ -26,7 +26,7 @@
 //!
 //! # Choices
 //!
-//! Where the published texts leave a halt, a limit or an order open, this is what holds:
+//! Choices, if the published texts leave a halt, a limit or an order open:
 //!
 //! | where | what happens | why |
 //! |---|---|---|

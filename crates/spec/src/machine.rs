@@ -1,4 +1,4 @@
-//! The loop: it fetches, charges base gas and halts; what an instruction does is in the tables it looks in.
+//! The loop: it fetches, charges base gas and halts; the semantics of an instruction are in the tables.
 
 use crate::evm;
 use crate::field_opcode::FieldOpcode;
@@ -8,12 +8,12 @@ use crate::jumps::{entries, jumpdests};
 use crate::prices::Prices;
 use crate::revision::{FieldState, Revision};
 
-/// How a frame ended and what it left.
+/// Outcome of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// How the frame ended.
+    /// End of the frame.
     pub halt: Halt,
-    /// What it returned; empty after an exceptional halt.
+    /// Returned bytes; empty after an exceptional halt.
     pub output: Vec<u8>,
     /// Gas charged; all of it after an exceptional halt.
     pub gas_used: u64,
@@ -55,7 +55,7 @@ fn step(revision: &Revision, prices: &Prices, field: &mut dyn FieldState, frame:
     Err(if evm::needs_world(byte) { Halt::Unsupported { opcode: byte } } else { Halt::InvalidInstruction })
 }
 
-/// One field instruction, whose opcode has so many bytes, up to its operand checks, which the revision makes.
+/// One field instruction with an opcode of `opcode_bytes` bytes, up to its operand checks, which the revision makes.
 fn field_step(
     opcode: &FieldOpcode,
     opcode_bytes: usize,

@@ -16,7 +16,7 @@ pub struct Memory {
     limit_bytes: u64,
 }
 
-/// W ↦ 3W + ⌊W² / 512⌋: what W words of memory cost in all (yellow paper, equation for C_mem).
+/// W ↦ 3W + ⌊W² / 512⌋: total cost of W words of memory (yellow paper, equation for C_mem).
 pub fn cost(words: u64) -> u64 {
     let words = u128::from(words);
     u64::try_from(3 * words + words * words / 512).unwrap_or(u64::MAX)
@@ -58,8 +58,8 @@ impl Memory {
         (end <= self.bytes.len()).then_some(start..end)
     }
 
-    /// What growing to hold `[offset, offset + size)` costs, and the number of words after it.
-    /// Cmem(W' + R) − Cmem(W + R) for R words of slots.
+    /// Gas of growing to hold `[offset, offset + size)`, and the number of words after it: Cmem(W' + R) − Cmem(W + R)
+    /// for R words of slots.
     pub fn growth(&self, offset: &BigUint, size: &BigUint) -> Result<(u64, u64), Halt> {
         let words = self.words();
         if size.is_zero() {
@@ -74,7 +74,7 @@ impl Memory {
         Ok((cost(words_after + slots) - cost(words + slots), words_after))
     }
 
-    /// What `added_bytes` more of slots cost: Cmem(W + R') − Cmem(W + R).
+    /// Gas of `added_bytes` more of slots: Cmem(W + R') − Cmem(W + R).
     pub fn slot_growth(&self, added_bytes: u64) -> u64 {
         let words = self.words();
         let after = slot_words(self.slot_bytes + added_bytes);
@@ -95,7 +95,7 @@ impl Memory {
         self.slot_bytes += added_bytes;
     }
 
-    /// What `bytes` of slots in place of all others cost: Cmem(W + R') − Cmem(W + R), at least nothing.
+    /// Gas of `bytes` of slots in place of all others: Cmem(W + R') − Cmem(W + R), at least 0.
     pub fn slot_replacement(&self, bytes: u64) -> u64 {
         let words = self.words();
         cost(words + slot_words(bytes)).saturating_sub(cost(words + slot_words(self.slot_bytes)))

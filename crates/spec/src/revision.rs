@@ -51,7 +51,7 @@ use crate::frame::Frame;
 use crate::halt::Halt;
 use crate::prices::Prices;
 
-/// An interface revision: what the field instructions are and what they do.
+/// An interface revision: its field instructions and their semantics.
 #[derive(Debug, Clone, Copy)]
 pub struct Revision {
     /// Its name everywhere.
@@ -68,10 +68,10 @@ pub struct Revision {
     pub start: fn() -> Box<dyn FieldState>,
 }
 
-/// What a revision adds to the state of a frame, with the instructions that change it.
+/// State that a revision adds to a frame, with the instructions that change it.
 pub trait FieldState {
-    /// Does what `opcode` does. Its opcode and immediate are known to be complete, the stack to be deep enough, the base
-    /// gas is charged; checks, other gas and effects are the revision's.
+    /// Executes `opcode`. The opcode and immediate are complete, the stack is deep enough, the base gas is charged;
+    /// checks, other gas and effects are the revision's.
     fn execute(
         &mut self,
         opcode: &FieldOpcode,
@@ -80,7 +80,7 @@ pub trait FieldState {
         prices: &Prices,
     ) -> Result<(), Halt>;
 
-    /// Whether the immediate is one that `opcode` may have. Asked before anything else: if not, it is no instruction.
+    /// True if `immediate` is valid for `opcode`. Checked before anything else: if false, it is no instruction.
     fn accepts(&self, _opcode: &FieldOpcode, _immediate: &[u8]) -> bool {
         true
     }
@@ -132,7 +132,7 @@ impl Revision {
         evmmax_next::REVISION,
     ];
 
-    /// What is beside the proposed interfaces: the EVM without field instructions, as it is and as it may be.
+    /// Revisions beside the proposed interfaces: the EVM without field instructions, as it is and as it may be.
     pub const BESIDE: &'static [Revision] = &[evm_callsub::EVM, evm_callsub::REVISION];
 
     /// The revision called `name`.
@@ -149,7 +149,7 @@ impl Revision {
         self.opcodes.iter().find(|opcode| byte == Some(&opcode.byte))
     }
 
-    /// Bytes of an opcode with what stands before it.
+    /// Bytes of an opcode with its prefix.
     pub fn opcode_bytes(&self) -> usize {
         1 + usize::from(self.prefix.is_some())
     }

@@ -1,8 +1,8 @@
 //! Engines: a module is compiled, then instantiated as often as wanted, then its functions are called; each step apart, so
 //! that each can be timed apart.
 //!
-//! Two engines have one face: wasmi interprets; wasmtime, an optional feature, compiles. Host functions are linked where the module's
-//! imports ask for them; memories that it imports are made.
+//! Two engines with one interface: wasmi interprets; wasmtime, an optional feature, compiles. Host functions are linked
+//! as the module imports them; imported memories are made.
 
 mod interpreter;
 #[cfg(feature = "wasmtime")]
@@ -50,11 +50,11 @@ pub trait Compiled {
     /// The functions that it exports.
     fn exports(&self) -> Vec<Export>;
 
-    /// A new instance, its start function run, with what lies outside of it.
+    /// A new instance, after its start function, with the state outside of it.
     fn instantiate(&self, outside: Outside) -> Result<Box<dyn Instance>, RunError>;
 }
 
-/// An instance of a module: its memory and what it did outside.
+/// An instance of a module: its memory and its outside state.
 pub trait Instance {
     /// Calls an exported function.
     fn call(&mut self, name: &str, arguments: &[Number]) -> Result<Vec<Number>, RunError>;
@@ -68,7 +68,7 @@ pub trait Instance {
     /// An exported global of type i32.
     fn global(&mut self, name: &str) -> Option<i32>;
 
-    /// What lies outside.
+    /// State outside of the module.
     fn outside(&self) -> &Outside;
 }
 

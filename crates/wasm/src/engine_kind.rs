@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Who runs a module.
+/// Engine that runs modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EngineKind {
     /// wasmi, which interprets.
@@ -16,7 +16,7 @@ impl EngineKind {
     /// Both, whether this build has them or not.
     pub const ALL: [EngineKind; 2] = [EngineKind::Wasmi, EngineKind::Wasmtime];
 
-    /// Whether this build has it.
+    /// True if this build contains the engine.
     pub const fn is_built_in(self) -> bool {
         match self {
             EngineKind::Wasmi => true,

@@ -41,7 +41,7 @@ pub enum LowerError {
     /// More memory than a module can address in comfort.
     #[error("the program needs {bytes} bytes of memory of fixed size; a module has up to {limit_bytes}")]
     Memory {
-        /// What it needs.
+        /// Bytes of memory that the module needs.
         bytes: u64,
         /// The most there is.
         limit_bytes: u64,
@@ -54,7 +54,7 @@ pub enum RunError {
     /// The bytes are no module that the engine takes.
     #[error("this is no valid module: {0}")]
     Module(String),
-    /// The module wants something that nobody gives.
+    /// An import that nobody defines.
     #[error("the module imports {module}.{name} {ty}, which there is not; modules may import memories and {known}")]
     Import {
         /// The module it is to come from.
@@ -63,7 +63,7 @@ pub enum RunError {
         name: String,
         /// Its type in words.
         ty: String,
-        /// What can be imported.
+        /// Names of the imports that the host defines.
         known: String,
     },
     /// The module has no function of that name.
@@ -71,7 +71,7 @@ pub enum RunError {
     Export {
         /// The name asked for.
         name: String,
-        /// Which functions it has.
+        /// Names of the functions that the module exports.
         known: String,
     },
     /// The function takes other arguments.
@@ -79,22 +79,22 @@ pub enum RunError {
     Arguments {
         /// The function.
         name: String,
-        /// What it takes.
+        /// Parameters of the function.
         expected: String,
-        /// What it was given.
+        /// Arguments of the call.
         given: String,
     },
     /// The module has no memory to write or read.
     #[error("the module has no memory")]
     NoMemory,
-    /// A range outside of memory, or memory that cannot grow so far.
+    /// A range outside of memory, or growth beyond the limit of memory.
     #[error("memory of {memory_bytes} bytes has no {size_bytes} bytes at {address}")]
     Range {
         /// First byte.
         address: u64,
         /// Number of bytes.
         size_bytes: u64,
-        /// What there is.
+        /// Size of the memory.
         memory_bytes: u64,
     },
     /// The engine is an optional feature, and this build is without it.
@@ -112,7 +112,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Whether the module ran and ended badly, rather than that it, or what was asked of it, is wrong.
+    /// True if the module ran and failed; false if the module or the request is invalid.
     pub fn is_trap(&self) -> bool {
         matches!(self, RunError::Trap(_))
     }

@@ -1,4 +1,4 @@
-//! The host functions: what the interface comparison of 2020 gave to modules, and how those modules got their input.
+//! The host functions of the interface comparison of 2020, including those by which modules got their input.
 //!
 //! `bignum_f1m_*` compute in the base field of BLS12-381 on 48 little-endian bytes in Montgomery form, exactly as EVM384's
 //! instructions; `bignum_int_*` compute on integers of 48 bytes. `eth2_*` hand over a block's data and keep a state root.
@@ -11,7 +11,7 @@ use residue_modular::fields::{Bls12_381Fp, Bls12_381FpModulus};
 use residue_modular::limbs::Limb;
 use thiserror::Error;
 
-/// What lies outside of a module, and what it did there.
+/// State outside of a module: input, output, and the record of what host functions did.
 #[derive(Debug, Clone, Default)]
 pub struct Outside {
     /// The data that `eth2_blockDataCopy` copies from.
@@ -29,16 +29,16 @@ pub struct HostFunction {
     pub name: &'static str,
     /// Parameters.
     pub params: usize,
-    /// Whether it gives a result. A module that declares it without one is taken at its word.
+    /// True if it has a result. A module that declares it without one is taken at its word.
     pub gives: bool,
-    /// What it does. Parameters that it does not have are 0.
+    /// Implementation. Missing parameters are 0.
     run: Act,
 }
 
-/// What a host function does with what is outside, with memory, and with its parameters.
+/// Implementation of a host function: outside state, memory and parameters to result.
 type Act = fn(&mut Outside, &mut [u8], [u32; 4]) -> Result<u32, HostFault>;
 
-/// What a host function cannot do; the module that asked for it traps.
+/// Failure of a host function; the calling module traps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum HostFault {
     /// A range outside of memory, or of block data.
@@ -48,7 +48,7 @@ pub enum HostFault {
         address: u32,
         /// Number of bytes.
         size_bytes: u32,
-        /// What there is.
+        /// Size of the memory.
         there_bytes: usize,
     },
     /// Division by zero.

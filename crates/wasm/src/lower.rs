@@ -32,7 +32,7 @@ use crate::field::{self, Field, WIDTH_LIMBS_MAX};
 use layout::Layout;
 use routines::{ROUTINES, Signature};
 
-/// Who computes in the field.
+/// Form of field arithmetic in the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// The module itself.
@@ -48,7 +48,7 @@ pub struct Lowered {
     pub module: Vec<u8>,
     /// Its form.
     pub form: Form,
-    /// Bytes of memory that it uses whatever its input; calldata and arrays without a fixed size come on top.
+    /// Bytes of memory for any input; calldata and arrays without a fixed size come on top.
     pub memory_bytes: u32,
 }
 
@@ -101,7 +101,7 @@ fn require_modulus(program: &Program, form: Form) -> Result<&BigUint, LowerError
     Ok(modulus)
 }
 
-/// Refuses what a module has nothing for.
+/// Rejects programs that modules cannot express.
 fn require_expressible(program: &Program) -> Result<(), LowerError> {
     let mut refused = None;
     for word in program.functions.iter().flat_map(|function| function.words_read()) {
@@ -159,7 +159,7 @@ fn operation(kind: FieldOp) -> u32 {
 
 /// The global with the number of bytes of calldata.
 const CALLDATA_BYTES: u32 = 0;
-/// The global with what `main` returns where the program ended.
+/// Global with the result of `main` if the program ended.
 const OUTCOME: u32 = 1;
 /// The global with the address of the first record of the unbounded arrays.
 const RECORDS: u32 = 2;
@@ -169,9 +169,9 @@ const OUTPUT: u32 = 4;
 
 /// The function that a program starts in.
 pub const MAIN: &str = "main";
-/// What `main` returns where the program halted exceptionally.
+/// Result of `main` if the program halted exceptionally.
 pub(crate) const FAILED: i32 = -1;
-/// What `main` returns where the program came to its end without output.
+/// Result of `main` if the program ended without output.
 pub(crate) const ENDED: i32 = -2;
 
 struct Lowering<'a> {

@@ -1,5 +1,5 @@
-//! A lowered program, compiled and instantiated: calldata in, outcome out, as often as wanted. Somebody else's module that takes
-//! input and gives output in the same way can be run too.
+//! A lowered program, compiled and instantiated: calldata in, outcome out, any number of times. It also runs modules of
+//! others with the same input and output.
 
 use residue_ir::Outcome;
 

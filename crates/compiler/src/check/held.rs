@@ -1,5 +1,5 @@
-//! The judge of sequences whose state stays on the stack: parts must agree in how they hold it, and what moves it and computes nothing is read as blocks
-//! are.
+//! Checker of sequences whose state stays on the stack: parts must agree on its form, and code that only moves it is
+//! read like blocks.
 
 use super::{Evidence, in_slots, item_bytes};
 use crate::lower::{HeldEnds, HeldWay, HeldWord, Way};
@@ -35,14 +35,14 @@ fn read_word(
     }
 }
 
-/// Which code of a sequence is meant: one that moves its state, or the block of a part that begins with this value.
+/// Code of a sequence: code that moves its state, or the block of a part, by the first value that it defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Piece {
     Way(Way),
     Block(Value),
 }
 
-/// Checks what moves states in a function, and that all code of a sequence agrees in how the state is held.
+/// Checks the moves of states in a function, and that all code of a sequence agrees on the form of the state.
 pub(super) fn check(
     judge: (&Words, &mut Elements),
     (source, evidence): (&[Element], &Evidence<'_>),
@@ -72,7 +72,7 @@ pub(super) fn check(
     if fitting == ends.len() { Ok(()) } else { Err("code that finds a state is of no sequence".to_owned()) }
 }
 
-/// Compares the bytes of what moves a state with what lies on the stack and in memory before and after it.
+/// Compares the bytes of a move of a state with the stack and memory before and after it.
 fn check_way(
     (words, elements): (&Words, &mut Elements),
     (source, evidence): (&[Element], &Evidence<'_>),
@@ -90,7 +90,8 @@ fn check_way(
     words.judge(elements, &before, &own, &after, read, item_bytes(evidence.code, items)?)
 }
 
-/// Whether all code of a sequence finds and leaves its state alike, where any of it finds one on the stack; of how many pieces that was seen.
+/// Checks that all pieces of a sequence agree on the state at entry and exit, if any piece has a state on the stack.
+/// Returns the number of pieces checked.
 fn fits(control: &Control, order: &Order, ends: &HashMap<Piece, &HeldEnds>) -> Result<usize, String> {
     let Some(&first) = control.arms.first().and_then(|arm| arm.params.first()) else { return Ok(0) };
     let mut pieces = vec![Piece::Way(Way::Into(first)), Piece::Way(Way::OutOf(first))];
@@ -132,7 +133,7 @@ fn of_part(arm: &Arm) -> Piece {
     first.map_or_else(|| Piece::Way(Way::Through(arm.params[0])), Piece::Block)
 }
 
-/// Whether each value of a state of so many is among the words once.
+/// True if each of `count` values of a state is among the words exactly once.
 fn has_each(words: &[HeldWord], count: usize) -> bool {
     let is_once =
         |at| words.iter().filter(|word| matches!(word, HeldWord::Value(value, _) if *value == at)).count() == 1;

@@ -6,7 +6,7 @@ use residue_isa::FieldInstruction;
 use residue_passes::{Slot, SlotOp};
 use std::sync::{Mutex, PoisonError};
 
-/// Results by what they are of: where lanes may stride, and the operations.
+/// Results by their inputs: the bound of strides, and the operations.
 type Known<T> = Mutex<HashMap<Slot, HashMap<Vec<SlotOp>, T>>>;
 
 /// Blocks that were fused before. Threads may share them; none waits while another one fuses.

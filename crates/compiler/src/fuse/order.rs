@@ -1,9 +1,9 @@
-//! What stands in the way of what: the order that operations on slots must keep.
+//! Dependences: the order that operations on slots must keep.
 
 use super::SLOTS;
 use residue_passes::SlotOp;
 
-/// Which operations wait for which; the same whatever has been issued.
+/// Dependence graph of operations, independent of the operations issued so far.
 #[derive(Debug)]
 pub struct Order<'a> {
     /// The operations.
@@ -12,7 +12,7 @@ pub struct Order<'a> {
     pub blockers: Vec<usize>,
     /// For each operation, how many others wait for it one after the other.
     pub heights: Vec<usize>,
-    /// Those that wait, by what they wait for.
+    /// Waiting operations, by the operation that they wait for.
     waiters: Vec<usize>,
     /// For each operation, where the ones that wait for it begin; and where the last ones end.
     starts: Vec<usize>,

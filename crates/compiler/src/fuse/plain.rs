@@ -36,7 +36,7 @@ fn instruction(lanes: &[SlotOp]) -> FieldInstruction {
     }
 }
 
-/// The operations not issued yet, with what stands in their way.
+/// Operations not issued yet, with their dependences.
 #[derive(Debug, Clone)]
 struct Waiting<'a> {
     ops: &'a [SlotOp],
@@ -48,7 +48,7 @@ struct Waiting<'a> {
     ready: Vec<usize>,
     /// For each operation, how many others wait for it one after the other.
     heights: Vec<usize>,
-    /// What chance comes from; none for 0.
+    /// Seed of random choices; 0 for none.
     attempt: u64,
     /// No operand strides beyond this slot after its last lane.
     end: Slot,
@@ -191,7 +191,7 @@ impl<'a> Waiting<'a> {
 struct Ready {
     /// Their numbers, by the slots that they write.
     numbers: Vec<usize>,
-    /// For each slot, the place in `numbers` of what writes it, and one; 0 if nothing does.
+    /// For each slot, the index in `numbers` of its writer plus one; 0 if there is none.
     by_out: [u8; SLOTS],
 }
 
@@ -225,7 +225,7 @@ struct Progression {
 /// Lanes that an instruction may have.
 const LANES_MAX: usize = 255;
 
-/// How far the slots of a lane are after those of the one before.
+/// Distances from the slots of a lane to those of the next lane.
 #[derive(Debug, Clone, Copy)]
 struct Steps {
     out: Slot,
@@ -241,7 +241,7 @@ impl Steps {
     }
 }
 
-/// Whether its operands may be exchanged.
+/// True if its operands may be exchanged.
 fn is_symmetric(op: SlotOp) -> bool {
     op.operation != FieldOp::Sub
 }

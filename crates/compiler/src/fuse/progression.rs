@@ -55,7 +55,7 @@ impl Table {
         self.outs[kind][out / 64] &= !(1 << (out % 64));
     }
 
-    /// Which operations the lanes of a progression are.
+    /// Numbers of the operations that are lanes of a progression.
     pub fn numbers(&self, run: &Progression) -> impl Iterator<Item = usize> + '_ {
         run.outs().map(|out| self.numbers[out as usize]) // u32 to usize widens
     }
@@ -65,7 +65,7 @@ fn operands(op: &SlotOp) -> Operands {
     op.x << 16 | op.y
 }
 
-/// Whether those of a kind may have their operands exchanged; the kinds are in the order of `FieldOp`.
+/// True if operations of a kind are commutative; the kinds are in the order of `FieldOp`.
 fn is_symmetric(kind: usize) -> bool {
     kind != residue_isa::FieldOp::Sub as usize
 }
@@ -78,7 +78,8 @@ struct Lane {
 }
 
 impl Lane {
-    /// Each slot less that of `other`: how far a lane is after another, or the lane that is so far before. None if one is negative.
+    /// Each slot less that of `other`: the distance of two lanes, or the lane at that distance before. `None` if a
+    /// difference is negative.
     #[inline]
     fn less(self, other: Self) -> Option<Self> {
         let operands = (self.operands | ABOVE) - other.operands;
@@ -102,13 +103,13 @@ impl Lane {
         Self { out: self.out / by, operands: self.operands / by }
     }
 
-    /// The lane so many steps after it.
+    /// The lane `count` steps after it.
     #[inline]
     fn step(self, step: Self, count: u32) -> Self {
         Self { out: self.out + count * step.out, operands: self.operands + count * step.operands }
     }
 
-    /// Whether no slot of it is beyond `end`.
+    /// True if all its slots are at most `end`.
     #[inline]
     fn is_within(self, end: Slot) -> bool {
         self.out <= end && self.operands >> 16 <= end && self.operands & 0xffff <= end
@@ -118,14 +119,14 @@ impl Lane {
 /// A progression, by its first lane and the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progression {
-    /// How many lanes it has.
+    /// Number of lanes.
     pub lanes: u32,
-    /// Which operation its first lane is.
+    /// Number of the operation that is its first lane.
     pub number: usize,
     kind: usize,
     first: Lane,
     step: Lane,
-    /// What made it of the leader.
+    /// Neighbour of the leader that determines it.
     mate: Mate,
 }
 
@@ -174,7 +175,7 @@ pub struct Search<'t> {
 }
 
 impl<'t> Search<'t> {
-    /// Of progressions with at least so many lanes. `best` is the best one of those that were looked at before.
+    /// Search for progressions with at least `least` lanes. `best` is the best one of earlier searches.
     pub fn new(table: &'t Table, (leader, number): (&SlotOp, usize), least: u32, best: Option<Progression>) -> Self {
         let kind = leader.operation as usize;
         let leader = Lane { out: leader.out, operands: operands(leader) };
@@ -244,7 +245,8 @@ impl<'t> Search<'t> {
         }
     }
 
-    /// Whether a mate with its operands exchanged is something else: if the leader's are equal, it is that progression once more.
+    /// True if exchanging a mate's operands makes a difference: if the leader's are equal, it gives the same
+    /// progression again.
     #[inline]
     fn is_turnable(&self) -> bool {
         is_symmetric(self.kind) && self.leader.operands.rotate_left(16) != self.leader.operands
@@ -279,7 +281,7 @@ impl<'t> Search<'t> {
         }
     }
 
-    /// Whether an operation is ready that does the same as this lane.
+    /// True if an operation equal to this lane is ready.
     #[inline]
     fn has(&self, lane: Lane) -> bool {
         let Some(&operands) = self.table.operands[self.kind].get(lane.out as usize) else { return false };

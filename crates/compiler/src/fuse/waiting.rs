@@ -1,8 +1,9 @@
-//! What has not been issued yet, and for each leader the longest progression that is known of it.
+//! Operations not issued yet, with the longest known progression of each leader.
 //!
-//! An issue changes little of what is ready. A progression whose lanes all stay is still its leader's longest one; where a lane is gone, no
-//! other one is longer than it was. Of operations that become ready only those progressions are looked at that they are lanes of. So
-//! few leaders are searched for anew, and those only if theirs may be as long as the longest of others.
+//! An issue changes few ready operations. A progression whose lanes all remain is still its leader's longest one; if a
+//! lane is gone, the other progressions are no longer than it was. Newly ready operations only require a look at the
+//! progressions that they are lanes of. So few leaders need a new search, and those only if theirs may be as long as
+//! the longest of the others.
 
 use super::order::Order;
 use super::progression::{Progression, Search, SlotBits, Table};
@@ -19,9 +20,9 @@ pub struct Waiting<'a> {
     ready: Vec<usize>,
     /// Those that may join a run.
     table: Table,
-    /// For each operation what is known of it as a leader, and after how many issues.
+    /// For each operation the knowledge about it as a leader, and the number of issues at its time.
     known: Vec<(Known, usize)>,
-    /// How many runs have been issued.
+    /// Number of issued runs.
     issues: usize,
     /// Room for the window before the last issue.
     window: Vec<usize>,
@@ -29,7 +30,7 @@ pub struct Waiting<'a> {
     changes: [Vec<usize>; 2],
 }
 
-/// What is known of the longest progression of a leader.
+/// Knowledge about the longest progression of a leader.
 #[derive(Debug, Clone)]
 enum Known {
     Nothing,
@@ -40,12 +41,12 @@ enum Known {
 }
 
 impl Known {
-    /// What a search for progressions with at least so many lanes has found.
+    /// Result of a search for progressions with at least `least` lanes.
     fn found(best: Option<Progression>, least: u32) -> Self {
         best.map_or(Self::AtMost(least - 1), |best| Self::Exactly(best, best.out_bits()))
     }
 
-    /// How many lanes it has at most.
+    /// Upper bound of its number of lanes.
     fn lanes_max(&self) -> u32 {
         match self {
             Self::Nothing => u32::MAX,
@@ -54,7 +55,7 @@ impl Known {
         }
     }
 
-    /// What wrote these slots is not ready any more.
+    /// Marks the operations that wrote these slots as no longer ready.
     fn remove(&mut self, removed: &SlotBits) {
         if let Self::Exactly(best, outs) = self
             && outs.iter().zip(removed).any(|(outs, removed)| outs & removed != 0)
@@ -90,14 +91,14 @@ impl<'a> Waiting<'a> {
         Self { order, blockers, ready, table, known, issues: 0, window: Vec::new(), changes: Default::default() }
     }
 
-    /// How many instructions are needed at least for what is left: of operations that wait for each other one after the other each
+    /// Lower bound of the number of instructions for the remaining operations: each operation of a dependence chain
     /// needs its own.
     pub fn instructions_min(&self) -> usize {
         self.ready.iter().map(|&number| self.order.heights[number] + 1).max().unwrap_or(0)
     }
 
-    /// The longest progression of ready operations, the most urgent of equals; none if nothing is left. `attempt` is what
-    /// chance comes from; there is none for 0.
+    /// The longest progression of ready operations, the most urgent of equals; none if nothing is left. `attempt` seeds
+    /// random choices; 0 makes none.
     pub fn best_run(&mut self, attempt: u64) -> Option<Progression> {
         let leaders = &self.ready[..self.ready.len().min(LEADERS)];
         let exact = |known: &[(Known, usize)], leader: usize| match &known[leader].0 {
@@ -164,7 +165,7 @@ impl<'a> Waiting<'a> {
         self.look();
     }
 
-    /// Brings what is known of the leaders to what is ready now.
+    /// Updates the knowledge about leaders to the ready operations.
     fn look(&mut self) {
         let ops = self.order.ops;
         let [removed, added] = &self.changes;

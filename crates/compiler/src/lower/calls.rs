@@ -1,8 +1,9 @@
-//! Calls: arguments go to the callee's slots, results come from them, and the stack holds where control goes after.
+//! Calls: arguments go to the callee's slots, results come from them, and the return address lies on the stack.
 //!
-//! Calls of a row, between which nothing has to be moved, are threaded: the callees' addresses are pushed beforehand, so that
-//! each callee returns into the next one. A call that ends a function has the function's own return address after it. Functions that are
-//! subroutines ([`super::conventions`]) are called one by one; where a subroutine ends with a call of another it goes on there.
+//! Calls of a row without moves between them are threaded: the callees' addresses are pushed beforehand, so that each
+//! callee returns into the next one. A call that ends a function has the function's own return address after it.
+//! Functions that are subroutines ([`super::conventions`]) are called one by one; a call of another subroutine at the
+//! end of one is a jump.
 
 use super::{Convention, Conventions, DUP_DEPTH_MAX, Entry, Lowering};
 use residue_ir::program::{FunctionId, Operand};
@@ -108,7 +109,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Whether the function that is called stands after this one.
+    /// True if the called function directly follows this one in code.
     fn comes_next(&self, call: &Call<'_>) -> bool {
         call.callee.0 as usize + 1 == self.number // u32 to usize widens
     }
@@ -141,7 +142,7 @@ impl<'a> Lowering<'a> {
         params.zip(call.arguments.iter().map(|&argument| self.slot(argument))).collect()
     }
 
-    /// The moves of what the callee gives to the results that something reads, as (target, source).
+    /// Moves of the callee's results to the results that have readers, as (target, source).
     fn outward(&self, call: &Call<'_>) -> Vec<(Slot, Slot)> {
         let placement = &self.allocation.functions[call.callee.0 as usize];
         let given = self.program.function(call.callee).results.iter().map(|&given| match given {

@@ -1,4 +1,4 @@
-//! Branches that only choose between values, where an interface does so without a jump.
+//! If-conversion without jumps, for interfaces that select between values.
 
 use super::Lowering;
 use crate::CompileError;

@@ -1,14 +1,15 @@
-//! How functions are called where the revision has subroutines: by CALLSUB and RETURNSUB, or by jumps as everywhere else.
+//! Calling conventions of revisions with subroutines: CALLSUB and RETURNSUB, or jumps as in other revisions.
 //!
-//! A function is left in one way, so all its callers call it alike. A call by jumps is 12 gas in a thread, and 12 more for each thread; one by
-//! CALLSUB is 17 wherever it is. So a function whose calls stand in long threads keeps jumps, and others do not. Which is cheaper is decided by
-//! how often calls run, as far as that is known before; where it is not, only gas suffers.
+//! A function is left in one way, so all its callers call it alike. A call by jumps is 12 gas in a thread, and 12 more
+//! for each thread; one by CALLSUB is 17 wherever it is. So a function whose calls stand in long threads keeps jumps,
+//! and others do not. The choice depends on the estimated number of executions of each call; a wrong estimate costs gas
+//! only.
 
 use residue_ir::program::{ControlKind, Function, WordDef};
 use residue_isa::opcode::subroutine::RETURNS_MAX;
 use residue_passes::Row;
 
-/// How a function is entered and left.
+/// Calling convention of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Convention {
     /// By JUMP to a JUMPDEST, with where to return on the stack.
@@ -21,7 +22,7 @@ use Convention::{Jumps, Subroutine};
 
 /// Gas of a call in a thread: a push, a target, a jump (3, 1, 8).
 const IN_THREAD: f64 = 12.0;
-/// What a thread takes besides: a push of where it returns, the jump that begins it, the target where it ends.
+/// Extra gas of a thread: a push of its return address, the jump to its start, the target at its end.
 const THREAD: f64 = 12.0;
 /// Of a call by CALLSUB: a push, CALLSUB, ENTERSUB, RETURNSUB (3, 8, 1, 5: EIP-7979, "Costs").
 const CALL: f64 = 17.0;
@@ -29,16 +30,16 @@ const CALL: f64 = 17.0;
 const TAIL: f64 = 13.0;
 /// Of a push and a jump, which fall away where the function that is called comes next.
 const PUSH_AND_JUMP: f64 = 11.0;
-/// How often a loop of a number of turns that is not known is taken to turn.
+/// Estimated number of turns of a loop with an unknown count.
 const TURNS: f64 = 8.0;
-/// How often functions are looked at again.
+/// Number of rounds over the functions.
 const ROUNDS: usize = 4;
 
 /// The conventions of the functions of a program or subprogram.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conventions {
     functions: Vec<Convention>,
-    /// Whether a function ends by a jump to this one, which is a subroutine.
+    /// True for subroutines to which another function's tail jumps.
     is_jumped_to: Vec<bool>,
 }
 
@@ -73,7 +74,7 @@ impl Conventions {
         self.functions[function]
     }
 
-    /// Whether some function ends by a jump to this subroutine.
+    /// True if some function ends by a jump to this subroutine.
     pub fn is_jumped_to(&self, function: usize) -> bool {
         self.is_jumped_to[function]
     }
@@ -84,9 +85,9 @@ impl Conventions {
 struct Site {
     caller: usize,
     callees: Vec<usize>,
-    /// Whether the caller ends with it.
+    /// True if it is the caller's last statement.
     is_last: bool,
-    /// How often it is met.
+    /// Estimated number of executions.
     times: f64,
 }
 

@@ -1,7 +1,7 @@
 //! Countdowns: turns written out one after the other, and a jump to the first that is done.
 //!
-//! A table of distances, in one word, holds for each turn how far before the end of the last one it begins; the count finds
-//! its place. Distances fit two bytes where addresses may not.
+//! A table of distances, in one word, holds for each turn its distance from the end of the last one; the count is its
+//! index. Distances fit two bytes even if addresses do not.
 
 use super::{Entry, Flow, Lowering};
 use crate::error::CompileError;
@@ -11,7 +11,7 @@ use residue_isa::assembly::{Item, LabelId};
 use residue_isa::opcode::evm;
 use residue_passes::rows::Nest;
 
-/// Where the turns of a countdown begin, and where the last ends.
+/// Labels at the start of each turn of a countdown, and at the end of the last.
 #[derive(Debug, Clone)]
 pub(super) struct Labels {
     turns: Vec<LabelId>,

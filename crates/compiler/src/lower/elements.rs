@@ -14,8 +14,8 @@ use residue_passes::{Row, Slot};
 use ruint::aliases::U256;
 
 impl Lowering<'_> {
-    /// Where `row` binds an address that rows after it load from and in the end store to: puts the operands of
-    /// the store below the address, so that it need not be copied and taken away.
+    /// If `row` binds an address that later rows load from and finally store to: pushes the operands of the store below
+    /// the address, so that the address need not be copied and dropped.
     pub(super) fn prepare_store(&mut self, row: &Row<'_>, after: &[Row<'_>]) {
         let Row::Effect(Effect::Bind { result, .. } | Effect::Index { result, .. }) = row else { return };
         if !self.addresses.contains_key(result) {
@@ -50,12 +50,12 @@ impl Lowering<'_> {
         self.layout.is_beside(self.unit, array)
     }
 
-    /// How far an element's values are from each other: bytes of memory, or elements beside the slots.
+    /// Distance between the values of an element: in bytes of memory, or in elements beside the slots.
     fn value_units(&self, array: ArrayId) -> u32 {
         if self.is_beside(array) { 1 } else { self.target.element_bytes() }
     }
 
-    /// What a load or a store takes below the address; how many words. [] → [operands]
+    /// Pushes the operands of a load or store below the address; returns the number of words. [] → [operands]
     fn before_move(&mut self, direction: Direction, array: ArrayId, (first, count): (Slot, u32)) -> usize {
         match direction {
             _ if self.is_beside(array) => 0,
@@ -252,7 +252,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// What comes below the address of an element that is loaded: nothing unless one instruction loads it. [] → [operands]
+    /// Pushes the operands below the address of an element to load: nothing unless one instruction loads it. [] →
+    /// [operands]
     pub(super) fn before_take(&mut self, array: ArrayId, results: &[Value]) -> usize {
         match runs(&self.slots_of(results))[..] {
             [(first, count, _)] => self.before_move(Direction::Load, array, (first, count)),
@@ -338,20 +339,21 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Shifts variables with indices, which are neighbours, by one copy: what comes into cells from above is no index, and
-    /// nobody reads it.
+    /// Shifts neighbouring variables with indices by one copy: bits that come into cells from above are no index, and
+    /// have no readers.
     pub(super) fn shift(&mut self, shift: &Shift) {
         let from = self.variable(shift.first);
         copy_memory(self.code, 32 * shift.count - shift.bytes, from, from + shift.bytes);
     }
 
-    /// What stands in a cell of a variable, read as the end of a word of memory; the address of an element of `array`, if that is said. [] → [cell]
+    /// Pushes a cell of a variable, read as the end of a word of memory; as the address of an element of `array`, if
+    /// given. [] → [cell]
     pub(super) fn cell(&mut self, variable: VariableId, first_bit: u32, cells: Cells, array: Option<ArrayId>) {
         self.cell_at(self.variable(variable), first_bit, cells, array);
     }
 
-    /// What stands in a cell of the word at this address of memory. Beside the slots, only the lowest 16 bits of an address count, so what is
-    /// above an address stays there. [] → [cell]
+    /// Pushes a cell of the word at this address of memory. Beside the slots only the lowest 16 bits of an address
+    /// count, so higher bits of the cell are not masked there. [] → [cell]
     pub(super) fn cell_at(&mut self, address: u32, first_bit: u32, cells: Cells, array: Option<ArrayId>) {
         let from = address.checked_sub(first_bit / 8);
         push(self.code, from.unwrap_or(address));
@@ -433,5 +435,5 @@ impl Lowering<'_> {
     }
 }
 
-/// How many elements a turn of a loop fills.
+/// Number of elements that a turn of a loop fills.
 const FILLED_IN_TURN: u32 = 16;

@@ -1,6 +1,7 @@
-//! Hashes: what is hashed is written to memory and handed to the precompile of SHA-256, or to KECCAK256.
+//! Hashes: the input is written to memory and hashed by the precompile of SHA-256, or by KECCAK256.
 //!
-//! If its length is known it stands where output goes, else after all memory that the program uses: it is not read later.
+//! Input of known length is in the area of the output, other input after all memory that the program uses: it is not
+//! read later.
 
 use super::{Entry, Lowering};
 use crate::error::CompileError;
@@ -12,7 +13,7 @@ use residue_isa::precompile::SHA256;
 
 /// Bytes of a hash.
 const HASH_BYTES: u32 = 32;
-/// What is hashed stands where output goes if it is not longer.
+/// Maximum length of hash input in the output area; longer input goes elsewhere.
 const IN_OUTPUT_BYTES_MAX: u32 = 4096;
 
 /// The words that writing pieces reads a second time: the lengths of those of calldata.
@@ -38,7 +39,7 @@ fn all_bytes(function: &Function, pieces: &[Piece<Word>]) -> Option<u32> {
     sum.filter(|&bytes| bytes <= IN_OUTPUT_BYTES_MAX)
 }
 
-/// Room that a hash takes where output goes: for what is hashed, of whose last word all bytes are written, and the hash.
+/// Room of a hash in the area of the output: its input, with all bytes of the last word written, and the hash.
 pub(super) fn output_bytes(function: &Function, pieces: &[Piece<Word>]) -> u64 {
     let hashed = all_bytes(function, pieces).map_or(0, |bytes| bytes.next_multiple_of(32) + 32);
     hashed.max(HASH_BYTES).into()

@@ -1,8 +1,9 @@
 //! Sequences whose state stays on the stack from part to part, on a target whose slots are words of memory: [`crate::words::held`].
 //!
-//! A part finds, from below, the address of the next part, unless one part always comes after it, and the state; if it takes a row, whose address
-//! lies between both, the row is taken first. It leaves the state with that address on top, and jumps there. Where code is to be short, p and
-//! the long constants that are read most lie below the state, so that parts copy them.
+//! A part finds, from below, the address of the next part, unless one part always comes after it, and the state; if it
+//! takes a row, whose address lies between both, the row is taken first. It leaves the state with that address on top,
+//! and jumps there. For short code, p and the most frequent long constants lie below the state, so that parts copy
+//! them.
 
 use super::{LoweredBlock, Lowering};
 use crate::target::push;
@@ -22,7 +23,7 @@ use std::ops::Range;
 /// A word on the stack where a block begins or ends, for the checker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeldWord {
-    /// Where control goes next.
+    /// Address of the next code.
     Next,
     /// p.
     Modulus,
@@ -32,12 +33,12 @@ pub enum HeldWord {
     Value(usize, Form),
 }
 
-/// What lies on the stack where a block begins and ends, the lowest first.
+/// Stack at the start and end of a block, lowest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HeldEnds {
-    /// Where it begins.
+    /// Stack at the start.
     pub entry: Vec<HeldWord>,
-    /// Where it ends.
+    /// Stack at the end.
     pub exit: Vec<HeldWord>,
     /// The values of the state where it begins.
     pub before: Vec<Operand>,
@@ -45,7 +46,7 @@ pub struct HeldEnds {
     pub after: Vec<Operand>,
 }
 
-/// Where code moves the state of a sequence, and computes nothing.
+/// Code that moves the state of a sequence without computing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Way {
     /// Into the sequence whose first part finds this value first.
@@ -56,16 +57,16 @@ pub enum Way {
     OutOf(Value),
 }
 
-/// Where the items of such code are in the assembly, for the checker.
+/// Position of the items of such code in the assembly, for the checker.
 #[derive(Debug, Clone)]
 pub struct HeldWay {
     /// The function.
     pub function: usize,
-    /// Which code it is.
+    /// Kind of move.
     pub way: Way,
     /// Its items.
     pub items: Range<usize>,
-    /// What lies on the stack before and after it.
+    /// Stack before and after it.
     pub ends: HeldEnds,
 }
 
@@ -86,7 +87,7 @@ impl HeldSequence {
     }
 }
 
-/// What was planned to move a state.
+/// Planned code for a move of a state.
 pub(super) struct HeldCode {
     way: Way,
     ends: HeldEnds,
@@ -121,13 +122,13 @@ impl<'a> Found<'a> {
     }
 }
 
-/// What lies on the stack between two parts.
+/// Stack between two parts.
 struct State<'a> {
-    /// How each value of the state is held.
+    /// Form of each value of the state.
     forms: &'a [Form],
     /// The values by their numbers, the lowest first.
     order: &'a [usize],
-    /// What lies below them.
+    /// Words below them.
     below: &'a [Place],
 }
 
@@ -141,7 +142,7 @@ impl State<'_> {
         below.chain(self.order.iter().map(|&at| HeldWord::Value(at, self.forms[at]))).collect()
     }
 
-    /// What a part finds and leaves, its row apart.
+    /// Stack before and after a part, without its row.
     fn held(&self, part: &Found<'_>) -> HeldEnds {
         let mut entry = self.words();
         if part.around.takes_row {
@@ -174,7 +175,7 @@ fn placed(words: &[HeldWord], slots: &[Slot]) -> Vec<Place> {
     words.iter().map(place).collect()
 }
 
-/// What a part's rows are: the row that it takes, and its arithmetic; none if they are anything else.
+/// Row taken by a part and its arithmetic, each optional; `None` if the part has other rows.
 fn simple<'a>(rows: &'a [Row<'a>]) -> Option<(Option<&'a Effect>, Option<&'a Block>)> {
     let is_take = |effect: &Effect| matches!(effect, Effect::TakeRow { .. } | Effect::TakeElement { .. });
     match rows {
@@ -186,7 +187,8 @@ fn simple<'a>(rows: &'a [Row<'a>]) -> Option<(Option<&'a Effect>, Option<&'a Blo
     }
 }
 
-/// The values that a part finds in memory: what its arithmetic reads and what it leaves, but for the state and what it computes.
+/// Values that a part finds in memory: the operands of its arithmetic and its results, except the state and values
+/// computed in the part.
 fn from_memory(arm: &Arm, block: Option<&Block>) -> BTreeSet<Value> {
     let given = arm.gives.iter().filter_map(|operand| operand.value());
     let mut found: BTreeSet<Value> = block.map(Block::inputs).into_iter().flatten().chain(given).collect();
@@ -196,10 +198,10 @@ fn from_memory(arm: &Arm, block: Option<&Block>) -> BTreeSet<Value> {
     found
 }
 
-/// What a step of a part that always comes weighs.
+/// Weight of a step with a constant part.
 const STEP_WEIGHT: u64 = 64;
 
-/// How often each part comes, about.
+/// Estimated frequency of each part.
 fn weights(order: &Order, parts: usize) -> Vec<u64> {
     let groups = order.groups(parts);
     let mut weights = vec![0; parts];
@@ -245,7 +247,7 @@ const KINDS_MAX: usize = 8;
 /// Bytes of code that a number below the state has to spare.
 const SPARED_BYTES_MIN: usize = 300;
 
-/// What is best for the state of parts of these kinds; none if memory is.
+/// Best form of the state for parts of these kinds; `None` if memory is best.
 fn choice(words: &Words, found: &[Found<'_>], kinds: &[Kind]) -> Option<Choice> {
     let none = BTreeSet::new();
     let mut heaviest = kinds.to_vec();
@@ -297,7 +299,7 @@ fn choice(words: &Words, found: &[Found<'_>], kinds: &[Kind]) -> Option<Choice> 
 }
 
 impl<'a> Lowering<'a> {
-    /// How a sequence keeps its state on the stack; none if it does not, or if that is no cheaper.
+    /// Code of a sequence with its state on the stack; `None` if that is impossible or not cheaper.
     pub(super) fn held(&self, sequence: &'a Nest<'a>, order: &Order) -> Option<HeldSequence> {
         let words = self.target.words()?;
         let found = self.simple_parts(sequence, order)?;
@@ -308,7 +310,7 @@ impl<'a> Lowering<'a> {
         self.held_as(words, (sequence, &found), &state)
     }
 
-    /// The parts, if there is a state, and each is arithmetic on what all have, after a row at most.
+    /// The parts, if there is a state, and each is arithmetic on values that all have, after at most one row.
     fn simple_parts(&self, sequence: &'a Nest<'a>, order: &Order) -> Option<Vec<Found<'a>>> {
         let arms = sequence.arms();
         let weights = weights(order, arms.len());
@@ -391,7 +393,7 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// Writes what was planned; where its items are.
+    /// Writes planned code; returns its items.
     fn held_items(&mut self, planned: &Planned) -> Range<usize> {
         let start = self.code.items().len();
         let words = self.target.words().expect("only they hold a state");
@@ -399,7 +401,7 @@ impl<'a> Lowering<'a> {
         start..self.code.items().len()
     }
 
-    /// Writes what moves a state.
+    /// Writes the move of a state.
     pub(super) fn held_way(&mut self, HeldCode { way, ends, planned }: &HeldCode) {
         let items = self.held_items(planned);
         self.ways.push(HeldWay { function: self.number, way: *way, items, ends: ends.clone() });

@@ -1,4 +1,4 @@
-//! Where memory holds what, for a program and its subprograms.
+//! Memory layout of a program and its subprograms.
 
 use super::{hash, outside, precompiles, sequence};
 use crate::Part;
@@ -15,21 +15,21 @@ pub(super) struct Layout {
     pub scratch: u32,
     pub variables: u32,
     pub output: u32,
-    /// Where parts of sequences are entered, see [`sequence`]: one word for each that depends on a count, and one for sixteen
-    /// that are chosen.
+    /// Offset of the entry addresses of parts of sequences, see [`sequence`]: one word for each that depends on a
+    /// count, and one for sixteen that are chosen.
     entrances: u32,
     /// The same for subprograms, which share it: one comes back, or ends all, before another one is entered.
     entrances_of_subprograms: u32,
-    /// Where each array of each part is.
+    /// Place of each array of each part.
     arrays: Vec<Vec<Place>>,
-    /// Where memory of fixed size ends.
+    /// End of memory of fixed size.
     pub end: u32,
-    /// What each part has beside that.
+    /// Other memory of each part.
     own: Vec<Own>,
 }
 
-/// Where an array is: its first element, and how far it is from one index to the next. In bytes of memory, or beside the slots, where there are
-/// arrays, in elements of these.
+/// Place of an array: its first element, and the distance from one index to the next. In bytes of memory, or, for
+/// arrays beside the slots, in elements of these.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     first: u32,
@@ -40,17 +40,17 @@ struct Place {
 /// Memory of a part: of the program within that of fixed size, of a subprogram after it, where it is that one's which was entered last.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Own {
-    /// Where values stand while they are shifted, if they are: first the zeros in front of them.
+    /// Scratch memory for shifting values, if any are shifted: first the zeros in front of them.
     pub shifts: Option<Shifts>,
-    /// Where the records of unbounded arrays begin, and their size.
+    /// Offset and size of the records of unbounded arrays.
     pub records: (u32, u32),
-    /// How many records of unbounded arrays there is room for beside the slots, if any are there.
+    /// Capacity beside the slots in records of unbounded arrays, if any are there.
     pub records_beside: Option<u32>,
-    /// Where it is set up, if that is in the middle of the program: all else comes later.
+    /// Memory offset of its set-up, if that is in the middle of the program: all else comes later.
     pub set_up_at: u32,
 }
 
-/// Where values stand while they are shifted.
+/// Scratch memory for shifting values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shifts {
     pub zeros: u32,
@@ -59,47 +59,48 @@ pub(super) struct Shifts {
 }
 
 impl Shifts {
-    /// Where a value begins.
+    /// Offset of a value.
     pub const fn value(self) -> u32 {
         self.zeros + self.zeros_bytes
     }
 }
 
 impl Layout {
-    /// Where the first element is, and how far it is from one index to the next: in bytes of memory, or in elements beside the slots.
+    /// Offset of the first element, and the distance from one index to the next: in bytes of memory, or in elements
+    /// beside the slots.
     pub fn array(&self, unit: usize, array: ArrayId) -> (u32, u32) {
         let Place { first, stride, .. } = self.arrays[unit][array.0];
         (first, stride)
     }
 
-    /// Where output ends.
+    /// End of the output.
     pub fn output_end(&self) -> u32 {
         self.entrances
     }
 
-    /// Where entrances of a part are.
+    /// Offset of the entrances of a part.
     pub fn entrances(&self, unit: usize) -> u32 {
         if unit == 0 { self.entrances } else { self.entrances_of_subprograms }
     }
 
-    /// Whether an array is beside the slots, and not in memory.
+    /// True if an array is beside the slots, not in memory.
     pub fn is_beside(&self, unit: usize, array: ArrayId) -> bool {
         self.arrays[unit][array.0].is_beside
     }
 
-    /// What a part has beside memory of fixed size.
+    /// Memory of a part other than that of fixed size.
     pub fn own(&self, unit: usize) -> Own {
         self.own[unit]
     }
 
-    /// Whether a part has memory after that of fixed size.
+    /// True if a part has memory after that of fixed size.
     pub fn is_beyond(&self, unit: usize) -> bool {
         let Own { shifts, records: (_, record_bytes), set_up_at, .. } = self.own[unit];
         record_bytes > 0 || unit > 0 && (shifts.is_some() || set_up_at > 0)
     }
 }
 
-/// What a part needs to shift values: zeros in front of one, and room for it.
+/// Scratch memory of a part for shifting values: zeros in front of one, and bytes of a value.
 fn shift_bytes(part: &Part<'_>) -> Option<(u32, u32)> {
     let mut most_bits = None;
     part.program.for_each_effect(&mut |effect| {
@@ -112,20 +113,20 @@ fn shift_bytes(part: &Part<'_>) -> Option<(u32, u32)> {
     most_bits.map(|bits| ((bits / 8).next_multiple_of(32), value_bytes))
 }
 
-/// Whether a subprogram is set up after memory of fixed size, where it is entered.
+/// True if a subprogram is set up at its entry, in memory after that of fixed size.
 fn is_set_up_beyond(part: &Part<'_>) -> bool {
     let is_late = part.is_late || part.program.modulus.known().is_none();
     is_late && !is_short_set_up(part.target.as_ref())
 }
 
-/// What a subprogram has after memory of fixed size, but for its arrays: it is set up there, and then values are shifted there.
+/// Bytes of a subprogram after memory of fixed size, without its arrays: used for its set-up, then for shifting values.
 fn bytes_beyond(part: &Part<'_>) -> u64 {
     let set_up_bytes = if is_set_up_beyond(part) { part.target.set_up_bytes() } else { 0 };
     let (zeros_bytes, value_bytes) = shift_bytes(part).unwrap_or_default();
     set_up_bytes.max(zeros_bytes + value_bytes).next_multiple_of(32).into()
 }
 
-/// Memory of fixed size that a program may use: far more than anybody would pay for, and addresses fit 32 bits.
+/// Maximum memory of fixed size: far more than anybody would pay for, and addresses fit 32 bits.
 pub(crate) const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// Lays out the memory of the program, the first of `parts`, and its subprograms.
@@ -209,8 +210,8 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
     })
 }
 
-/// The places of a part's arrays that are beside the slots, where the target has such: those of fixed size, then the records of the unbounded
-/// ones. What is filled from a table in code stays in memory, to which code is copied.
+/// The places of a part's arrays that are beside the slots, if the target has such: those of fixed size, then the
+/// records of the unbounded ones. Arrays filled from a table in code stay in memory, to which code is copied.
 fn beside(part: &Part<'_>) -> Vec<Place> {
     let arrays = &part.program.arrays;
     let mut places = vec![Place::default(); arrays.len()];
@@ -246,8 +247,8 @@ fn beside(part: &Part<'_>) -> Vec<Place> {
     places
 }
 
-/// How many records of the unbounded arrays there is room for beside the slots, where these are the places of all arrays; none if there are none
-/// there.
+/// Number of records of the unbounded arrays that fit beside the slots, at these places of all arrays; `None` if none
+/// are there.
 fn records_beside(part: &Part<'_>, places: &[Place]) -> Option<u32> {
     let arrays = part.program.arrays.iter().zip(places);
     let mut records = arrays.filter(|(array, place)| array.capacity == Capacity::Unbounded && place.is_beside);
@@ -267,8 +268,8 @@ fn scratch_bytes(program: &Program) -> u32 {
     most
 }
 
-/// Room for the longest output, for what is hashed if its length is known, and for what passes through: an element as words, one
-/// of a table.
+/// Room for the longest output, for hash input of known length, and for elements in transit: one as words, one of a
+/// table.
 fn output_bytes(part: &Part<'_>, is_whole: bool) -> u64 {
     let (program, element_bytes, is_of_words) =
         (part.program, part.target.element_bytes(), part.target.words().is_some());

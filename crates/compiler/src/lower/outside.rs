@@ -1,4 +1,4 @@
-//! What comes from outside of a program's field and goes there: tables in code, subprograms over other moduli, words.
+//! Transfers into and out of a program's field: tables in code, subprograms over other moduli, words.
 
 use super::conventions::Convention;
 use super::words::big;
@@ -18,7 +18,7 @@ pub(super) fn row_bytes(values: usize, element_bytes: u32) -> u64 {
     (values as u64).saturating_mul(element_bytes.into()).next_multiple_of(32) // usize to u64 widens
 }
 
-/// Whether memory after all that the program uses may have been written.
+/// True if memory after all that the program uses may have been written, by a hash.
 fn hashes(program: &Program) -> bool {
     let mut hashes = false;
     program.for_each_effect(&mut |effect| hashes |= effect.pieces().is_some());
@@ -60,7 +60,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// What comes below the offset in code of an element of a table; how many words. [] → [operands]
+    /// Pushes the operands below the code offset of an element of a table; returns the number of words. [] → [operands]
     pub(super) fn before_row(&mut self, results: &[Value]) -> Result<usize, CompileError> {
         let below = match (self.target.loads_code(), &runs(&self.slots_of(results))[..]) {
             (false, _) => self.element_bytes(results.len())?,
@@ -103,7 +103,7 @@ impl Lowering<'_> {
         self.code.op(evm::POP);
     }
 
-    /// The bytes of an element of so many values.
+    /// Bytes of an element of `values` values.
     pub(super) fn element_bytes(&self, values: usize) -> Result<u32, CompileError> {
         let element_bytes = self.target.element_bytes();
         let bytes = u32::try_from(values).ok().and_then(|values| values.checked_mul(element_bytes));
@@ -206,8 +206,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether elements are returned from the bottom of memory: those of a subprogram, if neither elements pass through there nor slots are
-    /// there, and where the target says so.
+    /// True if elements are returned from the bottom of memory: of the program, if the target allows it; of a subprogram, if
+    /// the program has no elements and slots are not in memory.
     pub(super) fn returns_low(&self, size_bytes: u32, count: usize) -> bool {
         if self.unit == 0 && self.target.returns_low(size_bytes, count) {
             return true;
@@ -239,13 +239,14 @@ impl Lowering<'_> {
         self.code.op(evm::MLOAD);
     }
 
-    /// Whether a part is a subprogram that may come back to the program.
+    /// True if a part is a subprogram that may return to the program.
     fn comes_back(&self, unit: usize) -> bool {
         let programs: Vec<&Program> = self.parts.iter().map(|part| part.program).collect();
         unit > 0 && !ends(&programs, &programs[unit].entry().body)
     }
 
-    /// Whether memory after that of fixed size is used: by this part, by those that come back to it, or by the program that it comes back to.
+    /// True if memory after that of fixed size is in use: by this part, by those that return to it, or by the program
+    /// that it returns to.
     fn is_used_beyond(&self) -> bool {
         let is_used = |unit: usize| match self.unit {
             own if own == unit => true,
@@ -255,7 +256,7 @@ impl Lowering<'_> {
         (0..self.parts.len()).any(|unit| self.layout.is_beyond(unit) && is_used(unit))
     }
 
-    /// Whether memory from [`Lowering::end_of_memory`] on may hold what other parts left there.
+    /// True if memory from [`Lowering::end_of_memory`] on may hold data left by other parts.
     fn is_left_beyond(&self) -> bool {
         // The program and what came back to it ran before; what ends the program did not.
         let ran = |unit: usize| unit != self.unit && (unit == 0 || self.comes_back(unit));
@@ -275,7 +276,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// ⌊value / 2^first_bit⌋: read from memory so far before its place that zeros stand in front of what is left. [] → []
+    /// ⌊value / 2^first_bit⌋: read from memory before its place, so that zeros precede the remaining bytes. [] → []
     pub(super) fn high(&mut self, result: Value, slot: Slot, first_bit: u32) {
         let shifts = self.layout.own(self.unit).shifts.expect("a part that shifts has a place for it");
         self.target.high(self.code, (self.placement.slot(result), slot), first_bit / 8, shifts.value());

@@ -1,5 +1,5 @@
-//! Sequences in pieces: where the addresses of all steps would make the stack too high, those of the first ones are pushed, and those of the
-//! others when these are done.
+//! Sequences in pieces: if the addresses of all steps would make the stack too high, those of the first steps are
+//! pushed, and the others when these are done.
 
 use super::Lowering;
 use super::sequence::Entry;
@@ -15,7 +15,8 @@ pub(super) fn is_part(step: &SequenceStep<Word>) -> bool {
     matches!(step, SequenceStep::Part(_) | SequenceStep::Chosen { .. })
 }
 
-/// The steps in pieces of so many at most, unless a part and the rows that it takes are more. Where a word says how many are done they are one.
+/// The steps in pieces of at most `steps_max`, unless a part and the rows that it takes are more. A sequence with a
+/// step count at run time is one piece.
 pub(super) fn pieces(order: &Order, steps_max: usize) -> Vec<Range<usize>> {
     if order.first.is_some() || order.steps.len() <= steps_max {
         return iter::once(0..order.steps.len()).collect();

@@ -8,12 +8,12 @@ use residue_isa::opcode::evm;
 use residue_isa::precompile::MODEXP;
 use residue_passes::Slot;
 
-/// What MODEXP is given for an inverse: three lengths, a, p − 2 and p.
+/// Bytes of MODEXP's input for an inverse: three lengths, a, p − 2 and p.
 pub(super) const INVERSION_BYTES: u32 = 6 * 32;
 
 impl Lowering<'_> {
-    /// [] → [1 if it succeeded, else 0]; the result is not in the model of the stack. All gas goes with it, as far as EIP-150 lets it: what a precompile takes is
-    /// for the chain to say.
+    /// [] → [1 if it succeeded, else 0]; the result is not in the model of the stack. It forwards all gas that EIP-150
+    /// allows: the chain defines the price of the precompile.
     pub(super) fn precompile(
         &mut self,
         address: u32,

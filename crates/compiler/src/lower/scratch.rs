@@ -46,7 +46,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Elements go to scratch memory: run by run of neighbouring slots, else a word at a time, with what memory has beside them. [] → []
+    /// Elements go to scratch memory: run by run of neighbouring slots, else a word at a time, which keeps the bytes
+    /// beside them. [] → []
     pub(super) fn put_scratch(&mut self, offset: u32, size_bytes: u32, values: &[Operand]) {
         let first = self.layout.scratch + offset;
         let slots: Vec<Slot> = values.iter().map(|&value| self.slot(value)).collect();

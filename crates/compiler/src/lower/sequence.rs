@@ -1,19 +1,19 @@
-//! Sequences: the addresses of all steps are pushed beforehand, the first on top, so that each part ends with a jump to the
-//! next one. A step costs a push and a jump, half of what a turn of a loop does.
+//! Sequences: the addresses of all steps are pushed beforehand, the first on top, so that each part ends with a jump to
+//! the next one. A step costs a push and a jump, half the cost of a turn of a loop.
 //!
-//! What is below the addresses cannot be reached in a part, as it is not known how many are left. A part that begins with a
-//! countdown is entered where the count says, and that place is found once; memory has it. If something has to be moved before
-//! the countdown, the part begins with that.
+//! Words below the addresses are out of reach in a part, as the number of remaining addresses is unknown. A part that
+//! begins with a countdown is entered at the turn of the count; that address is computed once and kept in memory. If
+//! something has to be moved before the countdown, the part begins with that.
 //!
-//! A row that a step carries is below the address of its part: the row's own address, and what instructions want below that.
+//! A row that a step carries is below the address of its part: the row's own address, above its instructions' operands.
 //!
-//! Parts that words choose begin at equal distances, so that one multiplication and one addition make the addresses of sixteen
-//! steps, which memory holds too. What is left of such a distance is filled up; each group of parts has its own.
+//! Parts that words choose begin at equal distances, so that one multiplication and one addition make the addresses of
+//! sixteen steps, which memory holds too. Parts are padded to that distance; each group of parts has its own.
 //!
-//! Where only the first steps are done, their addresses are the last that are pushed: the pushes are entered so far from their end, which is a
-//! multiple of a distance too.
+//! If only the first steps are done, their addresses are pushed last: control enters the pushes at a computed distance
+//! from their end, again a multiple of a fixed distance.
 //!
-//! Where slots are words of memory the state may stay on the stack, above the address of the next part: [`super::held`].
+//! If slots are words of memory, the state may stay on the stack, above the address of the next part: [`super::held`].
 
 use super::countdown::Labels;
 use super::held::HeldPart;
@@ -34,22 +34,22 @@ use std::{iter, mem};
 /// A part with its rows.
 type Part<'a> = (&'a Arm, &'a [Row<'a>]);
 
-/// Where a part is entered.
+/// Entry of a part.
 pub(super) struct Entry<'a> {
     /// Its beginning.
     pub label: LabelId,
     /// Its countdown, and the address of the place in it that the count says.
     pub countdown: Option<(&'a Nest<'a>, Labels, u32)>,
-    /// Whether nothing stands before that place.
+    /// True if the part begins with the countdown.
     is_countdown: bool,
 }
 
 /// Words of memory for the entrances of sequences: parts that begin with a countdown, and words that choose parts.
 pub(super) struct EntranceWords {
-    /// How many stand before the first of each function: those of functions that may be running when it is called, as one may call another in a
-    /// part. In a function only sequences in each other have their own.
+    /// Number of words before the first of each function: those of functions that may be active when it is called, as
+    /// one may call another in a part. Within a function only nested sequences have separate words.
     pub first: Vec<u64>,
-    /// How many there are.
+    /// Number of words.
     pub words: u64,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn entrances(program: &Program) -> EntranceWords {
     entrances
 }
 
-/// Whether words choose parts in it: code for that has to stand where addresses fit the cells of a word.
+/// True if words choose parts in it: the addresses of such code must fit the cells of a word.
 pub(super) fn chooses(program: &Program) -> bool {
     let mut chooses = false;
     for function in &program.functions {
@@ -101,12 +101,12 @@ fn most_entrances(region: &Region) -> u64 {
     region.statements.iter().map(of_statement).max().unwrap_or(0)
 }
 
-/// For each step what takes the row that it carries.
+/// For each step the statement that takes its row.
 fn takes<'a>(order: &Order, parts: &'a [Arm]) -> Vec<Option<Take<'a>>> {
     order.takes(parts).expect("rows are those that parts take: `verify` checks it")
 }
 
-/// The rows of tables that steps carry whatever words are.
+/// Rows of tables that steps carry by constant numbers.
 pub(super) fn rows_by_number(program: &Program) -> Vec<(TableId, usize)> {
     let mut rows = Vec::new();
     for function in &program.functions {
@@ -125,12 +125,12 @@ pub(super) fn rows_by_number(program: &Program) -> Vec<(TableId, usize)> {
     rows
 }
 
-/// What the numbers in a word's cells stand for.
+/// Meaning of the numbers in a word's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reached {
     /// Parts from this one on.
     Parts(usize),
-    /// Rows of so many values.
+    /// Rows of this many values.
     Rows(RowsOf, usize),
 }
 
@@ -147,7 +147,7 @@ impl Reached {
     }
 }
 
-/// The words that steps read, with what their numbers stand for, each once; those that stand for the same one after the other.
+/// The words that steps read, with the meaning of their numbers, each once; words with the same meaning are adjacent.
 fn reached(steps: &[SequenceStep<Word>], takes: &[Option<Take<'_>>]) -> Vec<(Word, Reached)> {
     let mut all: Vec<(Word, Reached)> = Vec::new();
     for found in steps.iter().zip(takes).filter_map(|(step, &take)| Reached::of(step, take)) {
@@ -159,16 +159,16 @@ fn reached(steps: &[SequenceStep<Word>], takes: &[Option<Take<'_>>]) -> Vec<(Wor
     all
 }
 
-/// Where the next entrances go.
+/// Allocator of entrances.
 #[derive(Default)]
 pub(super) struct Entrances {
     next: u32,
-    /// Labels of what is chosen, and how many bytes of it: their addresses have to fit cells.
+    /// Labels of chosen code and the number of its bytes: their addresses must fit cells.
     pub near: Vec<(LabelId, usize)>,
 }
 
 impl Entrances {
-    /// Another function begins, whose entrances are so many words after this address.
+    /// Begins another function, whose entrances are `words` words after this address.
     pub(super) fn begin(&mut self, address: u32, words: u64) {
         self.next = address + 32 * u32::try_from(words).expect("memory was laid out");
     }
@@ -180,8 +180,8 @@ impl Entrances {
     }
 }
 
-/// What is chosen at run time: the words, where memory has the addresses that they stand for, and the items that push the
-/// distance from one part to the next in the group of this one.
+/// Parts chosen at run time: the words, with the memory addresses of the entry addresses that they select, and the
+/// items that push the distance between parts of the group.
 struct Chosen {
     addresses: Vec<((Word, Reached), u32)>,
     distances: Vec<(usize, usize)>,
@@ -385,7 +385,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Pushes what a part finds of the row that it takes; how many words. If the state is on the stack, operands are pushed later.
+    /// Pushes the operands of a part's row, later if the state is on the stack; returns the number of words.
     fn push_row(
         &mut self,
         step: SequenceStep<Word>,
@@ -411,7 +411,7 @@ impl<'a> Lowering<'a> {
         Ok(operands + 1)
     }
 
-    /// Where the first row of so many values of an array is, and bytes from one to the next: an element, or a part of one.
+    /// Address of an array's first row of `values` values, an element or a part of one, and the bytes between rows.
     fn row_of_array(&self, array: ArrayId, values: usize) -> (u32, u32) {
         let (first, stride) = self.layout.array(self.unit, array);
         let parts = self.program.arrays[array.0].element_values / values;
@@ -434,7 +434,7 @@ impl<'a> Lowering<'a> {
         self.cell_at(*address, first_bit, SequenceStep::<Word>::CELLS, array);
     }
 
-    /// The label of what is at number 0; none if that is in memory, which has to be near.
+    /// Label of number 0; `None` if that is in memory, which must be near.
     fn first(&mut self, reached: Reached, entries: &[Entry<'_>]) -> Result<Option<LabelId>, CompileError> {
         Ok(match reached {
             Reached::Parts(first) => Some(entries[first].label),
@@ -462,8 +462,8 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// Puts the addresses of chosen parts and rows into memory, sixteen in a word. What is added to words is made once for all that stand
-    /// for the same and have their cells at the same places.
+    /// Puts the addresses of chosen parts and rows into memory, sixteen in a word. The summand of words is made once
+    /// for all with the same meaning and the same cells.
     fn chosen(
         &mut self,
         order: &Order,
@@ -531,8 +531,9 @@ impl<'a> Lowering<'a> {
         Ok(chosen)
     }
 
-    /// Makes bodies, as those of chosen parts, each of which ends with an item for that, equally long in each group by as many bytes of `filling`,
-    /// and says how long where it is asked for. Their pushes of labels are of two bytes, so that their lengths are known.
+    /// Makes bodies of chosen parts, each with a final item for padding, equally long in each group by bytes of
+    /// `filling`, and sets their length at the items that need it. Their pushes of labels are of two bytes, so that
+    /// their lengths are known.
     fn fill_up(
         &mut self,
         groups: impl IntoIterator<Item = Range<usize>>,

@@ -13,7 +13,7 @@ use residue_passes::rows::walk;
 use residue_passes::{Row, Slot};
 use ruint::aliases::U256;
 
-/// How deep a word that is still read may lie before room is made: an expression has operands of its own above it.
+/// Maximum depth of a live word before room is made: an expression has operands of its own above it.
 const REACH: usize = 14;
 
 /// `word` as the assembler takes numbers.
@@ -29,7 +29,7 @@ pub(super) fn count_word(function: &Function, uses: &mut HashMap<Word, usize>, r
     }
 }
 
-/// How often lowering the `rows` of `function` reads each kept word.
+/// Number of reads of each kept word when the `rows` of `function` are lowered.
 pub(super) fn count_uses(function: &Function, rows: &[Row<'_>]) -> HashMap<Word, usize> {
     let mut uses = HashMap::new();
     walk(rows, &mut |row| {
@@ -113,7 +113,7 @@ impl Lowering<'_> {
 
     /// The word just computed, on top of the stack, stays there under this name; a word that is never read goes.
     ///
-    /// Where words that are still read get out of reach it takes the place of one that is not.
+    /// If live words get out of reach, it takes the place of a dead one.
     pub(super) fn keep(&mut self, word: Word) {
         if self.uses.get(&word).is_none_or(|&uses| uses == 0) {
             self.code.op(evm::POP);
@@ -329,20 +329,20 @@ impl Lowering<'_> {
         }
     }
 
-    /// Where on the stack a kept word is.
+    /// Position of a kept word on the stack.
     fn place(&self, word: Word) -> Option<usize> {
         self.stack.iter().rposition(|entry| matches!(entry, Entry::Kept(kept, _) if *kept == word))
     }
 
-    /// Whether `word` is a kept word of this region, `down` words below the top of the stack, that is read once more.
+    /// True if `word` is a kept word of this region, `down` words below the top of the stack, with one read left.
     fn is_last_read(&self, word: Word, down: usize) -> bool {
         let place = self.stack.len().checked_sub(down + 1);
         let is_there = place.is_some_and(|place| self.stack[place] == Entry::Kept(word, self.depth));
         is_there && self.uses.get(&word) == Some(&1)
     }
 
-    /// Whether computing `top` begins with the word on top of the stack, which nothing else reads, and `deep` is the one below it, likewise: then
-    /// both are where an operation of `deep` and `top` wants them.
+    /// True if `top`'s expression begins with the word on top of the stack and `deep` is the word below it, both at
+    /// their last read: then both are in place for an operation on `deep` and `top`.
     fn lies_below_the_first_of(&self, deep: Word, top: Word) -> bool {
         self.is_last_read(deep, 1) && self.first_read(top).is_some_and(|first| self.is_last_read(first, 0))
     }
@@ -381,7 +381,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The word that a condition asks whether it is zero, if that is what it asks.
+    /// The word that a condition compares with zero, if it is such a comparison.
     pub(super) fn negated(&self, condition: Word) -> Option<Word> {
         match self.function.words[condition.0 as usize] {
             WordDef::Op(WordOp::Eq, a, b) if self.is_constant_zero(b) => Some(a),

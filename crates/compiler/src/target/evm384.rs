@@ -1,8 +1,8 @@
 //! EVM384: values in EVM memory in 48-byte Montgomery form, R = 2³⁸⁴, for every revision of it.
 //!
 //! Slots are places in memory, one after the other; after them stand the constants, the modulus and r_inv, unless the
-//! revision has another place for the modulus. The bytes below the slots are scratch. How an instruction names its operands
-//! is in [`operands`]; what else revisions differ in is the byte order and who knows the modulus.
+//! revision has another place for the modulus. The bytes below the slots are scratch. [`operands`] has the encoding of
+//! operands; revisions also differ in byte order and in the source of the modulus.
 
 mod operands;
 
@@ -59,7 +59,7 @@ pub fn fixed_modulus() -> BigUint {
     BLS12_381_P.iter().rev().fold(BigUint::ZERO, |number, &limb| (number << 64) | BigUint::from(limb))
 }
 
-/// How many slots a revision can name, constants included.
+/// Number of slots that a revision can name, constants included.
 pub fn slot_limit(interface: &evm384::Evm384) -> u32 {
     if interface.operands == Operands::Values {
         return SLOTS_MAX;
@@ -69,7 +69,7 @@ pub fn slot_limit(interface: &evm384::Evm384) -> u32 {
     u32::try_from(slots).unwrap_or(SLOTS_MAX).min(SLOTS_MAX)
 }
 
-/// Where slots begin: after 64 bytes of scratch, at a place that operands can name.
+/// Offset of slot 0: after 64 bytes of scratch, at a place that operands can name.
 fn slots_at(interface: &evm384::Evm384) -> u32 {
     64u32.next_multiple_of(interface.unit_bytes)
 }
@@ -79,7 +79,7 @@ fn stride_of(interface: &evm384::Evm384) -> u32 {
     if interface.operands == Operands::Values { 64 } else { VALUE_BYTES }
 }
 
-/// Where a slot is in memory.
+/// Memory offset of a slot.
 pub(crate) fn address_of(interface: &evm384::Evm384, slot: Slot) -> u32 {
     slots_at(interface) + stride_of(interface) * slot
 }
@@ -138,7 +138,7 @@ impl Evm384 {
         self.address(self.places.first_constant) + self.stride() * self.constant_count()
     }
 
-    /// Where the modulus is in memory, with r_inv after it.
+    /// Memory offset of the modulus, with r_inv after it.
     fn modulus_at(&self) -> u32 {
         match self.interface.modulus {
             Modulus::Place(address) => address,

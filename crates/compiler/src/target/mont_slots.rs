@@ -1,8 +1,8 @@
 //! EIP-5843: values in EVM memory at numbered slots, big-endian Montgomery form with R = 2⁶⁴ᴸ for a modulus of L limbs.
 //!
-//! Slots begin at address 0; after those of the program and its constants stands the modulus. Montgomery form is entered by
-//! a product with R² and left by one with 1; every operation halts on values that are not below the modulus, so nothing
-//! else checks what comes from outside. Nothing grows memory, so it is touched first, with a byte to spare.
+//! Slots begin at address 0; after those of the program and its constants stands the modulus. Montgomery form is
+//! entered by a product with R² and left by one with 1; every operation halts on values that are not below the modulus,
+//! so input needs no other check. Nothing grows memory, so it is touched first, with a byte to spare.
 
 use super::reverse::Reverse;
 use super::{
@@ -32,7 +32,7 @@ pub struct MontSlots {
     /// Gas of a copy by addition of zero.
     gas_of_addition: u64,
     data: LabelId,
-    /// Whether the program reads or writes Montgomery form.
+    /// True if the program reads or writes Montgomery form.
     uses_mont: bool,
     reverse: Reverse,
 }

@@ -98,7 +98,7 @@ impl Reverse {
     }
 }
 
-/// Where words begin that cover a number of `size_bytes`; the last two overlap unless words fill it.
+/// Offsets of words that cover a number of `size_bytes`; the last two overlap unless words fill it.
 fn word_starts(size_bytes: u32) -> impl Iterator<Item = u32> {
     (0..size_bytes).step_by(32).map(move |start| start.min(size_bytes.saturating_sub(32)))
 }

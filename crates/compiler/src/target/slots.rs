@@ -1,5 +1,5 @@
-//! The revisions with slots: separate slots, canonical big-endian values in memory. What differs between them is in their
-//! rules: how the modulus is set, strides, whether stored values are checked.
+//! Revisions with slots: separate slots, canonical big-endian values in memory. Their rules hold the differences:
+//! setting the modulus, strides, checks of stored values.
 
 mod choice;
 pub mod fp2;
@@ -40,7 +40,7 @@ pub struct Slots {
     modulus_bytes: u32,
     /// The id of its field context.
     context: u32,
-    /// Whether it is set in the middle of the program.
+    /// True if it is set in the middle of the program.
     is_late: bool,
     /// Constants, in the last slots.
     constants: Derived,
@@ -50,9 +50,9 @@ pub struct Slots {
     places: Places,
     /// The fewest slots that a copy is cheaper for than an addition of zero, if it is for any.
     copies_from: Option<u8>,
-    /// Whether a fused product in Fp2 is cheaper than its operations.
+    /// True if a fused product in Fp2 is cheaper than its operations.
     multiplies_fp2: bool,
-    /// Whether a fused product in Fp6 is cheaper than its operations.
+    /// True if a fused product in Fp6 is cheaper than its operations.
     multiplies_fp6: bool,
     fusions: Arc<Fusions>,
     reverse: Reverse,
@@ -115,7 +115,7 @@ impl Slots {
         self.modulus_data().len() as u32 + self.given_count() * self.element_bytes // At most 512 bytes.
     }
 
-    /// How many constants data has.
+    /// Number of constants in the data.
     fn given_count(&self) -> u32 {
         u32::try_from(self.constants.given.len()).expect("the number of constants was checked")
     }
@@ -135,7 +135,7 @@ impl Slots {
         self.load_run(code, (slot, 1, address));
     }
 
-    /// The same with so many slots, one after the other.
+    /// The same with `count` consecutive slots.
     fn load_run(&self, code: &mut Assembly, (slot, count, address): (Slot, u32, u32)) {
         for operand in [count, slot, address] {
             push(code, operand);
@@ -162,7 +162,7 @@ impl Slots {
         self.store_run(code, (slot, 1, address));
     }
 
-    /// The same with so many elements, one after the other.
+    /// The same with `count` consecutive elements.
     fn store_run(&self, code: &mut Assembly, (slot, count, address): (Slot, u32, u32)) {
         for operand in [count, address, slot] {
             push(code, operand);
@@ -262,7 +262,7 @@ impl Target for Slots {
         at + self.set_up_bytes()
     }
 
-    /// An id that has a field context makes it the active one, whatever else is said.
+    /// An id of an existing field context makes it the active one; other operands are ignored.
     fn resume(&self, code: &mut Assembly) {
         for _ in 0..3 {
             push(code, 0);

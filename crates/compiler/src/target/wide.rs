@@ -1,8 +1,8 @@
 //! The EVM without field instructions over a field of more than 256 bits: a slot is four words of memory, the residues of the integer that
 //! stands for its value ([`crate::wide`]).
 //!
-//! Between blocks that integer is at most 64·p and no word of it is above 2²⁴⁷, but that modulo 2²⁵⁶. Numbers of two words come in and go out by
-//! two subroutines; what they do is judged by running whole programs.
+//! Between blocks that integer is at most 64·p and no word of it is above 2²⁴⁷, but that modulo 2²⁵⁶. Two subroutines
+//! convert numbers of two words to and from this form; they are tested by running whole programs.
 
 use super::reverse::Reverse;
 use super::words::Rules;
@@ -273,7 +273,8 @@ fn halves(number: &BigUint) -> (BigUint, BigUint) {
 }
 
 impl Wide {
-    /// Compares the bytes of a block with what its slots hold: `before` and `after` it, and the slots that it may write.
+    /// Compares the bytes of a block with the contents of slots: `before` and `after` it, and the slots that it may
+    /// write.
     pub fn judge(
         &self,
         elements: &mut Elements,

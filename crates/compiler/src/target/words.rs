@@ -41,7 +41,7 @@ pub const SCRATCH_BYTES: u32 = WORD_BYTES;
 /// through memory.
 const PLANNED_MAX: usize = 1 << 13;
 
-/// The slots that there can be: far more than anybody would pay memory for.
+/// Maximum number of slots: more memory than anybody would pay for.
 pub const SLOT_LIMIT: Slot = 1 << 14;
 
 fn narrow(count: usize) -> u32 {
@@ -60,9 +60,9 @@ pub struct Words {
     prices: Prices,
     /// True if a block was too large for its slots.
     lacks_room: Cell<bool>,
-    /// Whether numbers stay on the stack where the state of a sequence does.
+    /// True if numbers stay on the stack wherever the state of a sequence does.
     holds_numbers: bool,
-    /// Whether one does.
+    /// True once a state stays on the stack.
     holds_state: Cell<bool>,
     plans: Rc<RefCell<Plans>>,
 }
@@ -119,12 +119,12 @@ impl Words {
         self.base + WORD_BYTES * slot
     }
 
-    /// Where memory holds p, if it does.
+    /// Memory address of p, meaningful only if memory holds it.
     fn modulus_address(&self) -> u32 {
         self.base - WORD_BYTES * narrow(self.prices.in_memory.len()).max(1)
     }
 
-    /// Where memory holds a number, if it does.
+    /// Memory address of a number, if memory holds it.
     fn number_address(&self, number: &BigUint) -> Option<u32> {
         let place = self.prices.in_memory.iter().position(|held| held == number)?;
         Some(self.modulus_address() + WORD_BYTES * narrow(place))
@@ -246,7 +246,7 @@ impl Words {
         terms_known(ops, kept, &self.field, constants, ends, plans.signs_over(&self.field, constants))
     }
 
-    /// The same with instructions, for the operations that they are made of.
+    /// The same with instructions, for their operations.
     fn plan_terms(&self, terms: Terms, ops: &[SlotOp], effort: Effort) -> Option<Planned> {
         let plans = &mut self.plans.borrow_mut();
         let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(self.extra_slots()).collect();
@@ -267,13 +267,13 @@ impl Words {
         self.instructions(code, terms, &emitted.instructions);
     }
 
-    /// What is to be least in a block.
+    /// Objective that plans of a block minimise.
     pub const fn weight(&self, Planned { emitted, .. }: &Planned) -> u64 {
         self.prices.weight(emitted.gas, emitted.bytes)
     }
 
-    /// Compares the bytes of a block with what its slots hold: `before` and `after` it, and the slots that it may write; and with what lies on the stack
-    /// before and after it.
+    /// Compares the bytes of a block with the contents of slots: `before` and `after` it, and the slots that it may
+    /// write; and with the stack before and after it.
     pub fn judge(
         &self,
         elements: &mut Elements,
@@ -354,7 +354,7 @@ impl Target for Words {
         [vec![0; WORD_BYTES as usize - digits.len()], digits].concat() // u32 to usize widens
     }
 
-    /// One after the other, values in memory all the time: what a block is where no schedule is found.
+    /// One after the other, with values in memory all the time: the code of a block without a schedule.
     fn operations(&self, code: &mut Assembly, ops: &[SlotOp]) {
         for op in ops {
             self.push_modulus(code);

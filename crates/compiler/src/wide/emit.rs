@@ -1,7 +1,7 @@
 //! Code for a block over a wide field: for each value that becomes words, one pass for each modulus, then one reduction.
 //!
-//! Comments show the stack, its top at the right. What stays there is known by name, so that it is copied from wherever it lies. Moduli lie
-//! below everything in a block with several reductions, as a copy takes one byte.
+//! Comments show the stack, its top at the right. Words there are tracked by name, so that they are copied from any
+//! depth. Moduli lie below everything in a block with several reductions, as a copy takes one byte.
 
 use super::sums::{Atom, Form, Linear, Origin, Source, Sums, gcd, sums};
 use super::system::{Constant, RESIDUES, Residue, System};
@@ -21,7 +21,7 @@ pub const VALUE_BYTES: u32 = 128;
 /// A word on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Name {
-    /// An operand of what is being computed.
+    /// Operand of the expression being computed.
     Other,
     /// A modulus.
     Modulus(Residue),
@@ -37,17 +37,17 @@ pub enum Name {
     Parameter(u8),
 }
 
-/// Code that is written, with what lies on the stack.
+/// Written code, with the stack after it.
 pub struct Emission<'a> {
     system: &'a System,
     code: &'a mut Assembly,
     /// The words that it knows of.
     pub stack: Vec<Name>,
-    /// Where memory holds the constants, one after the other, if it does.
+    /// Memory offset of the constants, contiguous, if memory holds them.
     in_memory: Option<u32>,
 }
 
-/// Where constants stand among [`super::system::CONSTANTS`].
+/// Index of a constant in [`super::system::CONSTANTS`].
 fn place(constant: Constant) -> u32 {
     let place = super::system::CONSTANTS.iter().position(|&other| other == constant);
     u32::try_from(place.expect("it is one of them")).expect("they are few")
@@ -65,7 +65,7 @@ impl<'a> Emission<'a> {
         self.stack.push(Name::Other);
     }
 
-    /// An operation on so many words, which gives one.
+    /// An operation on `takes` words with one result.
     pub fn op(&mut self, opcode: u8, takes: usize) {
         self.code.op(opcode);
         self.stack.truncate(self.stack.len() - takes);
@@ -97,7 +97,7 @@ impl<'a> Emission<'a> {
         self.stack.push(Name::Other);
     }
 
-    /// [x, … so many words …, y] → [y, …, x]
+    /// [x, … `below` − 1 words …, y] → [y, …, x]
     pub fn swap(&mut self, below: u8) {
         self.code.op(evm::SWAP1 - 1 + below);
         let top = self.stack.len() - 1;
@@ -151,8 +151,8 @@ impl<'a> Emission<'a> {
         self.stack.truncate(self.stack.len() - 2);
     }
 
-    /// A reduction of the sum T whose words `total` makes: [] → [q₂, q₁, u₁, r, u₂], r being the result modulo b₂. The bounds of T are the caller's care. T is
-    /// `scale` times what `total` makes modulo the moduli of base A.
+    /// Reduction of the sum T with the words of `total`: [] → [q₂, q₁, u₁, r, u₂], r being the result modulo b₂. The
+    /// caller ensures the bounds of T. T is `scale` times `total` modulo the moduli of base A.
     pub fn reduce(&mut self, scale: u64, mut total: impl FnMut(&mut Self, Residue)) {
         for residue in RESIDUES {
             match residue {
@@ -228,7 +228,7 @@ impl<'a> Emission<'a> {
     }
 }
 
-/// What is known of an atom.
+/// Place and bounds of an atom.
 #[derive(Debug, Clone)]
 struct Known {
     place: Place,
@@ -246,14 +246,14 @@ enum Place {
     Constant([BigUint; 4]),
 }
 
-/// Where slots are in memory, and what they may be used for.
+/// Memory of slots, and its permitted uses.
 #[derive(Debug, Clone)]
 pub struct Memory {
     /// The address of slot 0.
     pub base: u32,
     /// Slots that hold something within blocks only.
     pub spare: Range<Slot>,
-    /// Where memory holds the constants, if it does.
+    /// Memory offset of the constants, if memory holds them.
     pub constants: Option<u32>,
 }
 
@@ -269,7 +269,7 @@ impl Memory {
     }
 }
 
-/// Writes a block; whether it had room for what it keeps. Without room it makes every result in its own slot. [] → []
+/// Writes a block; true if it had room for the kept values. Without room it makes every result in its own slot. [] → []
 pub fn block(code: &mut Assembly, source: &Source<'_>, memory: &Memory) -> bool {
     let start = code.items().len();
     if written(code, source, memory, false) {
@@ -321,7 +321,7 @@ struct Writing<'a> {
     atom_of: HashMap<usize, Atom>,
     /// The last result that reads an atom.
     last: HashMap<Atom, usize>,
-    /// What slots hold, as far as it may still be read.
+    /// Atoms held by slots, while they may still be read.
     occupant: HashMap<Slot, Atom>,
     kept: Vec<bool>,
 }
@@ -363,7 +363,7 @@ impl<'a> Writing<'a> {
         this
     }
 
-    /// Whether nothing reads what a slot holds after this result.
+    /// True if no operation after result `number` reads the slot.
     fn is_free(&self, slot: Slot, number: usize) -> bool {
         let occupant = self.occupant.get(&slot);
         occupant.is_none_or(|atom| self.last.get(atom).is_none_or(|&last| last <= number))
@@ -389,7 +389,7 @@ impl<'a> Writing<'a> {
         true
     }
 
-    /// Copies what is kept from spare slots to its own.
+    /// Copies kept values from spare slots to their own.
     fn bring_home(&mut self) {
         for (op, _) in &self.found.made {
             let home = self.source.ops[*op].out;

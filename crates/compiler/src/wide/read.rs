@@ -1,10 +1,13 @@
-//! The judge of blocks over a wide field: reads stack and memory code back, and compares what slots hold with the program's block.
+//! Checker of blocks over a wide field: reads stack and memory code back, and compares the contents of slots with the
+//! program's block.
 //!
-//! A word is known modulo each of the four moduli as a sum of multiples of unknowns, and by bounds. An unknown is the integer of a slot, a product of two
-//! sums of such integers, or a word of which only that is known: what MULMOD leaves is known modulo its own modulus, and modulo the others it is an unknown. When the four words of a
-//! slot are written, either all are the same sum of integers of slots, or they are a reduction: the quotients are computed from T with the constants as
-//! they are computed here, u₁ is reduced, u₂ is what is left, and 0 ≤ r < B, which makes u₁ + b₁u₂ the integer itself. Constants of the code are
-//! numbers like others: a wrong one leaves other multiples, and bounds that do not hold.
+//! A word is known modulo each of the four moduli as a sum of multiples of unknowns, and by bounds. An unknown is the
+//! integer of a slot, a product of two sums of such integers, or a word without other knowledge: the result of MULMOD
+//! is known modulo its own modulus, and an unknown modulo the others. When the four words of a slot are written, either
+//! all are the same sum of integers of slots, or they are a reduction: the quotients are computed from T with the
+//! constants as they are computed here, u₁ is reduced, u₂ is the rest, and 0 ≤ r < B, which makes u₁ + b₁u₂ the integer
+//! itself. Constants of the code are numbers like others: a wrong one leaves other multiples, and bounds that do not
+//! hold.
 
 // style: S2: what each instruction makes of words, then the two ways in which four words are a value.
 
@@ -37,7 +40,7 @@ const MULTIPLE_END: i64 = 1 << 20;
 /// A word.
 #[derive(Debug, Clone)]
 struct Word {
-    /// What it is modulo each modulus, by [`Residue::place`].
+    /// Its sum modulo each modulus, by [`Residue::place`].
     is: [Rc<Sum>; 4],
     /// The least that it is.
     least: BigUint,
@@ -49,7 +52,7 @@ struct Word {
     unknown: Option<Unknown>,
 }
 
-/// What is known of an unknown.
+/// Meaning of an unknown.
 #[derive(Debug, Clone)]
 enum Meaning {
     /// The number 1.
@@ -60,26 +63,26 @@ enum Meaning {
     Product(Factor, Factor),
     /// A word that is this sum modulo the modulus, and reduced.
     Reduced(Residue, Rc<Sum>),
-    /// A word of which nothing more is known.
+    /// A word without further knowledge.
     Opaque,
 }
 
-/// Where code finds what it names.
+/// Contents of the places that code names.
 #[derive(Debug)]
 pub struct Places {
     /// The address of slot 0; slots stand one after the other.
     pub base: u32,
-    /// What slots hold when the block begins, by their addresses.
+    /// Contents of slots at the start of the block, by their addresses.
     pub before: Vec<(u32, Element)>,
     /// The addresses of slots that the block may write.
     pub own: Vec<u32>,
-    /// What slots must hold after it.
+    /// Required contents of slots after it.
     pub after: Vec<(u32, Element)>,
     /// Numbers that addresses hold all the time.
     pub numbers: Vec<(u32, BigUint)>,
 }
 
-/// Reads the bytes of a block; an error says what is wrong with them.
+/// Reads the bytes of a block; an error describes the first mistake.
 pub fn check(system: &System, elements: &mut Elements, places: &Places, code: &[u8]) -> Result<(), String> {
     let mut reading = Reading {
         system,
@@ -209,7 +212,8 @@ impl Reading<'_> {
         Rc::new(terms)
     }
 
-    /// The product, with what is constant in the factors multiplied out; none if a factor is no sum of integers of slots and the other no constant.
+    /// The product, with constants of the factors multiplied out; `None` if a factor is no sum of integers of slots and
+    /// the other no constant.
     fn product(&mut self, x: &Word, y: &Word, residue: Residue) -> Option<Rc<Sum>> {
         let modulus = self.system.modulus(residue).clone();
         let mut constants = [BigUint::ZERO, BigUint::ZERO];
@@ -243,7 +247,7 @@ impl Reading<'_> {
         Some(Rc::new(sum))
     }
 
-    /// A sum of integers of slots as a factor, and what it has to be multiplied by.
+    /// A sum of integers of slots as a factor, and the number to multiply it by.
     fn factor(&self, sum: &Sum, modulus: &BigUint) -> Option<(Factor, i64)> {
         let mut factor = Factor::new();
         for (&unknown, multiple) in sum {
@@ -257,7 +261,7 @@ impl Reading<'_> {
         Some((factor, common))
     }
 
-    /// A word that is reduced by a modulus, with what it is there.
+    /// A word reduced by a modulus, with its sum there.
     fn reduced(&mut self, residue: Residue, is: Rc<Sum>) -> Word {
         let unknown = self.unknown(Meaning::Reduced(residue, is.clone()));
         let mut word = self.whole(unknown, self.system.modulus(residue) - 1u8);
@@ -341,7 +345,7 @@ impl Reading<'_> {
         Ok([word(0)?, word(1)?, word(2)?, word(3)?])
     }
 
-    /// Says what a slot holds whose words have all been written.
+    /// Determines the content of a slot when all its words have been written.
     fn resolve(&mut self, slot: u32) -> Result<(), String> {
         let words = self.words(slot)?;
         let lower = &words[Residue::B1.place()];
@@ -492,7 +496,7 @@ impl Reading<'_> {
         self.reduced_sum([lower_is, known(Residue::B2).clone()])
     }
 
-    /// What r = (T + q·p)/A is, if it is these sums modulo b₁ and b₂.
+    /// Meaning of r = (T + q·p)/A from its sums modulo b₁ and b₂.
     fn reduced_sum(&mut self, bases: [Rc<Sum>; 2]) -> Result<Meaning, String> {
         let system = self.system;
         let mut quotients: [Option<Unknown>; 2] = [None; 2];
@@ -561,7 +565,7 @@ impl Reading<'_> {
         Ok(Meaning::Integer(self.element(&terms), most.magnitude().clone()))
     }
 
-    /// Whether a slot holds the element as values between blocks are.
+    /// Checks that a slot holds the element, in the form of values between blocks.
     fn require(&self, slot: u32, element: Element) -> Result<(), String> {
         let words = self.words(slot)?;
         let mut integers = Vec::new();
@@ -592,7 +596,7 @@ impl Reading<'_> {
     }
 }
 
-/// What is said of a product that cannot be followed.
+/// Error for a product that cannot be followed.
 const TOO_LONG: &str = "a product is of other things than sums of values";
 
 /// The unknowns of some sums, each once.

@@ -1,8 +1,8 @@
-//! Which values of a block over a wide field become words of their own, and as which sums.
+//! Selection of the values of a block over a wide field that become words of their own, and of their sums.
 //!
-//! A value that is written to a slot, or that a product reads, is words; every other one stays a sum of products and of values until something
-//! wants it. So a sum of products is reduced once, however long it is, and additions are words added where they are read. What is read again
-//! and again is made once if that is cheaper. Judge: [`super::read`], and random blocks in `tests`.
+//! A value that is written to a slot or read by a product becomes words; every other one stays a sum of products and of values until it is
+//! read. So a sum of products is reduced once, however long it is, and additions become additions of words at their readers. Sums with
+//! several readers become words once if that is cheaper. Judge: [`super::read`], and random blocks in `tests`.
 
 use super::system::{MULTIPLE_MAX, System};
 use foldhash::{HashMap, HashMapExt};
@@ -18,16 +18,16 @@ pub type Atom = usize;
 /// Multiples of atoms, none of them 0.
 pub type Linear = BTreeMap<Atom, i64>;
 
-/// A sum of products of sums, of which the first factor is not above the second, and a sum of atoms.
+/// A sum of products of sums, the first factor not above the second, and a sum of atoms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Form {
     /// Products with how often they are added.
     pub products: BTreeMap<(Linear, Linear), i64>,
-    /// What is added to them.
+    /// Linear part, added to the products.
     pub linear: Linear,
 }
 
-/// Where the words of an atom come from.
+/// Origin of an atom's words.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// A slot, as it is before the block.
@@ -43,7 +43,7 @@ pub enum Origin {
 pub struct Sums {
     /// The atoms.
     pub atoms: Vec<Origin>,
-    /// Operations whose results become words, ascending, as what. One with products is reduced.
+    /// Operations whose results become words, ascending, with their forms. One with products is reduced.
     pub made: Vec<(usize, Form)>,
 }
 
@@ -51,7 +51,7 @@ pub struct Sums {
 const TERMS_MAX: usize = 16;
 /// The most that the multiples of a sum come to: 128 words of a value fit a word.
 const MULTIPLES_MAX: i64 = 96;
-/// The same of products, each of which is below a modulus.
+/// The same for products, each of which is below a modulus.
 const PRODUCTS_MAX: i64 = 1024;
 /// Multiples of p that an integer which is not reduced comes to at most.
 const LINEAR_MAX: f64 = 512.0;
@@ -158,7 +158,7 @@ pub fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
-/// What is read of the program's block.
+/// The program's block, as input.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     /// The operations.
@@ -210,17 +210,17 @@ struct Walk<'a> {
     numbers: BTreeMap<Origin, Atom>,
     /// The most of each atom's integer, in multiples of p.
     most: Vec<f64>,
-    /// What each operation's result is.
+    /// Form of each operation's result.
     forms: Vec<Form>,
-    /// Which operation wrote a slot.
+    /// Last operation that wrote each slot.
     writer: HashMap<Slot, usize>,
-    /// How many sums, and how many products, read each result.
+    /// Numbers of sums and of products that read each result.
     readers: Vec<[usize; 2]>,
     /// p/A.
     ratio: f64,
 }
 
-/// Where an operand comes from.
+/// Origin of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operand {
     Result(usize),
@@ -286,8 +286,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The atom of a result that is words. A sum that would be too long for that is reduced, and what is added to products comes in as a product with 1
-    /// where the result would be too long.
+    /// Atom of a result that is words. A sum that is too long for words is reduced, and summands beside products become
+    /// products with 1 if the result would be too long.
     fn made_atom(&mut self, number: usize) -> Atom {
         if let Some(&atom) = self.numbers.get(&Origin::Made(number)) {
             return atom;
@@ -325,7 +325,7 @@ impl<'a> Walk<'a> {
         (products, linear)
     }
 
-    /// Whether words hold all that it takes to make it.
+    /// True if all intermediate sums of the form fit words.
     fn fits(&self, form: &Form) -> bool {
         let multiples = |x: &Linear| x.values().map(|count| count.abs()).sum::<i64>() <= MULTIPLES_MAX;
         let is_short = form.products.len() <= TERMS_MAX && form.linear.len() <= TERMS_MAX;
@@ -409,7 +409,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Makes words of what is cheaper as such than made again for each reader.
+    /// Makes words of results that are cheaper shared than made again for each reader.
     fn make_shared(&mut self) {
         for number in 0..self.forms.len() {
             let (form, [sums, products]) = (&self.forms[number], self.readers[number]);

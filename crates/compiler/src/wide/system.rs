@@ -38,13 +38,13 @@ impl Residue {
 /// Bits of a modulus that there are systems for.
 pub const BITS_MAX: u64 = 430;
 
-/// The exponent of which the moduli are made.
+/// Exponent of the moduli.
 const N: u32 = 240;
 
 /// Bits by which a₁ is shorter than D.
 const M: u32 = 16;
 
-/// The integer of a value between blocks is at most so many times p.
+/// Maximum multiple of p of the integer of a value between blocks.
 pub const MULTIPLE_MAX: u32 = 64;
 
 /// The words of a value are at most 2 to this power, but that modulo 2²⁵⁶.
@@ -135,7 +135,7 @@ impl System {
         &self.moduli[residue.place()]
     }
 
-    /// What code pushes for a constant.
+    /// Number that code pushes for a constant.
     pub fn constant(&self, constant: Constant) -> BigUint {
         let m = |residue| self.modulus(residue);
         let (a1, a2) = (m(Residue::A1), m(Residue::A2));

@@ -159,7 +159,7 @@ impl Case {
         Some(integer).filter(|integer| *integer <= self.system.integer_max())
     }
 
-    /// Whether code leaves in every slot that is kept what the operations make, in others what was there.
+    /// True if code leaves the operations' results in every kept slot, and leaves the others unchanged.
     fn is_right(&self, code: &[u8], memory: &BTreeMap<BigUint, BigUint>) -> bool {
         let p = &self.system.p;
         let over = self.system.a.modinv(p).unwrap();
@@ -182,7 +182,7 @@ impl Case {
     }
 }
 
-/// So many operations at random, of which some read constants.
+/// `count` random operations; some read constants.
 fn operations(numbers: &mut Numbers, count: usize) -> Vec<SlotOp> {
     let read = |numbers: &mut Numbers| match numbers.below(8) {
         0 => SLOTS + SPARE + numbers.below(6) as Slot,
@@ -213,7 +213,7 @@ fn random_blocks_are_their_operations() {
     }
 }
 
-/// (a₀ + a₁)·(b₀ + b₁) − a₀·b₀ − a₁·b₁: what is multiplied out cancels, so no multiple of p·A has to be added.
+/// (a₀ + a₁)·(b₀ + b₁) − a₀·b₀ − a₁·b₁: terms cancel after expansion, so no multiple of p·A has to be added.
 #[test]
 fn products_that_cancel_are_not_below_zero() {
     let ops = vec![
@@ -268,7 +268,8 @@ fn small_case(is_short: bool) -> Case {
     Case::new(&p384(), ops, BTreeSet::from([6, 8]), is_short)
 }
 
-/// Whatever turned bit makes another value, or one beyond the bounds between blocks, is found: opcodes, constants of the reduction, addresses.
+/// Every turned bit that makes another value, or one beyond the bounds between blocks, is found: opcodes, constants of
+/// the reduction, addresses.
 #[test]
 fn every_turned_bit_that_matters_is_found() {
     for is_short in [false, true] {

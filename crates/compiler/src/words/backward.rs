@@ -1,12 +1,12 @@
-//! A block made from its end to its beginning: what has to lie on the stack is resolved from the top, so that nothing lies there that no instruction
-//! takes.
+//! Backward scheduling of a block: the words required on the stack are resolved from the top, so that no word lies
+//! there without a reader.
 //!
-//! Read backwards, an operation takes its result from the stack and asks for its operands there, DUP takes away a word that lies further
-//! down too, and PUSH and MLOAD take away what they bring. A store asks for a word. Each of them costs the same in whichever order they are
-//! found, so plans differ in what they waste: exchanges, words loaded again, and what is put into memory for lack of room. A word
-//! can only be made where every later operation that reads it has asked already; otherwise another one has to come to the top first.
-//! The search keeps the plans that waste least for each number of operations (a beam: Lowerre, "The HARPY speech recognition
-//! system", 1976), those first in which fewest words wait for one below them.
+//! Read backwards, an operation takes its result from the stack and requires its operands there, DUP takes away a word
+//! that lies further down too, and PUSH and MLOAD take away the words that they bring. A store requires a word. Each of
+//! them costs the same in any order, so plans differ in waste: exchanges, reloads, and spills to memory. A word can
+//! only be made when every later operation that reads it has required it already; otherwise another one has to come to
+//! the top first. The search keeps the plans with the least waste for each number of operations (a beam: Lowerre, "The
+//! HARPY speech recognition system", 1976), first those in which the fewest words wait for one below them.
 
 mod ends;
 mod instructions;
@@ -35,15 +35,15 @@ use std::rc::Rc;
 const MODULUS: Item = u16::MAX;
 /// The words of the stack that DUP and SWAP reach.
 const REACH: usize = 16;
-/// Exchanges between two operations at most, and stores and loads of what is blocked.
+/// Maximum exchanges between two operations, and stores and loads of blocked words.
 const TURNS: Turns = Turns { swaps: 2, stores: 1, loads: 3 };
 /// The same where nothing is found.
 const MORE_TURNS: Turns = Turns { swaps: 2, stores: 2, loads: 24 };
-/// What a plan may be worse by than the best one at the same place: gas and bytes.
+/// Tolerance for a plan over the best one at the same place: gas and bytes.
 const SLACK: (u64, u64) = (60, 0);
 /// Ways from one state to the next operations that are followed.
 const WAYS: u32 = 64;
-/// How much is tried for one block.
+/// Search effort for one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effort {
     /// As much as code is worth.
@@ -65,7 +65,7 @@ impl Effort {
 /// The fewest and the most plans that are kept.
 const WIDTHS: (usize, usize) = (6, 64);
 
-/// What may still be done until the next operation.
+/// Steps still allowed until the next operation.
 #[derive(Debug, Clone, Copy)]
 struct Turns {
     swaps: u32,
@@ -76,7 +76,7 @@ struct Turns {
 struct Search<'a> {
     terms: &'a Terms,
     prices: &'a Prices,
-    /// For each term, as bits, what it is made of, directly or not: all lies before it.
+    /// For each term, as bits, its operands, transitively: all lie before it.
     made_of: Vec<Vec<u64>>,
     /// For each term the operations that read it, ascending.
     readers: Vec<Vec<Item>>,
@@ -86,25 +86,25 @@ struct Search<'a> {
     outputs_of: Vec<Vec<usize>>,
     /// For each slot the output that is stored there.
     output_in: Vec<Option<usize>>,
-    /// What lies below all words of the block.
+    /// Words below all words of the block.
     residents: Vec<Item>,
-    /// What lies on the stack where the block begins and ends.
+    /// Stack at the start and end of the block.
     ends: Ends,
     /// For each term, p last, whether it lies there where the block begins.
     is_entry: Vec<bool>,
-    /// What is not worth to be followed: more waste than this.
+    /// Upper bound of waste: states beyond it are not followed.
     limit: Cell<u64>,
-    /// How many ways from one state to the next operations may still be followed.
+    /// Number of paths from one state to the next operations that may still be followed.
     ways: Cell<u32>,
-    /// The rank of the last one found, once as many are found as are kept: what is not below it is left out.
+    /// Rank of the last candidate found, once the limit of kept ones is reached: candidates not below it are left out.
     last: Cell<u64>,
-    /// What was left out since those found were compared.
+    /// Number of candidates left out since those found were compared.
     left_out: Cell<usize>,
     /// The stack that was ranked last, and its ranks.
     ranked: RefCell<Ranked>,
 }
 
-/// A block's nodes and outputs and what lies on the stack where it begins and ends, with the prices for which it is planned.
+/// A block's nodes and outputs and the stack at its start and end, with the prices for which it is planned.
 type Block = (Prices, Vec<Node>, Vec<(Slot, Id)>, [Vec<Id>; 2], Effort);
 
 /// A sequence as far as the way in which its state is held depends on it.
@@ -118,7 +118,7 @@ pub struct Sequence {
     pub parts: Vec<(Named, Around)>,
 }
 
-/// What was found for blocks, which often come again with other slots.
+/// Memoised plans of blocks, which often recur with other slots.
 #[derive(Debug, Default)]
 pub struct Plans {
     known: HashMap<Block, Option<Vec<Step>>>,
@@ -128,7 +128,7 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// What is known of signs over a field, with constants from this slot on.
+    /// Memoised signs over a field, with constants from `first` on.
     pub fn signs_over(&mut self, field: &Field, (first, constants): (Slot, &[BigUint])) -> &mut KnownSigns {
         self.signs.entry((field.clone(), first, constants.to_vec())).or_default()
     }
@@ -146,7 +146,7 @@ impl Plans {
     }
 }
 
-/// The block with slots numbered in the order in which they come, and what they were.
+/// The block with slots numbered in order of first use, and their original numbers.
 fn named(terms: &Terms) -> (Terms, Vec<Slot>) {
     let mut slots = Vec::new();
     let mut names = HashMap::new();
@@ -250,7 +250,7 @@ impl<'a> Search<'a> {
         self.prices.weight(gas, bytes)
     }
 
-    /// What a push costs more than a copy.
+    /// Extra weight of a push over a copy.
     fn push_waste(&self, item: Item) -> u64 {
         let price = match self.node(item) {
             None => self.prices.modulus(),
@@ -299,7 +299,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Finds what comes before the states of a level, given what may be tried for each.
+    /// Finds the predecessors of the states of a level, given the steps allowed for each.
     fn next(&self, level: &mut [State], (limit, turns, ways): (u64, Turns, u32), width: usize, found: &mut Found) {
         self.limit.set(limit);
         self.last.set(u64::MAX);
@@ -319,7 +319,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Asks for what an operation takes, the lowest first.
+    /// Requires the operands of an operation, the lowest first.
     fn ask(&self, stack: &mut Vec<Item>, node: &Node, is_turned: bool) {
         let ordered =
             |a: Id, b: Id| if is_turned { [self.item(a), self.item(b)] } else { [self.item(b), self.item(a)] };
@@ -340,12 +340,12 @@ impl<'a> Search<'a> {
         self.output_in.get(slot as usize).copied().flatten() // u32 to usize widens
     }
 
-    /// Whether the slot holds what it held before the block.
+    /// True if the slot holds its content from before the block.
     fn is_old(&self, state: &State, slot: Slot) -> bool {
         self.output_in(slot).is_none_or(|place| state.waiting.binary_search(&place).is_err())
     }
 
-    /// Goes back to the next operations, with what leads there. The state is left as it was.
+    /// Goes back to the next operations, with the steps between. The state is left unchanged.
     fn expand(&self, state: &mut State, turns: Turns, found: &mut Found) {
         let Some(ways) = self.ways.get().checked_sub(1) else { return };
         self.ways.set(ways);
@@ -356,7 +356,7 @@ impl<'a> Search<'a> {
         state.waste = waste;
     }
 
-    /// Takes away what needs no operation, and goes on where something does. What it takes and wastes, [`Search::expand`] puts right again.
+    /// Removes words that need no operation, and goes on at those that do. [`Search::expand`] undoes its changes.
     fn resolve(&self, state: &mut State, turns: Turns, found: &mut Found) {
         loop {
             if state.waste > self.limit.get() {
@@ -431,7 +431,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The stores that can come last before, with what is stored.
+    /// Stores that can come last before the state, with the stored words.
     fn stores(&self, waiting: &[usize], kept: &[Item]) -> impl Iterator<Item = (Step, Item)> {
         let outputs = waiting.iter().map(|&place| {
             let (slot, id) = self.terms.outputs[place];
@@ -440,7 +440,8 @@ impl<'a> Search<'a> {
         outputs.chain(kept.iter().map(|&item| (Step::Keep(item), item)))
     }
 
-    /// Goes on before a store, unless what is stored is computed and an instruction before it waits for that, `even_if_awaited` apart.
+    /// Goes on before a store, unless the stored word is computed and an earlier instruction waits for it,
+    /// `even_if_awaited` apart.
     fn stored(
         &self,
         state: &mut State,
@@ -482,7 +483,7 @@ impl<'a> Search<'a> {
         self.readers[usize::from(item)].iter().any(|&reader| !state.made.contains(reader))
     }
 
-    /// Whether an earlier instruction reads it or stores it.
+    /// True if an earlier instruction reads or stores it.
     fn is_awaited(&self, state: &State, item: Item) -> bool {
         let id = usize::from(item);
         self.is_read(state, item)
@@ -537,7 +538,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether the word at this place could be resolved if it were on top.
+    /// True if the word at this place could be resolved on top of the stack.
     fn is_free(&self, state: &State, place: usize) -> bool {
         let (item, top) = (state.stack[place], state.stack[state.stack.len() - 1]);
         if item == top {

@@ -1,4 +1,4 @@
-//! The operations of a block, and what each reads and is read by.
+//! The operations of a block, with the readers and operands of each.
 
 use super::places::{Ends, Form, Place};
 use foldhash::{HashMap, HashMapExt};
@@ -7,23 +7,23 @@ use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
 use std::collections::BTreeSet;
 
-/// Operations on slots, and what each reads and is read by.
+/// Operations on slots, with the operands and readers of each.
 #[derive(Debug)]
 pub struct Block<'a> {
     /// The operations.
     pub ops: &'a [SlotOp],
     /// For each operation and operand the operation whose result it is, if the block computes it.
     pub sources: Vec<[Option<usize>; 2]>,
-    /// How often each result is read; by one that doubles or squares it, twice.
+    /// Number of reads of each result; a doubling or squaring reads it twice.
     pub reads: Vec<usize>,
-    /// How many products read it.
+    /// Number of products that read each result.
     pub factors: Vec<usize>,
-    /// Which operation writes a slot last.
+    /// Last operation that writes each slot.
     pub writer: HashMap<Slot, usize>,
     kept: &'a BTreeSet<Slot>,
     first_constant: Slot,
     constants: &'a [BigUint],
-    /// What lies on the stack where it begins and ends.
+    /// Stack at its start and end.
     pub ends: Option<&'a Ends>,
 }
 
@@ -57,12 +57,12 @@ impl<'a> Block<'a> {
         Self { ops, sources, reads, factors, writer, kept, first_constant, constants, ends }
     }
 
-    /// How the value of a slot lies on the stack where the block begins, if it does.
+    /// Position and form of a slot's value on the stack at the start of the block, if it is there.
     pub fn held(&self, slot: Slot) -> Option<(usize, Form)> {
         self.ends?.before(slot)
     }
 
-    /// How the result of an operation lies on the stack where the block ends, if it does.
+    /// Form of an operation's result on the stack at the end of the block, if it is there.
     pub fn left(&self, number: usize) -> Option<Form> {
         let slot = self.ops[number].out;
         self.ends?.after(slot).filter(|_| self.writer[&slot] == number)
@@ -78,14 +78,15 @@ impl<'a> Block<'a> {
         slot.checked_sub(self.first_constant).map(|place| &self.constants[place as usize]) // u32 to usize widens
     }
 
-    /// Whether a slot holds the result of an operation after the block.
+    /// True if a slot holds the result of an operation after the block.
     pub fn stays(&self, number: usize) -> bool {
         let slot = self.ops[number].out;
         self.kept.contains(&slot) && self.writer[&slot] == number
     }
 }
 
-/// A block with slots numbered in the order in which they come: its operations, the slots that are read after it, and what lies on the stack.
+/// A block with slots numbered in order of first use: its operations, the slots that are read after it, and the stack
+/// at its ends.
 pub type Named = (Vec<SlotOp>, Vec<Slot>, Option<Ends>);
 
 /// A block as it is known again, in whichever order words lie on the stack.
@@ -120,7 +121,7 @@ pub fn named_in_order(ops: &[SlotOp], kept: &BTreeSet<Slot>, first_constant: Slo
     (ops, kept, ends)
 }
 
-/// The block whatever bounds the words on the stack have: signs do not depend on them.
+/// The block without the bounds of words on the stack: signs do not depend on them.
 pub fn without_bounds((ops, kept, ends): Named) -> Named {
     let of_places = |places: Vec<Place>| {
         let unbound = |place| match place {
@@ -132,7 +133,8 @@ pub fn without_bounds((ops, kept, ends): Named) -> Named {
     (ops, kept, ends.map(|Ends { entry, exit }| Ends { entry: of_places(entry), exit: of_places(exit) }))
 }
 
-/// The operations in pieces of so many at most, each with the slots of those that it writes which are read after it; after all of them the slots `kept` are.
+/// The operations in pieces of at most `most`, each with the written slots that are read after it; after all of them
+/// these are the slots `kept`.
 pub fn pieces<'a>(ops: &'a [SlotOp], kept: &BTreeSet<Slot>, most: usize) -> Vec<(&'a [SlotOp], BTreeSet<Slot>)> {
     let mut live = kept.clone();
     let mut pieces = Vec::new();

@@ -1,4 +1,4 @@
-//! One way to make the words of a block: instructions that follow a plan, with what they cost.
+//! Emission of the words of a block: instructions that follow a plan, with their cost.
 //!
 //! A plan says in which order the statements are made: words that are read more than once, or that slots hold afterwards. Each is made with
 //! all that only it reads, as a tree, whose moduli are pushed first, so that nothing has to change places. Statements that are read
@@ -20,11 +20,11 @@ pub enum Instruction {
     PushModulus,
     /// DUP of the word at this place, the top being 1.
     Dup(u8),
-    /// SWAP of the top with the word so far below it.
+    /// SWAP of the top with the word at this depth below it.
     Swap(u8),
     /// POP.
     Pop,
-    /// [] → [what the slot holds]
+    /// [] → [content of the slot]
     Load(Slot),
     /// [word] → [], into the slot.
     Store(Slot),
@@ -32,7 +32,7 @@ pub enum Instruction {
     Operation(Operation),
 }
 
-/// What computed terms are made by.
+/// Opcode of a computed term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// ADD.
@@ -49,15 +49,15 @@ pub enum Operation {
     Mod,
 }
 
-/// What is free to choose.
+/// Free choices of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The statements, each after those that it is made of.
+    /// The statements, each after its operands.
     pub order: Vec<Id>,
     /// For each term: whether its operands are made the other way around, where that is the same.
     pub turned: Vec<bool>,
-    /// For each term: whether what a slot holds is loaded once and stays, and for others whether p is pushed below a statement for the one that
-    /// reads it last.
+    /// For each term: true if a slot's content is loaded once and stays; for other terms, true if p is pushed below a
+    /// statement for its last reader.
     pub ahead: Vec<bool>,
     /// Words of the block on the stack between statements at most.
     pub height: usize,
@@ -86,12 +86,12 @@ impl Operation {
     }
 }
 
-/// What pushes of long numbers cost.
+/// Prices of pushes of long numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Prices {
     /// Bytes of code that are worth as much as one gas. If they are few, long numbers are pushed once and copied.
     pub bytes_a_gas: u64,
-    /// Whether memory holds p.
+    /// True if memory holds p.
     pub loads_modulus: bool,
     /// Numbers that memory holds.
     pub in_memory: Vec<BigUint>,
@@ -106,12 +106,12 @@ impl Prices {
     /// More bytes than a block has: of two ways that cost the same gas the shorter one is better.
     pub const GAS_ALONE: u64 = 1000;
 
-    /// Whether gas is paid for short code.
+    /// True if gas is traded for shorter code.
     pub const fn is_short(&self) -> bool {
         self.bytes_a_gas < Self::GAS_ALONE
     }
 
-    /// What is to be least.
+    /// Objective to minimise: gas and bytes as one number.
     pub const fn weight(&self, gas: u64, bytes: u64) -> u64 {
         self.bytes_a_gas * gas + bytes
     }
@@ -122,14 +122,14 @@ impl Prices {
     }
 }
 
-/// What a block is beside its terms.
+/// Block of terms with its environment.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// Its terms.
     pub terms: &'a Terms,
     /// The slots that it may write.
     pub own: &'a BTreeSet<Slot>,
-    /// What pushes cost.
+    /// Prices of pushes.
     pub prices: &'a Prices,
     /// The long numbers that lie below the block's words, if short code is wanted.
     pub residents: Vec<Resident>,
@@ -240,7 +240,7 @@ pub fn residents(terms: &Terms) -> Vec<Resident> {
     long.into_iter().map(Resident::Number).chain(modulus).collect()
 }
 
-/// What lies on the stack.
+/// Entry of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
     Term(Id),
@@ -254,9 +254,9 @@ enum Entry {
 pub struct Emitted {
     /// In order.
     pub instructions: Vec<Instruction>,
-    /// What they cost; memory that grows is not counted.
+    /// Gas of the instructions, without growth of memory.
     pub gas: u64,
-    /// How long they are, about.
+    /// Approximate bytes of the instructions.
     pub bytes: u64,
 }
 
@@ -266,7 +266,7 @@ struct Emission<'a> {
     out: Emitted,
     stack: Vec<Entry>,
     left: Vec<u32>,
-    /// What slots hold.
+    /// Terms held by slots.
     memory: Vec<Option<Id>>,
     /// For each term: the last slot that was given it.
     held_by: Vec<Option<Slot>>,
@@ -274,9 +274,9 @@ struct Emission<'a> {
     waiting: Vec<(Slot, Id)>,
     /// For each term: how many slots wait for it.
     awaited: Vec<u32>,
-    /// What is too dear.
+    /// Upper bound of the cost: emission stops beyond it.
     limit: u64,
-    /// Whether the tree that is made has pushed nothing but moduli yet, and how many.
+    /// Number of moduli that the tree has pushed, while it has pushed nothing else; then `None`.
     spine: Option<usize>,
     /// For each term: the statements that read it, as places in the order, ascending.
     readers: &'a [Vec<usize>],
@@ -463,13 +463,13 @@ impl Emission<'_> {
         Some(true)
     }
 
-    /// Whether the word at this place from the top is p, and not that which all copy.
+    /// True if the word at this depth is p, other than the shared resident one.
     fn is_free_modulus(&self, depth: usize) -> bool {
         let place = self.stack.len().checked_sub(depth).filter(|&place| place >= self.context.residents.len());
         place.is_some_and(|place| self.stack[place] == Entry::Modulus)
     }
 
-    /// How many moduli the tree pushes before its first leaf.
+    /// Number of moduli that the tree pushes before its first leaf.
     fn spine_moduli(&self, id: Id) -> usize {
         let (mut id, mut moduli, mut is_root) = (id, 0, true);
         loop {
@@ -618,7 +618,7 @@ impl Emission<'_> {
         self.awaited[id] > 0
     }
 
-    /// Whether what the slot holds is needed from there.
+    /// True if the slot's content is needed in this slot.
     fn is_needed(&self, slot: Slot) -> bool {
         match self.memory[slot as usize] {
             Some(held) => {
@@ -630,18 +630,18 @@ impl Emission<'_> {
         }
     }
 
-    /// Whether it lies on the stack, or another slot holds it.
+    /// True if a copy lies on the stack or in a slot other than `but`.
     fn is_elsewhere(&self, id: Id, but: Slot) -> bool {
         self.stack.contains(&Entry::Term(id))
             || self.held_by[id].is_some_and(|slot| slot != but && self.holds(slot, id))
     }
 
-    /// Whether a slot holds it.
+    /// True if a slot holds it.
     fn is_held(&self, id: Id) -> bool {
         self.held_by[id].is_some_and(|slot| self.holds(slot, id))
     }
 
-    /// The slot has what it waited for.
+    /// The slot has its output.
     fn stored(&mut self, slot: Slot) {
         if let Some(place) = self.waiting.iter().position(|&(waiting, _)| waiting == slot) {
             let (_, id) = self.waiting.swap_remove(place);
@@ -656,7 +656,7 @@ impl Emission<'_> {
         self.held_by[id] = Some(slot);
     }
 
-    /// Stores the top of the stack where it belongs, if what is there is needed no longer; it goes if it is not read again.
+    /// Stores the top of the stack in its slot, if the slot's content is dead; pops it if it is not read again.
     fn store_if_possible(&mut self) {
         let Some(&Entry::Term(id)) = self.stack.last() else { return };
         if !self.is_awaited(id) {
@@ -678,7 +678,7 @@ impl Emission<'_> {
         }
     }
 
-    /// Takes from the top what is not needed, and spills if too much lies there.
+    /// Drops dead words from the top, and spills if the stack is too high.
     fn tidy(&mut self, need: usize) -> Option<()> {
         let floor = if self.at < self.plan.order.len() { self.context.residents.len() } else { 0 };
         while self.stack.len() > floor {
@@ -706,7 +706,7 @@ impl Emission<'_> {
         Some(())
     }
 
-    /// Takes from the stack what is read last.
+    /// Spills the word whose next use is last.
     fn spill(&mut self) -> Option<()> {
         let next = |id: Id| self.readers[id].iter().copied().find(|&place| place >= self.at).unwrap_or(usize::MAX);
         let top = self.stack.len() - 1;
@@ -741,12 +741,12 @@ impl Emission<'_> {
         Some(())
     }
 
-    /// Whether what the slot holds is read, even if it lies elsewhere too.
+    /// True if the slot's content is still read, even if there is a copy elsewhere.
     fn is_left(&self, slot: Slot) -> bool {
         self.memory[slot as usize].is_some_and(|held| self.left[held] > 0 || self.is_awaited(held)) // u32 to usize widens
     }
 
-    /// Stores what still waits, and leaves nothing on the stack.
+    /// Stores the remaining outputs, and empties the stack.
     fn finish(&mut self) -> Option<()> {
         while !self.stack.is_empty() {
             self.tidy(0)?;

@@ -1,8 +1,9 @@
-//! State of a sequence that stays on the stack from part to part: how its values are held, and in which order.
+//! State of a sequence that stays on the stack from part to part: the form of its values, and their order.
 //!
-//! A part finds the state on the stack, above the address of the next part, and leaves the new state there, below that address. So nothing of it goes through
-//! memory, and words need not be canonical: each value is held below a multiple of p that is the same for all parts, and as itself or its negative. Which
-//! of these takes little gas is found by count, one value at a time, and which takes the least by plans.
+//! A part finds the state on the stack, above the address of the next part, and leaves the new state there, below that
+//! address. So nothing of it goes through memory, and words need not be canonical: each value is held below a multiple
+//! of p that is the same for all parts, and as itself or its negative. Candidates with little gas are found by
+//! counting, one value at a time, and the best of them by plans.
 
 use super::field::Field;
 use super::places::{Ends, Form, Place};
@@ -13,14 +14,14 @@ use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a state is held.
+/// Choice of the form of a state on the stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// How each value is.
+    /// Form of each value.
     pub forms: Vec<Form>,
     /// The values by their numbers, the lowest first.
     pub order: Vec<usize>,
-    /// What lies below them.
+    /// Words below them.
     pub below: Vec<Place>,
 }
 
@@ -96,10 +97,11 @@ pub fn forms(
     }
 }
 
-/// How many forms are compared by plans.
+/// Number of forms that are compared by plans.
 const FORMS_MAX: usize = 4;
 
-/// What an operation is, with operands as steps back to what made them, as constants or as other slots in the order in which these come.
+/// Operations up to renaming of slots: operands are distances back to their definitions, constants, or other slots in
+/// order of first use.
 type Shape = Vec<(FieldOp, [(u8, u32); 2])>;
 
 /// Parts that differ in nothing but slots.
@@ -107,7 +109,7 @@ type Shape = Vec<(FieldOp, [(u8, u32); 2])>;
 pub struct Kind {
     /// One of them.
     pub part: usize,
-    /// How often one of them comes, about.
+    /// Estimated frequency of the kind.
     pub weight: u64,
 }
 
@@ -138,12 +140,12 @@ pub fn kinds(parts: &[PartOps<'_>], first_constant: Slot) -> Vec<Kind> {
     kinds
 }
 
-/// Where names of slots begin that are not of the state, and those of results.
+/// First name of slots that are not of the state, and of results.
 const OTHERS: u32 = 1 << 8;
 const RESULTS: u32 = 1 << 20;
 
-/// The best order of `count` values: exchanges of two, the one that helps most, as long as one does. `cost` says what an order costs if that is below a
-/// limit.
+/// The best order of `count` values: exchanges of two, the one that helps most, as long as one does. `cost` is the cost
+/// of an order if it is below a limit.
 pub fn best_order(count: usize, mut cost: impl FnMut(&[usize], u64) -> Option<u64>) -> Option<Vec<usize>> {
     let mut best: Vec<usize> = (0..count).collect();
     let mut least = cost(&best, u64::MAX);

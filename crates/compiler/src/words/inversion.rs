@@ -1,6 +1,7 @@
-//! Where the precompile of EIP-198 inverts: aᵖ⁻² costs 1 360 gas by it from Berlin to Prague (EIP-2565), and some 4 000 by a chain of MULMOD, of which a
-//! squaring takes 14 gas. From Osaka on the price is 4 080 (EIP-7883), and 13 056 before Berlin (EIP-198): then a chain costs less, or 340 gas more at worst. Nor is
-//! Euclid's algorithm cheaper: a step with DIV, MUL and what moves four words takes 40 gas at least, and numbers of 256 bits take 150 of them.
+//! Inversion by the precompile of EIP-198: aᵖ⁻² costs 1 360 gas by it from Berlin to Prague (EIP-2565), and some 4 000
+//! by a chain of MULMOD with 14 gas a squaring. From Osaka on the price is 4 080 (EIP-7883), and 13 056 before Berlin
+//! (EIP-198): then a chain costs less, or 340 gas more at worst. Nor is Euclid's algorithm cheaper: a step with DIV,
+//! MUL and moves of four words takes 40 gas at least, and numbers of 256 bits take 150 of them.
 
 use crate::dialect::Dialect;
 use num_bigint::BigUint;
@@ -9,7 +10,8 @@ use residue_isa::precompile::MODEXP;
 use residue_isa::revision::Family;
 use residue_isa::{Fork, Revision};
 
-/// Whether code for `program` inverts by the precompile: it may call it, that is cheaper than a chain, and p − 2 is an exponent that inverts.
+/// True if code for `program` inverts by the precompile: it may call it, it is cheaper than a chain, and all moduli are
+/// primes, so that the exponent p − 2 inverts.
 pub(crate) fn is_by_modexp(program: &Program, revision: Revision, dialect: Dialect) -> bool {
     let is_cheap = (Fork::Berlin..Fork::Osaka).contains(&dialect.fork);
     let are_primes = || program.units().all(|unit| unit.modulus.known().is_some_and(is_prime));
@@ -21,8 +23,8 @@ pub(crate) fn is_by_modexp(program: &Program, revision: Revision, dialect: Diale
 /// Bases of the test below.
 const BASES: [u8; 24] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89];
 
-/// Whether n is a prime, as far as 24 rounds of Miller and Rabin tell: Handbook of Applied Cryptography 1996, algorithm 4.24, with the first primes as bases. Nobody
-/// gains by a modulus that deceives it but to deceive himself.
+/// True if n is probably prime: 24 rounds of Miller and Rabin, Handbook of Applied Cryptography 1996, algorithm 4.24,
+/// with the first primes as bases. A composite modulus that passes harms only the program's own author.
 fn is_prime(n: &BigUint) -> bool {
     let (zero, one) = (BigUint::ZERO, BigUint::from(1u8));
     if *n <= one {

@@ -1,4 +1,4 @@
-//! The weight that the code of a block has at least, whatever its order.
+//! Lower bound of the weight of a block's code, over all orders.
 //!
 //! Each instruction brings words to the stack or takes some: all that is taken was there, was made, or is brought by a push, a copy or a load.
 

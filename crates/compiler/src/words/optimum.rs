@@ -1,7 +1,7 @@
-//! How far plans are from the optimum: small blocks, for which every way to make their words is tried.
+//! Distance of plans from the optimum, for small blocks by exhaustive search for the code of their words.
 //!
-//! Dijkstra's search with a bound (A*, Hart, Nilsson and Raphael 1968) over what lies on the stack and which outputs are stored; instructions
-//! are those that plans have, and the words are the same. The bound counts what is not made yet.
+//! Dijkstra's search with a bound (A*, Hart, Nilsson and Raphael 1968) over the contents of the stack and the stored
+//! outputs; instructions and words are those of plans. The bound counts the words that are not made yet.
 
 use super::backward::{Effort, Plans};
 use super::emit::Prices;
@@ -36,7 +36,7 @@ fn has_modulus(node: &Node) -> bool {
     matches!(node, Node::AddMod(..) | Node::MulMod(..) | Node::Mod(_))
 }
 
-/// No more than what is left to be paid.
+/// Lower bound of the remaining cost.
 fn bound(terms: &Terms, (stack, stored): &State) -> u64 {
     let mut needed = vec![false; terms.nodes.len()];
     let mut left = 0;
@@ -133,7 +133,7 @@ fn optimum(terms: &Terms) -> u64 {
     unreachable!("a block can be made")
 }
 
-/// A block of so many operations on three inputs; two results are read after it.
+/// A block of `count` operations on three inputs; two results are read after it.
 fn block(seed: u64, count: usize) -> (Vec<SlotOp>, BTreeSet<Slot>) {
     let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut below = |limit: u64| {

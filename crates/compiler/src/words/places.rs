@@ -1,14 +1,14 @@
-//! Words on the stack where a block begins and where it ends.
+//! Words on the stack at the start and end of a block.
 
 use num_bigint::BigUint;
 use residue_passes::Slot;
 
-/// How a value is held on the stack.
+/// Form of a value on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Form {
-    /// The word is at most so many times p; below p if this is 1 and it is no negative.
+    /// Upper bound of the word as a multiple of p; the word is below p if this is 1 and it is no negative.
     pub multiples: u32,
-    /// Whether it stands for the negative of the value.
+    /// True if it stands for the negative of the value.
     pub is_negative: bool,
 }
 
@@ -25,7 +25,7 @@ impl Form {
 /// A word on the stack where a block begins or ends.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
-    /// Where control goes next: it is moved, and nothing else.
+    /// Address of the next code, which is only moved.
     Next,
     /// p.
     Modulus,
@@ -35,17 +35,17 @@ pub enum Place {
     Value(Slot, Form),
 }
 
-/// What lies on the stack where a block begins and where it ends, the lowest first.
+/// Stack at the start and end of a block, lowest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Ends {
-    /// Where it begins; each slot once.
+    /// Stack at the start; each slot once.
     pub entry: Vec<Place>,
-    /// Where it ends.
+    /// Stack at the end.
     pub exit: Vec<Place>,
 }
 
 impl Ends {
-    /// How a slot's value is held where the block begins, if it is.
+    /// Position and form of a slot's value at the start of the block, if it is on the stack.
     pub fn before(&self, slot: Slot) -> Option<(usize, Form)> {
         self.entry.iter().enumerate().find_map(|(at, place)| match *place {
             Place::Value(other, form) if other == slot => Some((at, form)),
@@ -53,7 +53,7 @@ impl Ends {
         })
     }
 
-    /// How a slot's value is held where it ends, if it is; the first time, if several are.
+    /// Form of a slot's value at the end of the block, if it is on the stack; the first of several.
     pub fn after(&self, slot: Slot) -> Option<Form> {
         self.exit.iter().find_map(|place| match *place {
             Place::Value(other, form) if other == slot => Some(form),

@@ -37,7 +37,7 @@ fn unit_of(program: &mut Program) {
     }
 }
 
-/// Takes out lookups whose index is a constant within the table; `known` gets what they give.
+/// Removes lookups with a constant index within the table; `known` gets their results.
 fn look_up(
     region: &mut Region,
     words: &[WordDef],

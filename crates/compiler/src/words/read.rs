@@ -1,7 +1,9 @@
-//! The judge of blocks without field instructions: reads stack and memory code back, and compares what slots hold with the program's block.
+//! Checker of blocks without field instructions: reads stack and memory code back, and compares the contents of slots
+//! with the program's block.
 //!
-//! A word is known by what it is mod p, a sum of multiples of values and products, and by bounds: ADD must not wrap around, SUB not go below
-//! zero, and what a slot keeps must be below p. That is all that is believed of the bytes; how they were found does not matter here.
+//! A word is represented by its value mod p, a sum of multiples of values and products, and by bounds: ADD must not
+//! wrap around, SUB not go below zero, and stored words must be below p. Nothing else about the bytes is assumed; their
+//! origin does not matter here.
 
 use super::field::{Field, GIVEN_LEAST, word_max};
 use super::places::Form;
@@ -14,7 +16,7 @@ use residue_ir::program::{Block, Function, Operand, Value};
 use residue_isa::opcode::evm;
 use std::collections::BTreeMap;
 
-/// What a number is mod p: multiples of atoms, none of them 0. Atom 0 is the number 1.
+/// Number mod p as a linear combination of atoms with coefficients other than 0. Atom 0 is the number 1.
 type Sum = BTreeMap<usize, BigUint>;
 
 /// An element of the field by its number: equal elements, as far as sums and products tell, have the same.
@@ -24,13 +26,13 @@ pub type Element = usize;
 #[derive(Debug)]
 pub struct Elements {
     field: Field,
-    /// What multiples are counted modulo: p, or where it is given a prime far above all that come up.
+    /// Modulus of coefficients: p, or for a given modulus a prime far above all coefficients that occur.
     modulus: BigUint,
     sums: Vec<Sum>,
     known: HashMap<Sum, Element>,
     products: HashMap<(Element, Element), usize>,
     atoms: usize,
-    /// Whether products of sums are known by factors without constants and without common multiples.
+    /// True if products of sums are identified by factors without constants and without common multiples.
     are_bare: bool,
 }
 
@@ -123,7 +125,8 @@ impl Elements {
         })
     }
 
-    /// (x + i)·(y + j) as x·y + i·y + j·x + i·j, where i and j are constants, and x and y multiples of what products are known by.
+    /// (x + i)·(y + j) as x·y + i·y + j·x + i·j, where i and j are constants, and x and y multiples of the elements
+    /// that identify products.
     fn bare_product(&mut self, x: Element, y: Element) -> Element {
         let [(x, i, k), (y, j, l)] = [x, y].map(|element| self.without_constant(element));
         let mut sum = self.constant(&(&i * &j));
@@ -135,8 +138,8 @@ impl Elements {
         self.combined(sum, product, &(k * l % &self.modulus))
     }
 
-    /// An element that is not constant as a constant and a multiple of a sum whose first multiple that has an inverse is 1: (sum, constant, multiple). Where none
-    /// has one, what multiples have in common is taken out before.
+    /// An element that is not constant as a constant and a multiple of a sum whose first multiple that has an inverse
+    /// is 1: (sum, constant, multiple). If none has an inverse, the common divisor of the multiples is taken out first.
     fn without_constant(&self, element: Element) -> (Sum, BigUint, BigUint) {
         let mut sum = self.sums[element].clone();
         let constant = sum.remove(&0).unwrap_or_default();
@@ -163,7 +166,8 @@ impl Elements {
         }
     }
 
-    /// An element or its negative, whichever has the smaller multiple of the first atom of which these differ, and whether it is the negative.
+    /// An element or its negative, whichever has the smaller multiple of the first atom in which they differ, and true
+    /// if it is the negative.
     fn without_sign(&mut self, element: Element) -> (Element, bool) {
         let mut doubled = self.sums[element].values().map(|multiple| multiple * 2u8);
         if doubled.find(|doubled| *doubled != self.modulus).is_none_or(|doubled| doubled < self.modulus) {
@@ -208,9 +212,9 @@ struct Word {
     element: Element,
     least: BigUint,
     most: BigUint,
-    /// Whether it is p, where that is given.
+    /// True if it is p, for a given modulus.
     is_modulus: bool,
-    /// Whether it is the address of what comes next, which nothing but copies and exchanges has touched.
+    /// True if it is the address of the next code, only copied and exchanged so far.
     is_next: bool,
 }
 
@@ -223,7 +227,7 @@ impl Word {
 /// A word on the stack where a block begins or ends.
 #[derive(Debug, Clone)]
 pub enum Held {
-    /// The address of what comes next.
+    /// Address of the next code.
     Next,
     /// p.
     Modulus,
@@ -233,27 +237,27 @@ pub enum Held {
     Value(Element, Form),
 }
 
-/// Where code finds what it names.
+/// Contents of the places that code names.
 #[derive(Debug)]
 pub struct Places {
-    /// Where memory holds p, if it is given.
+    /// Memory address of p, for a given modulus.
     pub modulus: Option<BigUint>,
     /// Numbers that addresses hold all the time.
     pub numbers: Vec<(BigUint, BigUint)>,
-    /// What addresses hold when the block begins: canonical.
+    /// Contents of addresses at the start of the block, canonical.
     pub before: HashMap<BigUint, Element>,
     /// The addresses that the block may write.
     pub own: Vec<BigUint>,
-    /// What addresses must hold after it, canonical.
+    /// Required contents of addresses after it, canonical.
     pub after: Vec<(BigUint, Element)>,
-    /// What lies on the stack when it begins, the lowest first.
+    /// Stack at its start, lowest first.
     pub entry: Vec<Held>,
-    /// What must lie there after it, and nothing else.
+    /// Required stack after it, and nothing else.
     pub exit: Vec<Held>,
 }
 
-/// Reads the bytes of a block; an error says what is wrong with them. Bounds are multiples of p plus numbers, so a block is right for every
-/// given modulus if it is for the least and for the greatest.
+/// Reads the bytes of a block; an error describes the first mistake. Bounds are multiples of p plus numbers, so a block
+/// is right for every given modulus if it is right for the least and for the greatest.
 pub fn check(elements: &mut Elements, places: &Places, code: &[u8]) -> Result<(), String> {
     match &elements.field {
         Field::Known(modulus) => check_modulo(&modulus.clone(), elements, places, code),
@@ -329,7 +333,7 @@ impl Held {
         }
     }
 
-    /// Whether `word` may stand where this is asked for.
+    /// True if `word` satisfies the requirement.
     fn is_met(&self, word: &Word, asked: &Word) -> bool {
         match self {
             Held::Next => word.is_next,
@@ -406,7 +410,7 @@ impl Reading {
         Ok(())
     }
 
-    /// An operand, which the address of what comes next is not.
+    /// An operand; the address of the next code is none.
     fn operand(&mut self) -> Result<Word, String> {
         let word = self.pop()?;
         if word.is_next { Err("where control goes next is an operand".to_owned()) } else { Ok(word) }

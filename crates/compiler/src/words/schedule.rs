@@ -1,9 +1,10 @@
-//! The plan of a block. It is made from the end ([`super::backward`]); where that asks for more than there is room for, it is found by search from
-//! the order of the program, one change at a time, as long as the block gets no dearer.
+//! Plan of a block. It is made from the end ([`super::backward`]); if that needs more room than there is, it is found
+//! by search from the order of the program, one change at a time, as long as the block gets no dearer.
 //!
-//! Every candidate is emitted as a whole and costs what its instructions do, so nothing is estimated. The search is seeded by
-//! nothing but the block: the same block becomes the same code. GASOL (Albert et al., TACAS 2022) searches for the optimum of blocks by
-//! Max-SMT, and SuperStack (Albert et al., PLDI 2024) for the stack of larger ones; blocks of field programs have hundreds of operations.
+//! Every candidate is emitted as a whole and costs what its instructions do, so nothing is estimated. The block alone
+//! seeds the search: the same block becomes the same code. GASOL (Albert et al., TACAS 2022) searches for the optimum
+//! of blocks by Max-SMT, and SuperStack (Albert et al., PLDI 2024) for the stack of larger ones; blocks of field
+//! programs have hundreds of operations.
 
 use super::backward::{Effort, Plans};
 use super::emit::{Context, Emitted, Plan, Prices, emit};
@@ -11,7 +12,7 @@ use super::terms::{Id, Node, Terms};
 use residue_passes::Slot;
 use std::collections::BTreeSet;
 
-/// How much is tried for one block: terms emitted.
+/// Search effort for one block, in emitted terms.
 const EFFORT: usize = 150_000;
 /// The fewest and the most plans that are tried.
 const TRIALS: (usize, usize) = (100, 6000);
@@ -59,7 +60,7 @@ fn begin(context: &Context<'_>) -> Option<(Plan, Emitted)> {
 /// Words that a tree may take on the stack: several limits are tried.
 const NEEDS: [usize; 3] = [6, 8, 11];
 
-/// What is to be least.
+/// Objective to minimise.
 fn cost(context: &Context<'_>, emitted: &Emitted) -> u64 {
     context.prices.weight(emitted.gas, emitted.bytes)
 }
@@ -148,7 +149,7 @@ fn turn(context: &Context<'_>, plan: &mut Plan, id: Id) {
     }
 }
 
-/// Moves a statement to where it may stand: after those that it is made of, before those that are made of it.
+/// Moves a statement to another valid place: after its operands, before its readers.
 fn move_statement(leaves: &[Vec<Id>], order: &mut Vec<Id>, numbers: &mut Numbers) {
     if order.len() < 2 {
         return;

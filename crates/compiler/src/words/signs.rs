@@ -1,20 +1,22 @@
-//! Which results of a block are held as their negatives, so that fewer words are subtracted.
+//! Signs: the results of a block that are held as their negatives, to save subtractions of words.
 //!
-//! A sum of words that are all added costs one ADD a word. One that takes words away needs a multiple of p besides, from which they are taken: a push and
-//! an operation more, 6 gas. But −a·b is a·(−b): the sign of a product is that of either operand, so it is often free to hold the negative of
-//! what is taken away later. Doubling a point whose −X is given takes no subtraction at all. The signs are found by simulated annealing
-//! (Kirkpatrick, Gelatt, Vecchi, "Optimization by simulated annealing", 1983) on what such multiples cost, with fixed random numbers; [`super::terms`]
-//! takes the one whose words are cheapest, and [`super::read`] judges what comes of them.
+//! A sum of words that are all added costs one ADD a word. One with subtractions needs a multiple of p besides, from
+//! which they are subtracted: a push and an operation more, 6 gas. But −a·b is a·(−b): the sign of a product is that of
+//! either operand, so it is often free to hold the negative of a word that is subtracted later. Doubling a point whose
+//! −X is given takes no subtraction at all. The signs are found by simulated annealing (Kirkpatrick, Gelatt, Vecchi,
+//! "Optimization by simulated annealing", 1983) on the cost of such multiples, with fixed random numbers;
+//! [`super::terms`] takes the signs with the cheapest words, and [`super::read`] checks the result.
 
 use super::block::Block;
 use residue_ir::FieldOp;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// How often each sign is looked at.
+/// Number of times that each sign is reconsidered.
 const SWEEPS: u32 = 60;
 
-/// A summand: what it is, and whether it is taken away. Results of operations are known by their numbers, other values by slots after these.
+/// A summand: its atom, and true if it is subtracted. Results of operations are identified by their numbers, other
+/// values by slots after these.
 #[derive(Debug, Clone, Copy)]
 struct Summand {
     atom: usize,
@@ -30,7 +32,7 @@ enum Form {
     Of(Vec<Summand>),
 }
 
-/// What an operation makes into words.
+/// Words that an operation makes.
 #[derive(Debug)]
 enum Site {
     /// Nothing by itself: it is part of the one that reads it.
@@ -41,12 +43,13 @@ enum Site {
     Product(Form, Option<Form>),
 }
 
-/// How multiples of p are counted.
+/// Counting of multiples of p.
 #[derive(Debug, Clone, Copy)]
 struct Model {
-    /// How many summands that are taken away are counted in a sum: one multiple serves all of them where words have room for it.
+    /// Maximum number of subtracted summands counted in a sum: if words have room, one multiple of p serves all of
+    /// them.
     taken_max: usize,
-    /// Whether each summand that is taken away is taken from p by itself, and once for all that read it.
+    /// True if each subtracted summand is negated by itself, p minus it, once for all its readers.
     is_shared: bool,
 }
 
@@ -83,20 +86,20 @@ struct Signs {
     readers: Vec<Vec<(usize, bool)>>,
     /// For each operation those whose words have it in them, itself first.
     affected: Vec<Vec<usize>>,
-    /// What the search begins with, and what those have whose sign is not free.
+    /// Initial signs, and the fixed signs of results that are not free.
     given: Vec<bool>,
     /// For each atom; only results of operations may be.
     is_negative: Vec<bool>,
     model: Model,
-    /// How many words read the negative of an atom by itself: it is made once.
+    /// Number of words that read the negative of an atom by itself: it is made once.
     negatives: Vec<u32>,
     /// For each operation how many multiples of p its words need, where each word has its own.
     own: Vec<u32>,
-    /// How many words and negatives need a multiple of p.
+    /// Number of words and negatives that need a multiple of p.
     cost: u32,
 }
 
-/// For each operation of a block whether its result is held as its negative: what may save something.
+/// For each operation of a block, true if its result is held as its negative: candidates that may save gas.
 pub fn signs(block: &Block) -> Vec<Vec<bool>> {
     let (sites, free) = sites(block);
     let mut signs = Signs::new(&sites, block.plain_signs());
@@ -207,7 +210,7 @@ impl Signs {
         summand.is_taken ^ self.is_negative[summand.atom] ^ is_negative
     }
 
-    /// How many multiples of p the word of a sum needs if no other word has them.
+    /// Number of multiples of p in the word of a sum, if no other word has them.
     fn takes(&self, sum: usize, is_negative: bool) -> usize {
         let Counted { summands, taken } = &self.sums[sum];
         let taken = if is_negative { summands.len() - taken } else { *taken };
@@ -230,7 +233,7 @@ impl Signs {
         }
     }
 
-    /// Counts what an operation's words need, or takes it back.
+    /// Adds or subtracts the needs of an operation's words.
     fn count(&mut self, number: usize, is_back: bool) {
         if !self.model.is_shared {
             if is_back {
@@ -280,7 +283,7 @@ impl Signs {
         self.count_anew();
     }
 
-    /// Counts what all words need.
+    /// Counts the needs of all words.
     fn count_anew(&mut self) {
         for at in 0..self.sums.len() {
             let summands = &self.summands[self.sums[at].summands.clone()];

@@ -1,9 +1,10 @@
-//! The words of a block: what its field operations become, with bounds that say where a reduction must be.
+//! Words of a block: the translation of its field operations, with bounds that place the reductions.
 //!
-//! MULMOD and ADDMOD take any words, so a sum is reduced only where it would not fit a word, or where it leaves the block: values in slots
-//! are canonical. A sum of several values with signs is made as one: what is added, and a multiple of p from which the rest is taken. One that
-//! needs two words is reduced by one ADDMOD of them. Of short moduli products are words too, and are reduced as late. Results that no slot
-//! holds may be held as their negatives, where that saves subtractions ([`super::signs`]).
+//! MULMOD and ADDMOD take any words, so a sum is reduced only if it would not fit a word, or if it leaves the block:
+//! values in slots are canonical. A sum of several values with signs is made as one: the positive terms, and a multiple
+//! of p minus the others. One that needs two words is reduced by one ADDMOD of them. Of short moduli products are words
+//! too, and are reduced as late. Results that no slot holds may be held as their negatives, to save subtractions
+//! ([`super::signs`]).
 
 use super::block::{Block, Named, named, without_bounds};
 use super::emit::Operation;
@@ -17,15 +18,15 @@ use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
 use std::collections::BTreeSet;
 
-/// A term, by its place in [`Terms::nodes`]. Terms come after what they are made of.
+/// A term, by its place in [`Terms::nodes`]. Terms come after their operands.
 pub type Id = usize;
 
-/// How a word is made.
+/// Definition of a word.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Node {
-    /// What a slot holds when the block begins.
+    /// Content of a slot at the start of the block.
     Slot(Slot),
-    /// What lies on the stack when the block begins, at this place from below.
+    /// Word of the stack at the start of the block, at this place from below.
     Held(usize),
     /// A number.
     Constant(BigUint),
@@ -46,7 +47,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// The terms that it is made of; one that is taken twice comes once.
+    /// Its operands; one that is read twice comes once.
     pub fn operands(&self) -> Vec<Id> {
         self.pair().map_or_else(Vec::new, |(a, b)| std::iter::once(a).chain(b).collect())
     }
@@ -62,7 +63,7 @@ impl Node {
         }
     }
 
-    /// Whether it is computed, and not read or pushed.
+    /// True if it is computed, rather than read or pushed.
     pub fn is_computed(&self) -> bool {
         !matches!(self, Node::Slot(_) | Node::Held(_) | Node::Constant(_) | Node::Modulus)
     }
@@ -71,11 +72,11 @@ impl Node {
 /// The words of a block.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
-    /// How each is made.
+    /// Definition of each word.
     pub nodes: Vec<Node>,
-    /// What slots hold after the block; each slot once.
+    /// Contents of slots after the block; each slot once.
     pub outputs: Vec<(Slot, Id)>,
-    /// What lies on the stack when the block begins, the lowest first.
+    /// Stack at the start of the block, lowest first.
     pub entry: Vec<Id>,
     /// The same when it ends.
     pub exit: Vec<Id>,
@@ -118,12 +119,12 @@ pub fn terms(
 pub struct KnownSigns {
     /// Those whose words are cheapest.
     best: HashMap<Named, Vec<bool>>,
-    /// Those that may save something, whatever bounds words on the stack have.
+    /// Candidates that may save gas, for any bounds of words on the stack.
     found: HashMap<Named, Vec<Vec<bool>>>,
 }
 
-/// The words of `ops`, after which the slots `kept` are read; slots from the first of `constants` on are these. `ends` are what lies on the stack before and
-/// after, if anything does.
+/// The words of `ops`, after which the slots `kept` are read; slots from the first of `constants` on are these. `ends`
+/// is the stack before and after, if it is not empty.
 pub fn terms_known(
     ops: &[SlotOp],
     kept: &BTreeSet<Slot>,
@@ -172,7 +173,7 @@ impl Sum {
 }
 
 impl Making<'_> {
-    /// The words of a block, where the results that are said are held as their negatives.
+    /// Words of a block, with the given results held as their negatives.
     fn of(block: &Block, field: &Field, is_negative: &[bool]) -> Terms {
         let mut making = Making {
             field,
@@ -222,7 +223,7 @@ impl Making<'_> {
         making.terms.without_unread()
     }
 
-    /// What lies on the stack when the block begins.
+    /// Defines the terms of the stack at the start of the block.
     fn begin(&mut self, block: &Block) {
         for (at, place) in block.ends.into_iter().flat_map(|ends| &ends.entry).enumerate() {
             let (node, most) = match place {
@@ -247,7 +248,7 @@ impl Making<'_> {
         }
     }
 
-    /// The same when it ends, given what operations wrote to slots.
+    /// The same at its end, given the values that operations wrote to slots.
     fn end(&mut self, block: &Block, written: impl Fn(Slot) -> Option<(Sum, bool)>) {
         for place in block.ends.into_iter().flat_map(|ends| &ends.exit) {
             let id = match place {
@@ -268,7 +269,7 @@ impl Making<'_> {
         }
     }
 
-    /// What a slot holds when the block begins, and whether that is the negative of its value.
+    /// Content of a slot at the start of the block, and true if that is the negative of its value.
     fn given(&mut self, block: &Block, slot: Slot) -> (Sum, bool) {
         match (block.constant(slot), block.held(slot)) {
             (Some(value), _) => (Sum { constant: value.clone(), ..Sum::default() }, false),
@@ -352,7 +353,7 @@ impl Making<'_> {
         self.most_with(sum, &self.multiple(sum))
     }
 
-    /// The same, if what is taken away is taken from so many times p.
+    /// The same, if the subtracted summands are subtracted from this multiple of p.
     fn most_with(&self, sum: &Sum, multiple: &BigUint) -> BigUint {
         let added: BigUint = sum.added.iter().map(|&id| &self.max[id]).sum();
         added + &sum.constant + multiple * &self.p
@@ -362,7 +363,7 @@ impl Making<'_> {
         self.most(sum) <= self.limit
     }
 
-    /// Two sums that fit, of what is in one.
+    /// Two sums that fit words and add up to one.
     fn halves(&self, sum: &Sum) -> Option<[Sum; 2]> {
         let mut parts: Vec<Sum> = sum.added.iter().map(|&id| Sum::of(id)).collect();
         let rest = Sum { added: vec![], ..sum.clone() };
@@ -459,7 +460,7 @@ impl Making<'_> {
         Sum::of(self.node(Node::MulMod(a.min(b), a.max(b))))
     }
 
-    /// Whether the product of two numbers below p is a word.
+    /// True if the product of two numbers below p fits a word.
     fn is_short(&self) -> bool {
         self.p.bits() <= 128
     }
@@ -547,7 +548,7 @@ impl Terms {
         self.nodes.iter().filter(|node| node.is_computed()).map(of).sum()
     }
 
-    /// Without terms that no output is made of.
+    /// Without terms that no output depends on.
     fn without_unread(self) -> Self {
         let mut read = vec![false; self.nodes.len()];
         self.outputs.iter().for_each(|&(_, id)| read[id] = true);

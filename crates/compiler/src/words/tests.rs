@@ -1,5 +1,6 @@
-//! Random blocks over long and short moduli, carried out instruction by instruction, and compared with their operations: a judge that knows
-//! no bounds, but looks at whether numbers keep to them. Blocks without a plan go through memory, operation by operation.
+//! Random blocks over long and short moduli, executed instruction by instruction, and compared with their operations: a
+//! test that does not know the bounds, but checks that numbers keep to them. Blocks without a plan go through memory,
+//! operation by operation.
 
 use super::backward::{Effort, Plans};
 use super::block::pieces;
@@ -17,7 +18,7 @@ use std::collections::BTreeSet;
 
 /// Slots in all, constants after them.
 const SLOTS: Slot = 48;
-/// Slots that a block may use for what has no room.
+/// Slots that a block may use for spills.
 const EXTRA: Slot = 64;
 
 struct Numbers(u64);
@@ -43,7 +44,7 @@ fn moduli() -> Vec<BigUint> {
     ]
 }
 
-/// A block of so many operations, with slots that are written again, and constants.
+/// A block of `count` operations, with slots that are written again, and constants.
 fn block(numbers: &mut Numbers, count: usize) -> Vec<SlotOp> {
     let read = |numbers: &mut Numbers| {
         let all = u64::from(SLOTS) + 3;
@@ -59,7 +60,7 @@ fn block(numbers: &mut Numbers, count: usize) -> Vec<SlotOp> {
     std::iter::repeat_with(|| numbers.below(u64::MAX)).take(count).map(|seed| op(&mut Numbers(seed | 1))).collect()
 }
 
-/// What a machine would do; every number is looked at. Returns what is left on the stack.
+/// Executes the instructions as a machine would, and checks every number. Returns the stack after them.
 fn carry_out(
     terms: &Terms,
     instructions: &[Instruction],
@@ -202,7 +203,7 @@ fn blocks_over_given_moduli_are_their_operations() {
     assert!(blocks > 350, "{blocks} of 400 blocks have a plan");
 }
 
-/// A block of any length is cut for plans; what a piece leaves in slots is what the next one finds.
+/// A block of any length is cut for plans: the slots after a piece are those before the next one.
 #[test]
 fn pieces_of_a_block_are_the_block() {
     let mut pieces_planned = 0;
@@ -234,7 +235,7 @@ fn pieces_of_a_block_are_the_block() {
     assert!(pieces_planned > 150, "{pieces_planned}");
 }
 
-/// What slots hold after the operations.
+/// Slots after the operations.
 fn after(
     ops: &[SlotOp],
     mut slots: HashMap<Slot, BigUint>,

@@ -1,9 +1,10 @@
 //! Analysed code: jump targets under the revision, and padding that makes every read of an immediate stay inside.
 //!
-//! revm's own analysis skips the immediates of PUSH only. Where the revision has immediates of its own, a JUMPDEST byte
+//! revm's own analysis skips the immediates of PUSH only. If the revision has immediates of its own, a JUMPDEST byte
 //! inside one must not be a target, a PUSH byte inside one must not hide a target after it, and an immediate cut off by
-//! the end of the code must be readable. Where the revision has subroutines, their entries are targets too. A code is analysed once in a transaction ([`transaction`]), and not again while the process keeps
-//! it ([`crate::batch::cache`]).
+//! the end of the code must be readable. If the revision has subroutines, their entries are targets too. A code is
+//! analysed once in a transaction ([`transaction`]), and not again while the process keeps it
+//! ([`crate::batch::cache`]).
 
 pub(crate) mod transaction;
 
@@ -40,18 +41,18 @@ const _: () = {
     }
 };
 
-/// The analysis of a revision. What it has analysed is shared by all of the process.
+/// Analysis of a revision, shared by the whole process.
 #[derive(Debug)]
 pub(crate) struct Analysis {
     pub revision: Revision,
     pub batching: Batching,
     needed: bool,
-    /// Whether codes may have blocks.
+    /// True if codes may have blocks.
     pub has_blocks: bool,
     pub cache: Arc<Cache>,
 }
 
-/// What a frame runs on.
+/// Code in the form in which a frame executes it.
 #[derive(Debug)]
 pub(crate) struct Executed {
     /// The code with the revision's own jump table; none if revm's own form is all there is to it.
@@ -82,8 +83,8 @@ impl Analysis {
         Bytecode::new_legacy(Bytes::copy_from_slice(code))
     }
 
-    /// What a frame of the code that revm has loaded runs on. `hash` is that of the code if it is known, and then the code is noted among those of
-    /// the transaction.
+    /// Form in which a frame executes the code that revm has loaded. `hash` is that of the code, if known; then the
+    /// code is added to those of the transaction.
     pub fn execute(&self, source: &Bytecode, hash: Option<B256>, codes: &mut TransactionCodes) -> Executed {
         if !self.needed && !self.has_blocks {
             return Executed { code: None, met: None };
@@ -117,7 +118,7 @@ impl Analysis {
         self.cache.blocks(&self.blocks_key(hash), source).filter(|_| self.has_blocks)
     }
 
-    /// A code as it is executed: with the bytes that revm holds, if what follows them is enough padding.
+    /// A code as it is executed: with revm's own bytes, if they have enough padding after them.
     pub fn analyse(&self, source: &Bytecode) -> Bytecode {
         let code = source.original_byte_slice();
         let mut targets = jumpdests(code, self.revision);
@@ -147,8 +148,8 @@ impl Analysis {
     }
 }
 
-/// Bytes after the end of a code that an execution may read: what its last instruction lacks, and an opcode, which is STOP. None where the
-/// last instruction is STOP itself, after which nothing is read.
+/// Bytes after the end of a code that an execution may read: the rest of its last instruction, and an opcode, which is
+/// STOP. None if the last instruction is STOP itself: nothing after it is read.
 fn padding_bytes(code: &[u8], targets: &Jumpdests) -> usize {
     // The opcodes of EIP-8024, some of which take a byte that jump analysis does not skip.
     let takes_byte =
@@ -159,7 +160,7 @@ fn padding_bytes(code: &[u8], targets: &Jumpdests) -> usize {
     targets.end - code.len() + 1 + usize::from(takes_byte(Some(targets.last)))
 }
 
-/// A copy of a code that is long enough whatever it ends with.
+/// A copy of a code that is long enough for any last instruction.
 fn padded(code: &[u8]) -> Bytes {
     let mut padded = Vec::with_capacity(code.len() + PADDING_BYTES);
     padded.extend_from_slice(code);
@@ -217,7 +218,7 @@ mod tests {
         }
     }
 
-    /// Whatever a code ends with, every instruction that execution can reach ends inside the bytes, with an opcode after it.
+    /// In any code, every instruction that execution can reach ends inside the bytes, with an opcode after it.
     #[test]
     fn no_instruction_reaches_beyond_the_padding() {
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(2);

@@ -1,5 +1,6 @@
-//! The codes that a transaction has met, each analysed once: a frame of a code that was met before costs a look into a table, however many
-//! codes there are. What a transaction may meet is bounded by its gas, as the first access of an account is priced for loading it.
+//! The codes that a transaction has met, each analysed once: a frame of a code that was met before costs a look into a
+//! table, however many codes there are. The number of codes of a transaction is bounded by its gas, as the first access
+//! of an account is priced for loading it.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -32,7 +33,7 @@ pub(crate) struct Met {
     pub hash: B256,
     /// Its blocks, once they have been looked for.
     pub blocks: Option<AnyBlocks>,
-    /// Whether it can have none.
+    /// True if it can have no blocks.
     pub is_plain: bool,
     /// Gas charged for its field instructions before it had blocks.
     pub earned: u64,
@@ -95,7 +96,7 @@ impl TransactionCodes {
     }
 }
 
-/// Where the bytes of a code lie.
+/// Address of the bytes of a code.
 fn address(code: &Bytecode) -> usize {
     code.bytecode_ptr().addr()
 }

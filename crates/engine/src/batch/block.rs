@@ -1,5 +1,6 @@
-//! A block: a run of field instructions, or a superblock of several runs joined by control flow that is decided at its entry. It is walked
-//! once. What was walked, the operations with their price, end and guards, is kept and is the only source of its plans and its trace.
+//! A block: a run of field instructions, or a superblock of several runs joined by control flow that is decided at its
+//! entry. It is walked once. The operations with their price, end and guards are kept, and are the only source of its
+//! plans and its trace.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32, Ordering};
@@ -19,7 +20,7 @@ use crate::prices::{Prices, WidthPrices};
 pub(crate) struct Block<L: Location> {
     /// Offset of its first opcode.
     pub start: usize,
-    /// Where it leads.
+    /// Path to its end.
     pub path: Path,
     pub work: Work,
     /// Instructions of several lanes: operation, lanes, how many.
@@ -32,13 +33,13 @@ pub(crate) struct Block<L: Location> {
     fp2: Priced,
     /// Products in Fp6.
     fp6: Priced,
-    /// The same of copies.
+    /// The same for copies.
     copies: Priced,
-    /// What must hold at its entry.
+    /// Conditions at its entry.
     pub needs: L::Needs,
-    /// What it does.
+    /// Its operations.
     pub operations: SlotBlock,
-    /// What it did when it was priced.
+    /// Digest of its operations when it was priced.
     pub priced: Digest,
     pub plans: Plans<L::Set>,
     /// None if the scalar kernels have nothing to gain.
@@ -61,7 +62,8 @@ pub(crate) struct Trace<L: Location> {
     _counted: Counted,
 }
 
-/// Instructions of one opcode, priced by their lanes: lanes, with how many instructions have so many.
+/// Instructions of one opcode, priced by their lanes: pairs of a number of lanes and the number of instructions with
+/// it.
 #[derive(Debug, Clone, Default)]
 struct Priced {
     opcode: u8,
@@ -77,7 +79,7 @@ impl Priced {
         }
     }
 
-    /// What they cost at a price for a lane, rounded up for each instruction.
+    /// Gas of these lanes at a price per lane, rounded up for each instruction.
     #[inline]
     fn cost(&self, prices: &Prices, width: Option<&WidthPrices>, of_lane: fn(&WidthPrices) -> u64) -> u64 {
         let base = prices.base[usize::from(self.opcode)];
@@ -123,7 +125,7 @@ impl<L: Location> Draft<L> {
         }
     }
 
-    /// Adds an instruction: to the price, and to what is done.
+    /// Adds an instruction to the price and to the operations.
     pub fn push(&mut self, layout: &L::Layout, instruction: Instruction) {
         let Instruction { operation, count, .. } = instruction;
         if let Some(sum) = instruction.sum {
@@ -183,7 +185,7 @@ impl<L: Location> Draft<L> {
         self.fp2.note(L::fp2(layout), lanes);
     }
 
-    /// Adds copies: to the price, and to what is done.
+    /// Adds copies to the price and to the operations.
     fn push_copies(&mut self, layout: &L::Layout, instruction: Instruction) {
         self.work.copy_instructions += 1;
         self.work.copy_lanes += u32::from(instruction.count);
@@ -255,7 +257,7 @@ impl<L: Location> Draft<L> {
 }
 
 impl<L: Location> Block<L> {
-    /// What all its instructions cost together; where their operands are pushed, those of the first one are there already.
+    /// Gas of all its instructions. If operands are pushed, those of the first instruction are already on the stack.
     #[inline]
     pub fn cost(&self, prices: &Prices, width: Option<&WidthPrices>, opcodes: PerOp<u8>) -> u64 {
         let base = |op| prices.base[usize::from(opcodes[op])] * u64::from(self.work.instructions[op]);
@@ -278,7 +280,7 @@ impl<L: Location> Block<L> {
         self.with_squares(width, fixed + FieldOp::ALL.map(lanes).iter().sum::<u64>() - rounded.sum::<u64>())
     }
 
-    /// What all costs once squares have their own price, where without it all costs `gas`.
+    /// Gas of the block with the price of squares, from its gas `gas` without.
     #[inline]
     fn with_squares(&self, width: &WidthPrices, gas: u64) -> u64 {
         self.squares.lanes.iter().fold(gas, |gas, &(lanes, instructions)| {
@@ -287,7 +289,7 @@ impl<L: Location> Block<L> {
         })
     }
 
-    /// What its sums cost.
+    /// Gas of its sums.
     #[inline]
     fn cost_of_sums(&self, prices: &Prices, width: Option<&WidthPrices>) -> u64 {
         let Some(first) = self.sum_opcode else { return 0 };
@@ -314,22 +316,22 @@ impl<L: Location> Block<L> {
         });
     }
 
-    /// Whether it does what it is priced for.
+    /// True if its operations are those that it was priced for.
     pub fn is_as_priced(&self) -> bool {
         self.operations.digest() == self.priced
     }
 
-    /// Notes what gas charged at its entries without anything to run pays for, in cycles; says how much in all.
+    /// Adds the cycles paid for by gas that was charged at entries without anything to run; returns the total.
     pub fn earn(&self, cycles: i64) -> i64 {
         self.earned.fetch_add(cycles, Ordering::Relaxed).saturating_add(cycles)
     }
 
-    /// Is not looked at for so many entries.
+    /// Skips checks for `entries` entries.
     pub fn skip(&self, entries: u32) {
         self.skipped.store(entries, Ordering::Relaxed);
     }
 
-    /// Whether it is time to look at what could become of it; else that is one entry less to wait for.
+    /// True if it is time to check whether the block can grow; else the waiting count decreases by one.
     #[inline]
     pub fn is_due(&self) -> bool {
         let skipped = self.skipped.load(Ordering::Relaxed);
@@ -339,7 +341,7 @@ impl<L: Location> Block<L> {
         skipped == 0
     }
 
-    /// A block like it, of which nothing has been made yet.
+    /// A copy of the block without plans and trace.
     pub fn afresh(&self, budget: &Budget) -> Self {
         let bytes = size_of::<Self>()
             + self.path.bytes()

@@ -1,9 +1,10 @@
-//! The blocks of one code: found from the places where execution meets field instructions, and grown as far as they pay for it.
+//! The blocks of one code: found from the places at which execution meets field instructions, and grown as far as gas
+//! pays for it.
 //!
-//! A place is the offset of the first instruction of a run. It has the block of that run alone, and superblocks that begin with it, by the
-//! words on the stack. Marks say of every offset what is known of it, so that asking costs little where every few instructions begin
-//! another block. Blocks are never taken away while a frame runs the code: what takes their place is added, and all of it goes when the
-//! code leaves the cache.
+//! A place is the offset of the first instruction of a run. It has the block of that run alone, and superblocks that
+//! begin with it, by the words on the stack. Each offset has a mark with its state, so that look-ups are cheap in code
+//! with many short blocks. Blocks are never removed while a frame runs the code: replacements are added, and all are
+//! freed when the code leaves the cache.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
@@ -26,7 +27,7 @@ use super::tuning::{
 };
 use super::walk::{Walk, Walked};
 
-/// What is known of an offset: nothing, that an instruction was met there, that no place is there, or the number of its place and one.
+/// Marks of an offset: unknown, an instruction met, no place, or the number of its place plus one.
 const UNKNOWN: u32 = 0;
 const MET: u32 = NO_PLACE - 1;
 const NO_PLACE: u32 = u32::MAX;
@@ -45,7 +46,7 @@ pub(crate) struct Blocks<L: Location> {
     pub layout: L::Layout,
     /// The opcodes of arithmetic.
     pub opcodes: PerOp<u8>,
-    /// Whether the revision has subroutines.
+    /// True if the revision has subroutines.
     has_subroutines: bool,
     marks: Box<[AtomicU32]>,
     places: boxcar::Vec<Place>,
@@ -55,7 +56,7 @@ pub(crate) struct Blocks<L: Location> {
     _counted: Counted,
 }
 
-/// Where blocks begin. Blocks are named by their number and one; 0 is none.
+/// Place: an offset where blocks begin. Blocks are stored as their number plus one; 0 is none.
 #[derive(Debug)]
 pub(crate) struct Place {
     pc: usize,
@@ -70,18 +71,18 @@ pub(crate) struct Place {
     turn: AtomicU8,
 }
 
-/// What runs at a place: a path, if its guards hold, and the run alone.
+/// Candidates at a place: a path, if its guards hold, and the run alone.
 pub(crate) struct Choices<'a, L: Location> {
     pub path: Option<&'a Block<L>>,
     pub run: &'a Block<L>,
 }
 
-/// What an instruction finds that could begin a block.
+/// State at an instruction that could begin a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Due {
-    /// Whether the transaction still runs plans.
+    /// True if the transaction still runs plans.
     pub plans_run: bool,
-    /// Whether growing costs nothing.
+    /// True if growth is free.
     pub is_free: bool,
     /// Cycles that the code's credit has not got yet.
     pub earned: i64,
@@ -92,19 +93,19 @@ pub(crate) struct Due {
 pub(crate) struct Entered {
     /// Cycles that the gas charged for all of it pays for.
     pub pays: i64,
-    /// Whether superblocks may run.
+    /// True if superblocks may run.
     pub joins: bool,
-    /// Whether growing costs nothing.
+    /// True if growth is free.
     pub is_free: bool,
 }
 
-/// How a place is met.
+/// Entry to a place.
 pub(crate) struct Entry<'a> {
     /// The stack, the top last.
     pub stack: &'a [U256],
-    /// Whether paths may be passed as one: not where jump targets are probed.
+    /// True if paths may be passed as one: false if jump targets are probed.
     pub joins: bool,
-    /// Whether growing costs nothing.
+    /// True if growth is free.
     pub is_free: bool,
 }
 
@@ -136,13 +137,13 @@ impl<L: Location> Blocks<L> {
         L::LAYOUT_CYCLES_PER_BYTE.saturating_mul(i64::try_from(code_bytes).unwrap_or(i64::MAX))
     }
 
-    /// Whether it takes as much as one code may.
+    /// True if it holds as much memory as one code may.
     pub fn is_full(&self) -> bool {
         self.budget.bytes() > CODE_BLOCK_BYTES_MAX
     }
 
-    /// Whether there is something to do where an instruction stands at `pc`: a plan if plans run, a trace, or a look at what could become
-    /// of the place. Else that is one entry less to wait for.
+    /// True if there is work at the instruction at `pc`: a plan, if plans run, a trace, or a check whether the place
+    /// can grow. Else the waiting count decreases by one.
     #[inline(always)]
     pub fn is_due(&self, pc: usize, facts: Due, is_beside_rows: impl FnOnce() -> bool) -> bool {
         let Due { plans_run, is_free, earned } = facts;
@@ -168,13 +169,13 @@ impl<L: Location> Blocks<L> {
         false
     }
 
-    /// Whether a place is known at `pc`.
+    /// True if a place is known at `pc`.
     #[inline(always)]
     pub fn begins(&self, pc: usize) -> bool {
         self.marks.get(pc).is_some_and(|mark| !matches!(mark.load(Ordering::Relaxed), UNKNOWN | MET | NO_PLACE))
     }
 
-    /// The place at `pc`, where an arithmetic instruction stands, with its run: walked now if nobody has been here before.
+    /// The place at `pc`, at an arithmetic instruction, with its run: walked now at the first visit.
     pub fn place(&self, pc: usize, is_free: bool) -> Option<&Place> {
         let mark = self.marks.get(pc)?;
         match mark.load(Ordering::Relaxed) {
@@ -201,7 +202,7 @@ impl<L: Location> Blocks<L> {
         claim(mark, number).then(|| self.places.get(place)).flatten()
     }
 
-    /// What runs at a place: a path is looked for from time to time where none begins with the words on the stack.
+    /// Candidates at a place. If no path begins with the words on the stack, one is searched for from time to time.
     #[inline]
     pub fn choices<'a>(&'a self, place: &Place, entry: &Entry<'_>) -> Option<Choices<'a, L>> {
         let run = self.block(&place.run)?;
@@ -231,8 +232,8 @@ impl<L: Location> Blocks<L> {
         }
     }
 
-    /// Makes what a block that found nothing better to run at its entry has paid for. `shape` is that of its modulus,
-    /// asked for only where a plan could be made. Says whether there may be a plan now.
+    /// Makes the plan or trace that a block has paid for by entries that found nothing better to run. `shape` is that
+    /// of its modulus, evaluated only if a plan could be made. True if there may be a plan now.
     pub fn grow(
         &self,
         place: &Place,
@@ -293,20 +294,20 @@ impl<L: Location> Blocks<L> {
         block.plans.has_any()
     }
 
-    /// Whether it is time to look at what could become of a block that was entered; else that is one entry less to wait for.
+    /// True if it is time to check whether an entered block can grow; else the waiting count decreases by one.
     #[inline]
     pub fn may_grow(&self, place: &Place, block: &Block<L>) -> bool {
         // Where nothing is ready, entries have been counted before.
         if self.is_ready(place) { block.is_due() } else { place.skipped.load(Ordering::Relaxed) == 0 }
     }
 
-    /// Whether a place has a plan or a trace.
+    /// True if a place has a plan or a trace.
     fn is_ready(&self, place: &Place) -> bool {
         let mark = self.marks.get(place.pc).map_or(UNKNOWN, |mark| mark.load(Ordering::Relaxed));
         mark & (PLANNED | TRACED) != 0
     }
 
-    /// What has become of them: of each block that is still in use.
+    /// State of each block that is still in use.
     pub fn explain(&self) -> Vec<BlockExplained> {
         let mut places: Vec<&Place> = self.places.iter().map(|(_, place)| place).collect();
         places.sort_by_key(|place| place.pc);
@@ -317,7 +318,7 @@ impl<L: Location> Blocks<L> {
         blocks.map(|block| self.explained(block)).collect()
     }
 
-    /// How many blocks, plans and traces there are, those that were replaced included: as long as it stays, nothing new has been learnt.
+    /// Number of blocks, plans and traces, replaced ones included: nothing new was learnt while it is constant.
     pub fn made(&self) -> usize {
         let of = |block: &Block<L>| block.plans.found().count() + usize::from(block.trace.get().is_some());
         self.blocks.iter().map(|(_, block)| 1 + of(block)).sum()
@@ -390,7 +391,7 @@ impl<L: Location> Blocks<L> {
         self.note(place, if block.plans.found().next().is_some() { PLANNED } else { 0 });
     }
 
-    /// Puts a block of which nothing has been made in place of one whose plans are all for other field contexts.
+    /// Replaces a block whose plans are all for other field contexts by a copy without plans.
     fn replace(&self, place: &Place, block: &Block<L>) {
         let number = self.add(Box::new(block.afresh(&self.budget)));
         for at in std::iter::once(&place.run).chain(&place.paths) {
@@ -413,7 +414,7 @@ impl<L: Location> Blocks<L> {
         self.batching.has_traces() && L::has_traces(&self.layout) && block.work.operation_count() >= min
     }
 
-    /// Operations of a block that gains from what this machine runs it as, at least.
+    /// Minimum number of operations of a block that gains on this machine.
     fn operations_min(&self) -> u32 {
         match self.batching {
             batching if batching.is_eager() => 1,
@@ -422,8 +423,8 @@ impl<L: Location> Blocks<L> {
         }
     }
 
-    /// Walks from the instruction at `pc` on, with the credit that there is. None if that is not enough: then what it took is gone, and the next
-    /// walk waits for twice as much.
+    /// Walks from the instruction at `pc` on, with the available credit. `None` if the credit does not suffice: then it
+    /// is spent, and the next walk waits for twice as much.
     fn walk(
         &self,
         pc: usize,
@@ -487,19 +488,19 @@ impl Place {
         }
     }
 
-    /// Is not looked at for so many entries.
+    /// Skips checks for `entries` entries.
     fn skip(&self, entries: u32) {
         self.skipped.store(entries, Ordering::Relaxed);
     }
 }
 
-/// Says what is known of an offset, unless a place is; whether it was said.
+/// Sets the mark of an offset, unless it has a place. True if it was set.
 fn claim(mark: &AtomicU32, known: u32) -> bool {
     let say = |mark: u32| matches!(mark, UNKNOWN | MET).then_some(known);
     mark.fetch_update(Ordering::Release, Ordering::Relaxed, say).is_ok()
 }
 
-/// What making the scalar trace of a block takes.
+/// Cycles for making the scalar trace of a block.
 fn trace_price<L: Location>(block: &Block<L>) -> i64 {
     TRACE_CYCLES_PER_OPERATION * i64::from(block.work.operation_count())
 }

@@ -1,5 +1,5 @@
-//! Bytes of everything that is made of codes: blocks, paths, plans and traces, capacities included. They count as long as they live, in the
-//! caches or in a frame that still runs them.
+//! Memory budget, in bytes of everything derived from codes: blocks, paths, plans and traces, capacities included. They
+//! count as long as they live, in the caches or in a frame that still runs them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,13 +25,13 @@ impl Budget {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes that are in use in what this is part of.
+    /// Bytes in use in the whole budget that this is part of.
     #[inline]
     pub fn whole_bytes(&self) -> usize {
         self.whole.as_ref().unwrap_or(&self.bytes).load(Ordering::Relaxed)
     }
 
-    /// Counts so many bytes for as long as what is returned lives.
+    /// Counts `bytes` bytes for the lifetime of the result.
     pub fn count(&self, bytes: usize) -> Counted {
         self.parts().for_each(|sum| _ = sum.fetch_add(bytes, Ordering::Relaxed));
         Counted { bytes, budget: self.clone() }

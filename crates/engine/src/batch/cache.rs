@@ -1,8 +1,8 @@
-//! What the process keeps of codes after the transaction that met them: jump targets of codes that ran lately, and blocks of codes whose
-//! field instructions have paid for them. Both are bounded in bytes; what ran longest ago leaves.
+//! Cache of the process, over transactions: jump targets of codes that ran lately, and blocks of codes whose field
+//! instructions have paid for them. Both are bounded in bytes; the least recently used leaves first.
 //!
-//! A code is found by hash and revision, blocks by batching too, and only by the same bytes. Nothing here depends on prices. Locks are held for
-//! looking up only: analysing, walking and planning happen outside of them.
+//! The key of a code is its hash and revision, for blocks also the batching; a hit requires equal bytes. Nothing here
+//! depends on prices. Locks are held for looking up only: analysing, walking and planning happen outside of them.
 
 use std::hash::Hash;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -19,10 +19,10 @@ use super::memory::Memory;
 use super::slots::Slots;
 use super::tuning::{BLOCK_BYTES_KEPT, CODE_BYTES_KEPT};
 
-/// What an entry takes beyond its code and its jump targets, about: so that many small codes count too.
+/// Approximate bytes of an entry beyond its code and its jump targets, so that many small codes count too.
 const ENTRY_BYTES: usize = 512;
 
-/// What the analysis of a code depends on besides its bytes.
+/// Inputs of the analysis of a code, besides its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CodeKey {
     /// The hash that the code was loaded under.
@@ -31,7 +31,7 @@ pub(crate) struct CodeKey {
     pub revision: Revision,
 }
 
-/// What blocks depend on besides the code's bytes.
+/// Inputs of blocks, besides the code's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct BlocksKey {
     /// The code.
@@ -47,7 +47,7 @@ pub(crate) enum AnyBlocks {
     Memory(Arc<Blocks<Memory>>),
 }
 
-/// What is kept.
+/// Contents of the cache.
 #[derive(Debug)]
 pub(crate) struct Cache {
     codes: Mutex<Kept<CodeKey, Bytecode>>,
@@ -103,7 +103,7 @@ impl Cache {
         is_of_use.then_some(found)
     }
 
-    /// Keeps blocks that have been paid for, unless another thread was faster; what is kept.
+    /// Keeps paid blocks, unless another thread was faster; returns the kept ones.
     pub fn keep_blocks(&self, key: BlocksKey, new: AnyBlocks) -> AnyBlocks {
         let mut blocks = lock(&self.blocks);
         if let Some(found) = blocks.get(&key).filter(|found| is_same(found.code(), new.code())) {
@@ -134,7 +134,7 @@ impl AnyBlocks {
         }
     }
 
-    /// Whether they take as much as those of one code may.
+    /// True if they hold as much memory as those of one code may.
     fn is_full(&self) -> bool {
         match self {
             Self::Slots(blocks) => blocks.is_full(),
@@ -174,7 +174,7 @@ impl<K: Hash + Eq, V> Kept<K, V> {
         }
     }
 
-    /// Takes out what was used longest ago, but never the last one.
+    /// Removes the least recently used entry, but never the last one.
     fn remove_oldest(&mut self) -> Option<V> {
         if self.values.len() < 2 {
             return None;
@@ -190,7 +190,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether two codes are the same bytes; known without a look if they are the same allocation, which is the usual case.
+/// True if two codes have equal bytes; no bytes are compared if they are the same allocation, the usual case.
 pub(crate) fn is_same(a: &Bytecode, b: &Bytecode) -> bool {
     let (a, b) = (a.original_byte_slice(), b.original_byte_slice());
     std::ptr::eq(a, b) || a == b

@@ -1,22 +1,23 @@
-//! What planning may take: gas charged in a code's blocks earns credit, and whatever is made of the code spends it.
+//! Limit of planning: gas charged in a code's blocks earns credit; walks, traces and plans of the code spend it.
 //!
-//! So the time that nobody sees in gas is bounded by gas, under every schedule and from the first execution on.
+//! So time that gas does not meter is bounded by gas, under every schedule and from the first execution on.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::tuning::{CREDIT_CYCLES_MAX, CYCLES_PER_GAS_MAX, CYCLES_PER_PRODUCT};
 
-/// The credit of one code, in cycles. Nothing is made on debt: how long a walk is cannot be known before, so it takes all that there is, and gives
-/// back what is left. One that runs out of credit is paid, and made again when there is twice as much.
+/// Credit of one code, in cycles. Work is never done on credit to be earned later: the length of a walk is not known
+/// before, so it takes all credit, and returns the rest. A walk that runs out of credit is paid, and made again when
+/// there is twice as much.
 #[derive(Debug, Default)]
 pub(crate) struct Credit {
     cycles: AtomicI64,
-    /// What there has to be more of for a walk.
+    /// Credit above which a walk is tried again.
     asked: AtomicI64,
 }
 
 impl Credit {
-    /// Earns what gas has paid for, by [`Rate::cycles`].
+    /// Adds cycles paid for by gas, by [`Rate::cycles`].
     pub fn earn(&self, earned: i64) {
         let add = |cycles: i64| Some(cycles.saturating_add(earned).min(CREDIT_CYCLES_MAX));
         // The closure never gives up, so this cannot fail.
@@ -29,7 +30,7 @@ impl Credit {
         self.cycles.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
     }
 
-    /// Whether there is enough for a walk, with what has been earned and not paid in.
+    /// True if the credit suffices for a walk, with the cycles earned and not paid in yet.
     #[inline(always)]
     pub fn allows_walk(&self, earned: i64) -> bool {
         self.cycles().saturating_add(earned) > self.asked.load(Ordering::Relaxed)
@@ -44,7 +45,7 @@ impl Credit {
         Some(self.cycles.swap(0, Ordering::Relaxed)).filter(|&cycles| cycles > 0)
     }
 
-    /// Gives back what a walk has left of what it took.
+    /// Returns the credit that a walk took and did not spend.
     pub fn end_walk(&self, taken: i64, spent: i64, has_run_out: bool) {
         // The longest walk there is can be paid for when there is as much as is kept.
         let asked = if has_run_out { taken.saturating_mul(2).min(CREDIT_CYCLES_MAX - 1) } else { 0 };
@@ -52,15 +53,15 @@ impl Credit {
         self.earn((taken - spent).max(0));
     }
 
-    /// What there is.
+    /// Credit, in cycles.
     #[inline(always)]
     pub fn cycles(&self) -> i64 {
         self.cycles.load(Ordering::Relaxed)
     }
 }
 
-/// What a gas pays for under a schedule: a product pays for half of the time that it takes by itself, whatever its price, and no gas for more
-/// than [`CYCLES_PER_GAS_MAX`].
+/// Cycles paid for by a gas under a schedule: a product pays for half of the time that it takes by itself, at any
+/// price, and a gas for at most [`CYCLES_PER_GAS_MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rate(i64);
 
@@ -77,7 +78,7 @@ impl Rate {
         i64::try_from(gas).unwrap_or(i64::MAX).saturating_mul(self.0)
     }
 
-    /// The least gas that pays for so many cycles.
+    /// Minimum gas that pays for `cycles` cycles.
     pub fn gas(self, cycles: i64) -> u64 {
         u64::try_from(cycles).map_or(0, |cycles| cycles.div_ceil(self.0.unsigned_abs()))
     }

@@ -1,4 +1,4 @@
-//! What the batch engine makes of a code, for people.
+//! Report on the blocks, traces and plans of a code, for people.
 
 use residue_isa::{FieldOp, PerOp};
 use std::ops::Range;

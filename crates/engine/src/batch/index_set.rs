@@ -45,7 +45,7 @@ impl<const WORDS: usize> IndexSet<WORDS> {
         self.0.iter().all(|word| *word == 0)
     }
 
-    /// Whether `other` has all that are here.
+    /// True if `other` contains this set.
     #[inline(always)]
     pub fn is_within(&self, other: &Self) -> bool {
         self.0.iter().zip(other.0).all(|(here, other)| here & !other == 0)
@@ -62,12 +62,12 @@ impl<const WORDS: usize> IndexSet<WORDS> {
         self.0.iter_mut().zip(other.0).for_each(|(here, other)| *here &= !other);
     }
 
-    /// How many there are.
+    /// Number of indices.
     pub fn count(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum() // At most 64 each.
     }
 
-    /// What is in both.
+    /// Intersection of both sets.
     pub fn intersection(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i] & other.0[i]))
     }

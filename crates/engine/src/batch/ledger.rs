@@ -1,4 +1,5 @@
-//! What plans gain and lose: which form values are better in, plan by plan, and when a transaction runs no more plans.
+//! Profit and loss of plans: the better form of values, plan by plan, and the point from which a transaction runs no
+//! more plans.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -10,15 +11,15 @@ use super::plan::RowPlan;
 use super::tuning::{ASKED_CYCLES, BALANCE_CYCLES_MAX, LOSS_CYCLES_MAX, MODULUS_CYCLES};
 use super::work::signed;
 
-/// Which of two forms the values of a field context are better in, decided plan by plan: one that gains less than its operands take to
-/// move is left out, until as much has been forgone as that takes.
+/// Choice between two forms of the values of a field context, plan by plan: a plan that gains less than moving its
+/// operands costs is skipped, until the gains forgone reach that cost.
 #[derive(Debug, Default)]
 pub(crate) struct Balance {
     forgone_cycles: i64,
 }
 
 impl Balance {
-    /// Whether to run a plan of whose operands so many are in rows already, and so many are missing there.
+    /// True if the plan should run, with `held` of its operands in rows and `missing` ones elsewhere.
     pub fn decide<S>(&mut self, plan: &RowPlan<S>, held: usize, missing: usize) -> bool {
         let move_cycles = |values: usize| signed(plan.plan.shape().move_cycles(values));
         let to_rows = move_cycles(missing);
@@ -33,9 +34,9 @@ impl Balance {
     }
 }
 
-/// What plans have gained in a transaction, with what moving values and new moduli have cost; its frames share it. A plan may lose against its instructions where its
-/// neighbours want values in rows; code in which such plans win nothing would be slowed down without paying for it, so they
-/// stop when losses have used up what was gained before, and a little more.
+/// Net gain of plans in a transaction: cycles gained, less those of moving values and of new moduli; its frames share
+/// it. A plan may lose against its instructions if its neighbours want values in rows. Code in which such plans never
+/// win would run slower at the same gas, so plans stop when losses exceed previous gains by a small margin.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ledger {
     /// One thread runs a transaction; atomic, so that an EVM may move to another.
@@ -43,13 +44,13 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Whether plans may run.
+    /// True if plans may run.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.balance_cycles.load(Ordering::Relaxed) > -LOSS_CYCLES_MAX
     }
 
-    /// Whether they run where blocks are batched in this way.
+    /// True if plans may run under this batching.
     #[inline]
     pub fn lets_plans_run(&self, batching: Batching) -> bool {
         batching.has_plans() && self.is_open()
@@ -93,7 +94,7 @@ mod tests {
     use super::*;
     use crate::batch::budget::Budget;
 
-    /// A plan of one product that is said to gain so much.
+    /// A plan of one product with this declared gain.
     fn plan(gain_cycles: i64) -> RowPlan<std::collections::BTreeSet<usize>> {
         let mut block = SlotBlock::new(3);
         block.push_lanes(FieldOp::Mul, [(0, 1, 2)]).unwrap();

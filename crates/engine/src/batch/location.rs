@@ -1,5 +1,6 @@
-//! Where the values of a block live: in the slots of a field context, or in EVM memory. How blocks are found and made is said by
-//! [`Location`], and how they run by [`super::runner::Runner`]; blocks, paths, plans and credit are the same.
+//! Location of the values of a block: in the slots of a field context, or in EVM memory. [`Location`] defines their
+//! discovery and construction, [`super::runner::Runner`] their execution; blocks, paths, plans and credit are the same
+//! for both.
 
 use std::fmt::Debug;
 
@@ -21,12 +22,12 @@ pub(crate) struct Instruction {
     pub x: (u16, u16),
     pub y: (u16, u16),
     pub count: u16,
-    /// Where it is a sum of products, which then has one lane by what is said above, its first product; or a product in Fp2, its first lane: then the first
-    /// coefficients are where the above says.
+    /// Set if it is a sum of products: then it has one lane by the fields above, its first product. Or a product in
+    /// Fp2: then it has the first lane, with the first coefficients at the places above.
     pub sum: Option<SumOp>,
-    /// Where it is a product in Fp6; the places above are its first ones then.
+    /// Set if it is a product in Fp6, with the places above as its first ones.
     pub fp6: Option<Fp6Op>,
-    /// Whether it copies its first operand; the second is the same then.
+    /// True if it copies its first operand; the second is equal to it.
     pub is_copy: bool,
     /// Bytes of it, operands and all, from where a block meets it.
     pub length: usize,
@@ -71,26 +72,26 @@ impl Instruction {
     }
 }
 
-/// How blocks are found, and what they are made of.
+/// Discovery and contents of blocks.
 pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
     /// Places, as a set.
     type Set: FromIterator<usize> + Debug + Send + Sync;
-    /// What is known of a code before any of its blocks is.
+    /// Data about a code, before any of its blocks is found.
     type Layout: Debug + Send + Sync;
-    /// What must hold at the entry of a block.
+    /// Conditions at the entry of a block.
     type Needs: Debug + Default + Clone + Send + Sync;
     /// The operations of a block as the scalar kernels run them.
     type Trace: Debug + Send + Sync;
 
     /// Cycles of [`Location::layout`] for each byte.
     const LAYOUT_CYCLES_PER_BYTE: i64;
-    /// Whether blocks go on over the control flow between runs.
+    /// True if blocks continue over the control flow between runs.
     const JOINS: bool;
 
-    /// What is known of a code; none if it can have no blocks.
+    /// Data about a code; `None` if it can have no blocks.
     fn layout(code: &[u8], revision: Revision, batching: Batching) -> Option<Self::Layout>;
 
-    /// Whether a block may begin at an offset, should an arithmetic instruction stand there.
+    /// True if a block may begin at `pc`, given an arithmetic instruction there.
     fn may_begin(layout: &Self::Layout, pc: usize) -> bool;
 
     /// Bytes that a layout has allocated.
@@ -100,14 +101,15 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
     /// operands, if there is one.
     fn instruction(layout: &Self::Layout, code: &[u8], pc: usize, is_first: bool) -> Option<Instruction>;
 
-    /// Adds what an instruction needs to what a block does; false, with nothing added, if it cannot be of the same block.
+    /// Adds the needs of an instruction to those of a block; false, with nothing added, if it cannot be in the same
+    /// block.
     fn admit(layout: &Self::Layout, needs: &mut Self::Needs, instruction: &Instruction, code: &[u8], pc: usize)
     -> bool;
 
-    /// Whether lanes of an instruction read what those before it have written.
+    /// True if lanes of an instruction read results of the lanes before.
     fn lanes_in_turn(layout: &Self::Layout) -> bool;
 
-    /// Whether squares have a price of their own.
+    /// True if squares have a price of their own.
     fn prices_squares(_layout: &Self::Layout) -> bool {
         false
     }
@@ -127,7 +129,7 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
     /// The opcode of copies, where there are any.
     fn copy(layout: &Self::Layout) -> Option<u8>;
 
-    /// Whether blocks of this layout can have scalar traces.
+    /// True if blocks of this layout can have scalar traces.
     fn has_traces(layout: &Self::Layout) -> bool;
 
     /// The scalar trace of operations; none if they have none.
@@ -139,11 +141,11 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
     /// Number of places that plans are made for, which are as many as the code has or the field context.
     fn place_count(layout: &Self::Layout, facts: &Facts) -> usize;
 
-    /// Whether a block may run, gas left aside.
+    /// True if a block may run, apart from gas.
     fn fits(needs: &Self::Needs, facts: &Facts) -> bool;
 }
 
-/// What a block finds at its entry.
+/// State at the entry of a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Facts {
     /// Slots of the field context.
@@ -154,6 +156,6 @@ pub(crate) struct Facts {
     pub memory_bytes: usize,
     /// Prices of the lanes, where they depend on the modulus.
     pub width: Option<WidthPrices>,
-    /// Whether the transaction still runs plans.
+    /// True if the transaction still runs plans.
     pub plans_run: bool,
 }

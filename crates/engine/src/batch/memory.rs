@@ -15,23 +15,23 @@ use super::tuning::PLACES_CYCLES_PER_BYTE;
 #[derive(Debug)]
 pub(crate) struct Memory;
 
-/// What a block does with memory.
+/// Memory accesses of a block.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MemoryNeeds {
-    /// Whether there is an instruction.
+    /// True if there is an instruction.
     has_modulus: bool,
     /// Byte offset of the modulus that all instructions share.
     pub modulus: usize,
     /// Bytes of memory that its instructions reach.
     pub reach: usize,
-    /// Whether r_inv matters.
+    /// True if r_inv is read.
     pub multiplies: bool,
     /// The places it names, and those it writes.
     pub names: PlaceSet,
     pub writes: PlaceSet,
 }
 
-/// Where the instruction begins whose opcode or push stands at `pc`.
+/// Instruction with its opcode or push at `pc`.
 fn found_at(places: &MemoryPlaces, code: &[u8], pc: usize, is_first: bool) -> Option<Found> {
     let start = if is_first { pc.checked_sub(places.form.push_bytes())? } else { pc };
     let found = places.form.instruction(code, start)?;

@@ -18,16 +18,16 @@ pub(crate) type PlaceSet = IndexSet<16>;
 const BUCKET_BYTES: usize = 64;
 const BUCKETS_MAX: usize = 1 << 12;
 
-/// How a revision whose blocks are found writes its instructions.
+/// Encoding of instructions in a revision of EVM384 with blocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
     revision: Revision,
     pub order: ByteOrder,
     /// The push that stands before the opcode; none if the operands stand after it.
     pub push: Option<u8>,
-    /// Where the modulus is, if no operand names it.
+    /// Offset of the modulus, if no operand names it.
     implied: Option<u32>,
-    /// Whether memory grows to what an instruction reaches; otherwise it must be longer.
+    /// True if memory grows to the reach of an instruction; otherwise it must be longer already.
     grows: bool,
     interface: &'static Evm384,
 }
@@ -65,7 +65,7 @@ impl Form {
         Some(Found { start: pc, length, operation, out, x, y, modulus })
     }
 
-    /// Whether instructions halt for the modulus at a byte offset, which memory holds.
+    /// True if instructions halt for the modulus at a byte offset, which must lie within memory.
     #[inline(always)]
     pub fn refuses(&self, memory: &[u8], modulus: usize) -> bool {
         self.interface.refuses(memory, modulus)
@@ -86,7 +86,7 @@ impl Form {
 /// An instruction with its place in the code.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Found {
-    /// Where it begins, its push included.
+    /// Offset of its start, its push included.
     pub start: usize,
     pub length: usize,
     pub operation: FieldOp,
@@ -98,7 +98,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Where its opcode stands.
+    /// Offset of its opcode.
     pub fn opcode_at(&self, form: &Form) -> usize {
         self.start + form.push_bytes()
     }
@@ -167,7 +167,7 @@ impl MemoryPlaces {
         &self.offsets
     }
 
-    /// Whether an opcode of arithmetic on places stands at `pc`, after the push of its operands if there is one.
+    /// True if an opcode of arithmetic on places stands at `pc`, after the push of its operands if there is one.
     pub fn has_opcode_at(&self, pc: usize) -> bool {
         self.opcodes.get(pc / 64).is_some_and(|word| word >> (pc % 64) & 1 == 1)
     }
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(places("ADDMOD384 0x238 0x1d1 0x400 0x200"), [0x238, 0x400]);
     }
 
-    /// How each revision writes two instructions, with the higher of their places where each operand may stand.
+    /// Encodings of two instructions in each revision, with the higher of their places at each operand.
     const FORMS: [(Revision, ByteOrder, usize, usize, &str, u32); 6] = [
         (Revision::Evm384V6, ByteOrder::Little, 4, 5, "48 96 144", 48),
         (Revision::Evm384V7, ByteOrder::Little, 17, 18, "48 96 144 960", 1),

@@ -1,7 +1,7 @@
 //! Values of EVM384 that are in row form: a frame's memory holds what it held when they were taken or last written back.
 //!
-//! Plans leave their results in rows. Whatever else reads memory has the places that it reads written back before, and whatever
-//! writes to memory has them forgotten, so that nobody can tell.
+//! Plans leave their results in rows. Places in rows are written back before other readers of memory, and dropped
+//! before other writers, so that the difference cannot be observed.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,11 +30,11 @@ pub(crate) struct MemoryRows {
     /// The places whose value is in their row, and those of them whose value in memory is older.
     holds: PlaceSet,
     is_newer: PlaceSet,
-    /// Where a block runs whose places are settled: nothing in this part of the code needs to ask.
+    /// Code range of a block with checked places: no check is needed while it runs.
     pub settled: Range<usize>,
     /// Ranges that were asked for since a plan ran.
     asked: u32,
-    /// What plans have gained in the transaction.
+    /// Net gain of plans in the transaction.
     ledger: Ledger,
 }
 
@@ -83,7 +83,7 @@ impl MemoryRows {
         }
     }
 
-    /// Whether there is nothing to write back or to forget.
+    /// True if there is nothing to write back or to forget.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.holds.is_empty()
@@ -139,8 +139,8 @@ impl MemoryRows {
         true
     }
 
-    /// Writes back what is read in a range, and forgets what is there if it will be written to; all of it where that takes less time than being
-    /// asked again and again.
+    /// Writes rows in a range back before a read, and also drops them before a write; all rows, if that takes less time
+    /// than repeated checks.
     #[inline(never)]
     pub fn settle_range(&mut self, map: &MemoryPlaces, memory: &mut [u8], range: &Range<usize>, is_written: bool) {
         self.asked += 1;
@@ -158,7 +158,7 @@ impl MemoryRows {
         }
     }
 
-    /// Writes back what a block names, and forgets what it writes; its instructions then run one by one.
+    /// Writes back the places that a block names, and drops those that it writes; its instructions then run one by one.
     pub fn settle_block(&mut self, map: &MemoryPlaces, needs: &MemoryNeeds, code: Range<usize>, memory: &mut [u8]) {
         self.write_back(map, memory, &needs.names);
         self.holds.remove_all(&needs.writes);

@@ -1,9 +1,10 @@
 //! The batch engine: blocks of field instructions that run as one. `docs/engine.md` has the terms, the invariants and the life of a block.
 //!
-//! A [`block::Block`] is walked once ([`walk`], [`path`]) and kept with its code ([`blocks`]), which pays for it in gas ([`credit`]); it runs ([`run`],
-//! [`runner`]) as a plan of eight lanes ([`plan`]) or as a list of scalar steps ([`scalar_trace`]), on slots ([`slots`], [`slot_file`]) or on values in
-//! EVM memory ([`memory`], [`memory_places`], [`memory_rows`]). [`ledger`] decides whether plans gain, [`budget`] counts what they take, [`cache`] says
-//! what is kept, and [`tuning`] has every number.
+//! A [`block::Block`] is walked once ([`walk`], [`path`]) and kept with its code ([`blocks`]), which pays for it in gas
+//! ([`credit`]); it runs ([`run`], [`runner`]) as a plan of eight lanes ([`plan`]) or as a list of scalar steps
+//! ([`scalar_trace`]), on slots ([`slots`], [`slot_file`]) or on values in EVM memory ([`memory`], [`memory_places`],
+//! [`memory_rows`]). [`ledger`] measures the gain of plans, [`budget`] their memory, [`cache`] keeps blocks over
+//! transactions, and [`tuning`] has every constant.
 
 pub(crate) mod block;
 pub(crate) mod blocks;
@@ -36,21 +37,21 @@ use residue_lanes::Kernel;
 pub enum Batching {
     /// Never: every instruction by itself.
     Off,
-    /// Where it is faster and paid for: as plans on machines with AVX-512 IFMA, else as scalar traces.
+    /// Blocks run if that is faster and paid for: as plans on machines with AVX-512 IFMA, else as scalar traces.
     Warm,
-    /// As plans from the first entry, whatever it costs and on any machine. For tests.
+    /// As plans from the first entry, at any cost and on any machine. For tests.
     Always,
     /// As scalar traces from the first entry. For tests.
     Traces,
 }
 
 impl Batching {
-    /// Whether there are blocks.
+    /// True if there are blocks.
     pub(crate) fn has_blocks(self) -> bool {
         self != Self::Off
     }
 
-    /// Whether blocks have plans on this machine.
+    /// True if blocks have plans on this machine.
     pub(crate) fn has_plans(self) -> bool {
         match self {
             Self::Off | Self::Traces => false,
@@ -59,18 +60,19 @@ impl Batching {
         }
     }
 
-    /// Whether blocks have scalar traces.
+    /// True if blocks have scalar traces.
     pub(crate) fn has_traces(self) -> bool {
         matches!(self, Self::Warm | Self::Traces)
     }
 
-    /// Whether blocks run from their first entry on.
+    /// True if blocks run from their first entry on.
     pub(crate) fn is_eager(self) -> bool {
         matches!(self, Self::Always | Self::Traces)
     }
 }
 
-/// Whether the engine finds blocks in code of a revision: values have to lie where every instruction names them in the code.
+/// True if the engine finds blocks in code of a revision: every instruction must name the places of its values in the
+/// code.
 pub fn has_blocks(revision: Revision) -> bool {
     revision.slot_rules().is_some() || memory_places::Form::of(revision).is_some()
 }

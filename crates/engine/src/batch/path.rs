@@ -1,8 +1,8 @@
-//! Paths: where a block leads through the code, and the words of the stack that it needs to be the way of an execution.
+//! Paths: the course of a block through the code, and the stack words that an execution needs to follow it.
 
 use revm::primitives::U256;
 
-/// Where a path leads, and what it takes beside its field instructions.
+/// Path from the start of a block to its end, with its cost beside field instructions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Path {
     /// Offset after its last instruction.
@@ -19,11 +19,11 @@ pub(crate) struct Path {
     /// Runs of field instructions.
     pub runs: usize,
     pub guards: Box<[Guard]>,
-    /// How many of which opcodes of the EVM's, which all forks have, and of those of subroutines.
+    /// Counts of passed opcodes: of the EVM's, those in all forks, and those of subroutines.
     pub passed: Box<[(u8, u32)]>,
 }
 
-/// What the stack must hold at the start of a path.
+/// Condition on the stack at the start of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Guard {
     /// 0 is the top.
@@ -33,13 +33,13 @@ pub(crate) struct Guard {
 }
 
 impl Path {
-    /// What the instructions beside the field's cost, by the prices of opcodes.
+    /// Gas of its instructions beside the field's, by the base prices of opcodes.
     #[inline]
     pub fn cost(&self, base: &[u64; 256]) -> u64 {
         self.passed.iter().map(|&(opcode, count)| base[usize::from(opcode)] * u64::from(count)).sum()
     }
 
-    /// Whether it is the path from this stack on.
+    /// True if all guards hold on this stack.
     #[inline]
     pub fn begins_with(&self, stack: &[U256]) -> bool {
         self.guards.iter().all(|guard| word_at(stack, guard.depth) == guard.word)
@@ -54,7 +54,7 @@ impl Path {
     }
 }
 
-/// The word of a stack at a depth, if it has so many and the word is short.
+/// The stack word at a depth, if the stack is that deep and the word is short.
 #[inline]
 pub(crate) fn word_at(stack: &[U256], depth: usize) -> Option<u32> {
     let at = stack.len().checked_sub(depth + 1)?;

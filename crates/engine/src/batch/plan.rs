@@ -1,4 +1,5 @@
-//! The plans of a block: for which number of slots and shape of the modulus, whether they pay, and that they are the block's.
+//! Plans of a block, by number of slots and shape of the modulus; plans that do not pay, and plans of other operations,
+//! are rejected.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +13,7 @@ use super::tuning::{
 };
 use super::work::{Work, signed};
 
-/// A plan with what it reads and writes as sets.
+/// A plan with its reads and writes as sets.
 #[derive(Debug)]
 pub(crate) struct RowPlan<S> {
     /// The plan.
@@ -34,27 +35,27 @@ impl<S: FromIterator<usize>> RowPlan<S> {
 }
 
 impl<S> RowPlan<S> {
-    /// What it gains against its instructions one by one, in cycles; less than nothing where it is there to save moves.
+    /// Gain against its instructions one by one, in cycles; negative for a plan that only saves moves.
     #[inline(always)]
     pub fn gain_cycles(&self) -> i64 {
         self.gain_cycles
     }
 
-    /// Whether it is faster than its instructions where nothing has to move.
+    /// True if it is faster than its instructions when no value has to move.
     #[inline(always)]
     pub fn gains(&self) -> bool {
         self.gain_cycles >= 0
     }
 }
 
-/// What a plan is for: it depends on nothing else.
+/// Key of a plan: all that a plan of a block depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PlanKey {
     /// Slots of the field context, or places of the code.
     pub slot_count: u16,
     /// The layout of the rows.
     pub shape: Shape,
-    /// Limbs of 64 bits of a value: what it gains depends on them.
+    /// Limbs of 64 bits of a value: the gain depends on them.
     pub width_limbs: usize,
 }
 
@@ -62,7 +63,7 @@ pub(crate) struct PlanKey {
 #[derive(Debug)]
 pub(crate) struct Plans<S> {
     made: [OnceLock<Planned<S>>; PLANS_MAX],
-    /// Whether a thread is planning: others do not wait for it.
+    /// True if a thread is planning: others do not wait for it.
     is_busy: AtomicBool,
 }
 
@@ -73,7 +74,7 @@ struct Planned<S> {
     plan: Option<Box<RowPlan<S>>>,
 }
 
-/// What is known of a plan.
+/// State of a plan.
 pub(crate) enum Known<'a, S> {
     /// It is there.
     Plan(&'a RowPlan<S>),
@@ -81,7 +82,7 @@ pub(crate) enum Known<'a, S> {
     Plain,
     /// Nothing yet.
     Nothing,
-    /// Nothing, and there is no room to keep what could be known.
+    /// None, and no room to keep one.
     Full,
 }
 
@@ -92,7 +93,7 @@ impl<S> Default for Plans<S> {
 }
 
 impl<S> Plans<S> {
-    /// What is known of the plan for a key.
+    /// State of the plan for a key.
     #[inline]
     pub fn get(&self, key: PlanKey) -> Known<'_, S> {
         for cell in &self.made {
@@ -107,7 +108,7 @@ impl<S> Plans<S> {
         Known::Full
     }
 
-    /// Whether any has been made, with whatever outcome.
+    /// True if any planning has finished, with or without a plan.
     pub fn has_any(&self) -> bool {
         self.made[0].get().is_some()
     }
@@ -118,27 +119,27 @@ impl<S> Plans<S> {
     }
 }
 
-/// What planning a block takes.
+/// Cycles of planning a block.
 pub(crate) fn price(work: &Work) -> i64 {
     PLAN_CYCLES + PLAN_CYCLES_PER_OPERATION * i64::from(work.operation_count())
 }
 
-/// What planning goes by beside the block.
+/// Inputs of planning, beside the block.
 pub(crate) struct Order<'a> {
     pub key: PlanKey,
     pub work: &'a Work,
-    /// Whether the block has a scalar trace, which the plan is compared with.
+    /// True if the block has a scalar trace, to compare the plan with.
     pub has_trace: bool,
-    /// Whether a plan is wanted at any price.
+    /// True if a plan is wanted at any price.
     pub always: bool,
-    /// What the operations of the block were when it was priced.
+    /// Digest of the block's operations when it was priced.
     pub priced: Digest,
     pub budget: &'a Budget,
 }
 
 impl<S: FromIterator<usize>> Plans<S> {
-    /// Plans a block, unless another thread is about to; what is then known is found by [`Plans::get`]. A plan of other operations than
-    /// those that were priced is refused.
+    /// Plans a block, unless another thread is doing so; [`Plans::get`] has the result. A plan of operations other than
+    /// the priced ones is rejected.
     pub fn make(&self, operations: &SlotBlock, order: &Order<'_>) {
         if self.is_busy.swap(true, Ordering::Acquire) {
             return;
@@ -253,7 +254,8 @@ mod tests {
         assert_eq!(gain_cycles[1] - gain_cycles[0], one_by_one[1] - one_by_one[0]);
     }
 
-    /// Sums that, with products, take so many cycles as a trace on six limbs: 128, 23 for each sum and 130 for each product.
+    /// Sums that, with products, take `cycles` cycles as a trace on six limbs: 128, 23 for each sum and 130 for each
+    /// product.
     fn work_of(cycles: u64) -> Work {
         let mut sums = (0u32..130).filter(|sums| cycles >= 128 + 23 * u64::from(*sums));
         let sums = sums.find(|sums| (cycles - 128 - 23 * u64::from(*sums)).is_multiple_of(130)).unwrap();

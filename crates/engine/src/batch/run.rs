@@ -1,7 +1,8 @@
-//! The entry of a block: what may run there as one, whether gas covers it, and how it runs.
+//! Entry of a block: the choice of what runs, the check of its gas, and its execution.
 //!
-//! A block runs as one only where none of its instructions could halt: gas covers all of them, their places exist, and the stack and the return
-//! stack have room for what is pushed on the way. So halts, gas, memory and output are those of the instructions one by one.
+//! A block runs as one only if none of its instructions can halt: gas covers all of them, their places exist, and the
+//! stack and the return stack have room for all pushes on the way. So halts, gas, memory and output are those of the
+//! instructions one by one.
 
 use std::sync::Arc;
 
@@ -166,7 +167,7 @@ fn leave<L: Runner>(
     interpreter.bytecode.relative_jump(block.path.end as isize - interpreter.bytecode.pc() as isize);
 }
 
-/// The blocks of a place with what they cost, where they may run.
+/// The blocks of a place with their costs, if they may run.
 struct Costs<'a, L: Runner> {
     of: [Option<(&'a Block<L>, u64)>; 2],
 }

@@ -1,4 +1,5 @@
-//! How the blocks of a location run: what they find in the machine at their entry, and what their plans and traces do to it.
+//! Execution of the blocks of a location: the state at their entry, and the effect of their plans and traces on the
+//! machine.
 
 mod memory;
 mod slots;
@@ -24,7 +25,7 @@ pub(crate) trait Runner: Location {
     /// The blocks of the running frame.
     fn of(state: &mut FieldState) -> &mut Option<Arc<Blocks<Self>>>;
 
-    /// What blocks that begin with `first` find at their entry; none if nothing may run as one here.
+    /// State at the entry of blocks that begin with `first`; `None` if nothing may run as one here.
     fn enter(
         machine: &mut FieldMachine,
         interpreter: &mut Interpreter<EthInterpreter>,

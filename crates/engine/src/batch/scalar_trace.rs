@@ -1,8 +1,8 @@
-//! Scalar traces: the operations of a block as a list of steps on limbs, for blocks whose values wait for one another. What each
-//! instruction asks by itself, a block asks once, at its entry.
+//! Scalar traces: the operations of a block as a list of steps on limbs, for blocks whose values wait for one another.
+//! Checks of each instruction are done once for the block, at its entry.
 //!
-//! Squarings that each square the result of the one before are one step if nothing else reads what lies between, which is
-//! overwritten before the block ends: a block that is entered does not halt on the way.
+//! Squarings that each square the result of the one before are one step if nothing else reads the results between,
+//! which are overwritten before the block ends: an entered block does not halt on the way.
 
 use residue_lanes::{FieldOp, Fp6Op, Op, SlotBlock, SumOp};
 use residue_modular::{ShortStrided, SlotLanes, SlotStep, Strided};
@@ -21,7 +21,7 @@ pub(crate) struct ScalarTrace {
     pub writes: SlotSet,
 }
 
-/// What one kernel makes of several operations.
+/// Several operations that one kernel executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fused {
     /// A sum of products, or a product in Fp2.
@@ -105,7 +105,7 @@ impl ScalarTrace {
     }
 }
 
-/// A step, or what is between steps.
+/// A step, or an operation between steps.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Plain(SlotStep),
@@ -132,7 +132,7 @@ impl Step {
     }
 }
 
-/// Whether a later lane reads what an earlier one has written.
+/// True if a later lane reads a result of an earlier one.
 fn reads_after_writes<'a>(lanes: impl Iterator<Item = &'a Op>) -> bool {
     let mut written = SlotSet::default();
     let mut reads_written = false;

@@ -17,7 +17,7 @@ use super::scalar_trace::{Fused, ScalarTrace};
 pub(crate) struct SlotFile {
     limbs: FieldContext,
     shape: Option<Shape>,
-    /// What plans have gained in the transaction.
+    /// Net gain of plans in the transaction.
     ledger: Ledger,
     balance: Balance,
     /// Made when the first plan runs.
@@ -113,12 +113,12 @@ impl SlotFile {
         self.limbs.element_bytes()
     }
 
-    /// Whether the modulus is odd.
+    /// True if the modulus is odd.
     pub fn is_odd(&self) -> bool {
         self.limbs.modulus().is_odd()
     }
 
-    /// Whether a plan has run, so that values may be in rows.
+    /// True if a plan has run, so that values may be in rows.
     pub fn has_rows(&self) -> bool {
         self.rows.is_some()
     }
@@ -128,7 +128,7 @@ impl SlotFile {
         self.shape.filter(|_| self.ledger.is_open())
     }
 
-    /// Whether elements are whole limbs, as rows read and write them.
+    /// True if elements are whole limbs, the form that rows read and write.
     fn is_padded(&self) -> bool {
         self.limbs.element_bytes().is_multiple_of(LIMB_BYTES)
     }
@@ -203,7 +203,7 @@ impl SlotFile {
         self.limbs.mul_fp6(operands);
     }
 
-    /// Whether a slot is zero, in whatever form it is.
+    /// True if a slot is zero, in either form.
     pub fn is_zero(&mut self, slot: usize) -> bool {
         if let Some(form) = &mut self.rows {
             form.give_back(&mut self.limbs, std::iter::once(slot));
@@ -211,13 +211,13 @@ impl SlotFile {
         self.limbs.slot(slot).iter().all(|&limb| limb == 0)
     }
 
-    /// As [`FieldContext::equal`], of slots in whatever form.
+    /// As [`FieldContext::equal`], for slots in any form.
     pub fn equal(&mut self, x: usize, y: usize) -> bool {
         self.bring_back([x, y]);
         self.limbs.equal(x, y)
     }
 
-    /// As [`FieldContext::less`], of slots in whatever form.
+    /// As [`FieldContext::less`], for slots in any form.
     pub fn less(&mut self, x: usize, y: usize) -> bool {
         self.bring_back([x, y]);
         self.limbs.less(x, y)
@@ -250,7 +250,7 @@ impl SlotFile {
         }
     }
 
-    /// As [`FieldContext::put`], of slots in whatever form.
+    /// As [`FieldContext::put`], for slots in any form.
     pub fn put(&mut self, first_slot: usize, count: usize, index: usize) {
         if let Some(form) = &mut self.rows
             && !form.holds.is_empty()
@@ -302,7 +302,7 @@ impl SlotFile {
         }
     }
 
-    /// Whether to run a plan here, where its operands lie as they do.
+    /// True if a plan should run here, given the present forms of its operands.
     pub fn wants(&mut self, plan: &RowPlan<SlotSet>) -> bool {
         let Some(form) = &self.rows else { return self.balance.decide(plan, 0, plan.reads.count()) };
         if plan.gains() && plan.reads.is_within(&form.holds) {

@@ -14,7 +14,7 @@ use super::tuning::MARK_CYCLES_PER_BYTE;
 #[derive(Debug)]
 pub(crate) struct Slots;
 
-/// What blocks go by in a revision with slots.
+/// Layout of blocks in a revision with slots.
 #[derive(Debug)]
 pub(crate) struct SlotLayout {
     revision: Revision,
@@ -28,7 +28,7 @@ pub(crate) struct SlotLayout {
     fp6: Option<u8>,
     /// The opcode of copies.
     copy: Option<u8>,
-    /// Whether slots may hold values that are not reduced, where the modulus is a power of two.
+    /// True if slots may hold values that are not reduced, for moduli that are powers of two.
     pub store_reduces: bool,
 }
 
@@ -152,8 +152,8 @@ fn sum_of(sum: &SumOfProducts, length: usize) -> Instruction {
     Instruction { operation: FieldOp::Mul, out, x, y, count: 1, sum: Some(op), fp6: None, is_copy: false, length }
 }
 
-/// Products in Fp2 as an instruction; none if it halts for its operands, or if a lane reads what one before it has written: there is no order then in which lanes
-/// may follow each other.
+/// Products in Fp2 as an instruction; `None` if it halts for its operands, or if a lane reads a result of an earlier
+/// one: then no order of the lanes is right.
 fn fp2_of(products: &Fp2Products, length: usize) -> Option<Instruction> {
     let Fp2Products { out, x, y, count } = *products;
     if count == 0 || out.stride == 0 || usize::from(products.last()) >= SLOTS_MAX {

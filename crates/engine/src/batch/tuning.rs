@@ -1,29 +1,32 @@
-//! Every constant of the batch engine that measurements chose, and the bounds that follow from them. What each part may take is said
-//! here and nowhere else; `docs/engine.md` says what the bounds add up to.
+//! Constants of the batch engine that were chosen by measurement, and the bounds that follow from them. They limit the
+//! time of each part; `docs/engine.md` adds them up.
 //!
-//! Cycles are those of one core at about 3.5 GHz. Where no other place is named they come from
+//! Cycles are those of one core at about 3.5 GHz. Unless noted otherwise they come from
 //! `records/amd-epyc-zen4-2c/2026-11-23-lanes.csv` and `2026-11-23-attack.csv`.
 
-/// Cycles of planning, walking and analysing that a gas charged in a code's blocks pays for, at most: about seven nanoseconds, less than
-/// what honest code takes for a gas when it runs one instruction at a time for the first time.
+/// Maximum cycles of planning, walking and analysing that a gas charged in a code's blocks pays for: about seven
+/// nanoseconds, less than honest code takes for a gas when it runs one instruction at a time for the first time.
 pub(crate) const CYCLES_PER_GAS_MAX: i64 = 24;
-/// The same of a product of 384 bits: half of what it takes by itself. Where products are dear a gas pays for less, as it buys less.
+/// The same for a product of 384 bits: half of its own time. If products are dear, a gas pays for less, as it buys
+/// less.
 pub(crate) const CYCLES_PER_PRODUCT: i64 = 72;
 /// Limbs of that product.
 pub(crate) const PAYING_LIMBS: usize = 6;
-/// A block is made something of when it has earned so much of its price itself: one part of as many. What its code has earned pays for the rest.
+/// Inverse of the share of its price that a block must have earned itself before it is planned or traced. The code's
+/// credit pays for the rest.
 pub(crate) const OWN_SHARE: i64 = 4;
-/// Credit of a code beyond this is forgotten: a little more than planning the longest block takes. A transaction may spend what others have saved,
-/// so this is also what one can take beyond its own gas: three tenths of a millisecond.
+/// Maximum credit of a code: a little more than planning the longest block takes. A transaction may spend the credit of
+/// others, so this is also what one can take beyond its own gas: three tenths of a millisecond.
 pub(crate) const CREDIT_CYCLES_MAX: i64 = 1 << 20;
 
-/// Executions after which a code has made of its blocks about all that it will, where each takes the same ways: what comes later is warm.
+/// Executions after which most plans and traces of a code are made, if each takes the same path: later executions are
+/// warm.
 pub const EXECUTIONS_TO_WARM: usize = 64;
 
 /// Cycles of analysing a byte of code: room for a mark, or decoding it where places of values in memory are wanted.
 pub(crate) const MARK_CYCLES_PER_BYTE: i64 = 1;
 pub(crate) const PLACES_CYCLES_PER_BYTE: i64 = 8;
-/// Cycles of walking: of making a block of what was walked, of an operation, and of a run of them with the control flow before it.
+/// Cycles of walking: for making a block, for an operation, and for a run with the control flow before it.
 pub(crate) const WALK_CYCLES: i64 = 1536;
 pub(crate) const WALK_CYCLES_PER_OPERATION: i64 = 64;
 pub(crate) const WALK_CYCLES_PER_RUN: i64 = 768;
@@ -33,7 +36,7 @@ pub(crate) const TRACE_CYCLES_PER_OPERATION: i64 = 48;
 pub(crate) const PLAN_CYCLES: i64 = 1 << 14;
 pub(crate) const PLAN_CYCLES_PER_OPERATION: i64 = 400;
 
-/// A block is cut after this many operations, which bounds what one walk and one plan take.
+/// Maximum number of operations of a block, which bounds the cost of one walk and of one plan.
 pub(crate) const OPERATIONS_MAX: u32 = 2048;
 /// A superblock is cut after this many runs, for the same.
 pub(crate) const RUNS_MAX: usize = 512;
@@ -51,7 +54,7 @@ pub(crate) const PLANS_MAX: usize = 2;
 pub(crate) const TEMPORARY_ROWS_PER_SLOT: usize = 4;
 pub(crate) const TEMPORARY_ROWS: usize = 192;
 
-/// Entries of a place between two looks at what could become of it, at most: while it earns, and once all that can be known is known.
+/// Maximum number of entries of a place between two checks for growth: while it earns, and once its state is final.
 pub(crate) const SKIPPED_EARNING_MAX: u32 = 64;
 pub(crate) const SKIPPED_PLAIN: u32 = 4096;
 /// Entries before a place is walked for words that no superblock of it begins with, and the most of them: each walk doubles them.
@@ -94,13 +97,13 @@ pub(crate) const ASKED_CYCLES: i64 = 60;
 pub(crate) const ASKED_MAX: u32 = 64;
 /// Values that move together.
 pub(crate) const MOVED_TOGETHER: usize = 8;
-/// Cycles of running a plan besides the plan's own: finding it, comparing what it reads with what is in rows.
+/// Cycles of running a plan besides the plan's own: finding it, and comparing its reads with the slots in rows.
 pub(crate) const PLAN_ENTRY_CYCLES: i64 = 256;
 /// Cycles of making the rows of a modulus that was not met lately.
 pub(crate) const MODULUS_CYCLES: i64 = 1 << 14;
 
-/// Losses beyond all gains after which a transaction runs no more plans: seventy microseconds, and sixteen new moduli. What a contract
-/// does with many inputs before its loops begin may lose a quarter of that.
+/// Losses beyond all gains after which a transaction runs no more plans: seventy microseconds, and sixteen new moduli.
+/// The prologue of a contract with many inputs may lose a quarter of that.
 pub(crate) const LOSS_CYCLES_MAX: i64 = 1 << 18;
 /// Gains beyond this are forgotten, so that no code can save up for a long time of losses.
 pub(crate) const BALANCE_CYCLES_MAX: i64 = 1 << 20;
@@ -116,7 +119,7 @@ pub(crate) const BLOCK_BYTES_KEPT: usize = BLOCK_BYTES_MAX / 4 * 3;
 pub(crate) const ROW_BYTES_MAX: usize = 8 << 20;
 /// Bytes of the codes whose jump targets are kept after the transaction that met them.
 pub(crate) const CODE_BYTES_KEPT: usize = 32 << 20;
-/// Bytes that the codes of one transaction take beside what revm holds of them: jump targets, and copies of those that end within an
+/// Bytes of the codes of one transaction beside revm's: jump targets, and copies of those that end within an
 /// instruction. It has room for the targets of 20,000 contracts of 24 KiB, more than 60 million gas can load.
 pub(crate) const TRANSACTION_BYTES_MAX: usize = 64 << 20;
 

@@ -1,6 +1,7 @@
-//! Walks: from a field instruction on, over the control flow that is decided before the first instruction runs: jump targets that are
-//! passed, and jumps to constants pushed on the way, so calls of functions with their returns, or to words copied from the stack. Where the
-//! revision has subroutines, calls of constants and the returns from these too; what was on the return stack before stays there.
+//! Walks: from a field instruction on, over the control flow that is decided before the first instruction runs: jump
+//! targets that are passed, and jumps to constants pushed on the way, so calls of functions with their returns, or to
+//! words copied from the stack. If the revision has subroutines, calls of constants and the returns from these too;
+//! earlier entries of the return stack stay there.
 //!
 //! Every decision that depends on a word of the stack is a guard, whether the walk went on after it or ended there: the path is that
 //! of every execution that finds the same words, and of no other. A path ends after a field instruction. It does not go through one place twice
@@ -27,9 +28,9 @@ use super::tuning::{
 pub(crate) struct Walk<'a, L: Location> {
     pub code: &'a [u8],
     pub layout: &'a L::Layout,
-    /// Where jumps may lead; none if the path is to end before the first instruction that is not of the field.
+    /// Valid jump targets; `None` if the path must end before the first instruction that is not of the field.
     pub targets: Option<&'a JumpTable>,
-    /// Whether the revision has subroutines.
+    /// True if the revision has subroutines.
     pub has_subroutines: bool,
     /// The stack at its start, the top last.
     pub stack: &'a [U256],
@@ -40,7 +41,7 @@ pub(crate) struct Walk<'a, L: Location> {
     pub cycles_max: i64,
 }
 
-/// What a walk has found, and what it took.
+/// Result of a walk, and its cycles.
 #[derive(Debug)]
 pub(crate) struct Walked<L: Location> {
     /// None if there is no field instruction, or it ran out of cycles.
@@ -50,7 +51,7 @@ pub(crate) struct Walked<L: Location> {
     pub has_run_out: bool,
 }
 
-/// How the reading of a run ends.
+/// End of reading a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Read {
     Whole,
@@ -60,7 +61,7 @@ enum Read {
     OutOfCycles,
 }
 
-/// Where a walk is.
+/// Position and state of a walk.
 #[derive(Debug, Clone, Copy)]
 struct At {
     pc: usize,
@@ -72,7 +73,7 @@ struct At {
     returns: [u32; RETURNS_WALKED_MAX],
     return_count: usize,
     return_count_max: usize,
-    /// How many of which opcodes have been passed, by [`passed_index`].
+    /// Counts of passed opcodes, by [`passed_index`].
     passed: [u32; PASSED_OPCODES],
 }
 
@@ -154,7 +155,7 @@ impl At {
         &self.returns[..self.return_count]
     }
 
-    /// What tells the words pushed, and where it returns to, apart from others: where they are taken for the same, a path ends early.
+    /// Digest of the pushed words and of the return stack. On a collision a path ends early.
     fn digest(&self) -> u64 {
         let mix =
             |digest: u64, &word: &u32| (digest ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
@@ -220,7 +221,7 @@ impl<L: Location> Walk<'_, L> {
         Walked { block, cycles, has_run_out: false }
     }
 
-    /// Reads the run of field instructions that begins where the walk is, and goes after it. `cycles` is what the walk has taken.
+    /// Reads the run of field instructions at the walk's position, and advances past it. `cycles` is the walk's total.
     fn run(
         &self,
         at: &mut At,
@@ -331,7 +332,7 @@ impl<L: Location> Walk<'_, L> {
 /// Products of a product in Fp6.
 const FP6_PRODUCTS: u32 = 36;
 
-/// Whether most products of a run wait for each other.
+/// True if most products of a run depend on each other.
 fn is_dependent(run: &[(usize, Instruction)]) -> bool {
     let products = run.iter().filter(|(_, instruction)| instruction.operation == FieldOp::Mul);
     let of = |instruction: &Instruction| match &instruction.sum {

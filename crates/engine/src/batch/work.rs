@@ -1,4 +1,4 @@
-//! What a block executes when its instructions run one by one, and about how long that takes.
+//! Instructions of a block run one by one, and their estimated time.
 
 use super::tuning::{
     DISPATCH_CYCLES, PRODUCT_CYCLES, STEP_CYCLES, SUM_CYCLES, SUM_PERCENT, SUM_PERCENT_PER_PRODUCT, TRACE_ENTRY_CYCLES,
@@ -45,7 +45,7 @@ impl Work {
             + self.copy_lanes
     }
 
-    /// What it takes without a plan, about, on values of so many limbs: as a scalar trace, or by instructions.
+    /// Estimated cycles without a plan, on values of `limbs` limbs: as a scalar trace, or by instructions.
     pub fn scalar_cycles(&self, limbs: usize, has_trace: bool) -> u64 {
         // Wider values, which have no rows by themselves, take no less than the widest here.
         let at = limbs.clamp(1, PRODUCT_CYCLES.len()) - 1;

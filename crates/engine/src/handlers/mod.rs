@@ -1,5 +1,5 @@
-//! Handlers of the field instructions, one file a family, and what they share: operands, gas, operation, as the
-//! specification says it. Everything else is revm's.
+//! Handlers of the field instructions, one file a family, with shared code: operands, gas, operation, in the order of
+//! the specification. All other handlers are revm's.
 
 pub(crate) mod evm384;
 pub(crate) mod mont_slots;

@@ -140,7 +140,7 @@ fn arithmetic<const GETH: bool, const OPCODE: u8, H: FieldHost>(
     Ok(())
 }
 
-/// What needs the active context and memory at once; the caller knows that there is a context.
+/// Runs `work` on the active context and memory. Without a context it does nothing; callers check that there is one.
 #[inline(always)]
 fn with_context<H: FieldHost>(frame: &mut Frame<'_, H>, work: impl FnOnce(&mut FieldContext, &mut [u8])) {
     if let Some((context, _)) = frame.host.chain_mut().frame.active() {

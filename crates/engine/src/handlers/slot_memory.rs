@@ -43,7 +43,7 @@ enum Length {
     At(Position),
 }
 
-/// Which memory an opcode reaches; none if it does not grow memory.
+/// Memory range of an opcode; `None` if it does not grow memory.
 const fn reach(opcode: u8) -> Option<Reach> {
     use Length::{At, Bytes};
     let (pops, ranges): (usize, &[(Position, Length)]) = match opcode {
@@ -65,12 +65,12 @@ const fn reach(opcode: u8) -> Option<Reach> {
 /// An opcode of the EVM that grows memory, with the handler that charges for slots too.
 pub type Wrapped<H> = (u8, Instruction<EthInterpreter, H>);
 
-/// What happens in front of revm's handler of an opcode that reaches memory.
+/// Step before revm's handler of an opcode that reaches memory.
 pub(crate) trait Before {
-    /// Whether anything does.
+    /// True if the step is needed.
     fn is_due<H: FieldHost>(frame: &Frame<'_, H>) -> bool;
 
-    /// What does; a halt ends the frame instead.
+    /// The step; a halt ends the frame instead.
     fn before<const OPCODE: u8, H: FieldHost>(frame: &mut Frame<'_, H>) -> Handled;
 }
 
@@ -89,7 +89,7 @@ impl Before for SlotShare {
     }
 }
 
-/// Every opcode of the EVM that reaches memory, each with revm's handler after what `B` does.
+/// Every opcode of the EVM that reaches memory, each with revm's handler after the step of `B`.
 pub fn wrapped<B: Before, H: FieldHost>() -> [Wrapped<H>; 22] {
     macro_rules! wrap {
         ($($opcode:ident: $revms:expr;)*) => {
@@ -165,7 +165,7 @@ pub(super) fn ranges<const OPCODE: u8>(interpreter: &Interpreter) -> impl Iterat
     found.into_iter()
 }
 
-/// What growth costs more with `slot_words` than without.
+/// Charges the gas of growth with `slot_words` beyond that without.
 fn charge_growth<H: FieldHost>(frame: &mut Frame<'_, H>, slot_words: u64, old_words: u64, new_words: u64) -> Handled {
     let growth =
         |slot_words: u64| memory_cost(new_words + slot_words).saturating_sub(memory_cost(old_words + slot_words));
@@ -187,7 +187,7 @@ pub(super) fn grow<H: FieldHost>(frame: &mut Frame<'_, H>, offset: usize, bytes:
     frame.interpreter.resize_memory(frame.host.gas_params(), offset, bytes)
 }
 
-/// Whether revm's handler halts for a reason of its own before it looks at memory.
+/// True if revm's handler halts for a reason of its own before it looks at memory.
 fn halts_before_growth<const OPCODE: u8>(interpreter: &Interpreter, initcode_bytes_max: usize) -> bool {
     let stack = interpreter.stack.data();
     let at = |position| saturated(&stack[stack.len() - 1 - position]);

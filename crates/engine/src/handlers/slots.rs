@@ -1,4 +1,4 @@
-//! The revisions with slots: field contexts, loads and stores, arithmetic. What differs between them is in their
+//! The revisions with slots: field contexts, loads and stores, arithmetic. Their differences are in their
 //! [`SlotRules`], which are constants here, so that each revision's handlers are compiled for it alone.
 //!
 //! Source: the revisions' files in the instruction set. The order of checks is unknown opcode, truncated immediate, stack,
@@ -28,7 +28,7 @@ use crate::halt::Halt;
 use crate::machine::words;
 use crate::prices::memory_cost;
 
-/// Where a modulus or stored values stand: in memory, or in the code that runs.
+/// Source of a modulus or of stored values: memory, or the running code.
 const IN_MEMORY: bool = false;
 const IN_CODE: bool = true;
 
@@ -426,7 +426,7 @@ pub(super) fn check_complete<H: FieldHost>(frame: &mut Frame<'_, H>) -> Handled 
     if code.pc() <= code.len() { Ok(()) } else { Err(super::halt(frame, Halt::InvalidInstruction)) }
 }
 
-/// Whether `count` lanes are slots that exist. For a count of 0: whether index less stride is one, as evmone computes it.
+/// True if `count` lanes are existing slots. For a count of 0, as in evmone: true if the slot index − stride exists.
 #[inline(always)]
 fn is_inside<R: Rules>(lanes: &Lanes, count: u8, slot_count: usize) -> bool {
     if R::RULES.lanes_in_turn && count == 0 {
@@ -450,9 +450,9 @@ pub(super) fn halt_of_arithmetic<H: FieldHost>(frame: &mut Frame<'_, H>, base: u
     }
 }
 
-/// What a load or store moves and costs.
+/// Slots, bytes and cost of a load or store.
 struct Transfer {
-    /// Which field context.
+    /// Index of the field context.
     context: usize,
     first_slot: usize,
     /// In memory, or in code.
@@ -460,7 +460,7 @@ struct Transfer {
     cost: u64,
 }
 
-/// The id on top of the stack, where a load or a store names its context; `words` is what it takes in all.
+/// The id on top of the stack, if loads and stores name their context; `words` is the number of operands in all.
 #[inline(always)]
 fn context_id<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, words: usize) -> Result<U256, InstructionResult> {
     if !R::RULES.transfer_names_context {
@@ -473,8 +473,8 @@ fn context_id<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>, words: usize) ->
     Ok(id)
 }
 
-/// Charges the base price and checks the operands of a load or store, of values of so many bytes where the instruction says that. None if
-/// the count is 0: then there is nothing to do or to charge.
+/// Charges the base price and checks the operands of a load or store. `None` if the count is 0: then there is nothing
+/// to do or to charge.
 fn transfer<R: Rules, H: FieldHost>(
     frame: &mut Frame<'_, H>,
     (opcode, value_bytes): (u8, Option<usize>),

@@ -84,7 +84,7 @@ fn refuse_entry<H: FieldHost>(frame: &mut Frame<'_, H>) -> Handled {
     }
 }
 
-/// Whether an offset is a target of the kind that this label makes.
+/// True if an offset is a target under this label opcode.
 #[inline(always)]
 fn is_target<H: FieldHost>(frame: &mut Frame<'_, H>, at: usize, label: u8) -> bool {
     let bytecode = &mut frame.interpreter.bytecode;

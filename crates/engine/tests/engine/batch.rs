@@ -62,7 +62,7 @@ fn arithmetic(random: &mut impl Rng) -> String {
     format!("{mnemonic} {out} {x} {y} x{count}\n")
 }
 
-/// A loop of eight turns: blocks, loads, stores of what was loaded, now and then a call that has field state of its own.
+/// A loop of eight turns: blocks, loads, stores of loaded values, now and then a call that has field state of its own.
 fn program(random: &mut impl Rng, callee: Option<u8>) -> String {
     let modulus = modulus(random);
     let element_bytes = modulus.len().div_ceil(8) * 8;

@@ -1,5 +1,5 @@
-//! EVM384 in blocks is EVM384: values that change form between memory and rows, whatever else touches memory in between, operands and
-//! moduli that Montgomery arithmetic does not know, gas that ends inside a block.
+//! EVM384 in blocks gives the results of EVM384: values that move between memory and rows, any other accesses to memory
+//! in between, operands and moduli outside the range of Montgomery arithmetic, gas that ends inside a block.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -106,7 +106,7 @@ fn push_memory(text: &mut String, random: &mut impl Rng, revision: Revision) {
     }
 }
 
-/// What else touches memory: ranges that begin and end anywhere.
+/// Other accesses to memory: ranges that begin and end anywhere.
 fn other(random: &mut impl Rng, callee: Option<u8>) -> String {
     let mut at = || random.random_range(FIRST_PLACE..FIRST_PLACE + PLACE_STRIDE * PLACES - 100);
     let (a, b) = (at(), at());
@@ -134,7 +134,7 @@ fn other(random: &mut impl Rng, callee: Option<u8>) -> String {
     }
 }
 
-/// A loop of eight turns: blocks, and between them whatever touches memory.
+/// A loop of eight turns: blocks, and any accesses to memory between them.
 fn program(random: &mut impl Rng, revision: Revision, callee: Option<u8>) -> String {
     let mut text = String::new();
     push_memory(&mut text, random, revision);
@@ -260,7 +260,7 @@ fn callees_find_and_leave_memory_as_it_is() {
     }
 }
 
-/// Engines of all threads share what they analyse and plan.
+/// Engines of all threads share analyses and plans.
 #[test]
 fn threads_share_plans_and_agree() {
     let programs: Vec<_> = (0..12)

@@ -1,10 +1,11 @@
-//! What is made of a code is paid for by gas charged in it: after any number of runs, under every schedule.
+//! Work on a code is paid for by gas charged in it: after any number of runs, under every schedule.
 
 use residue_engine::{Batching, BlockExplained, Engine, EngineConfig};
 use residue_isa::assembly::assemble_text;
 use residue_isa::{FieldOp, GasSchedule, Revision};
 
-/// Cycles that a product and a gas pay for, and what walking and planning take by run and by operation: as `docs/engine.md` says.
+/// Cycles paid for by a product and by a gas, and costs of walking and planning by run and by operation: as in
+/// `docs/engine.md`.
 const CYCLES_PER_PRODUCT: u64 = 72;
 const CYCLES_PER_GAS_MAX: u64 = 24;
 const WALK_CYCLES: u64 = 1536;
@@ -50,8 +51,8 @@ fn dead_sums(sums: usize, rounds: usize) -> String {
     format!("{SLOTS}PUSH {rounds}\ntop:\n{body}PUSH 1 SWAP1 SUB DUP1 PUSH @top JUMPI STOP\n")
 }
 
-/// One code of many: after some entries for a cheap way out, its head leads through functions that call each other twice, each call with other
-/// words to return to, so that what a walk would go through doubles with each of them.
+/// One code of many: after some entries for a cheap way out, its head leads through functions that call each other
+/// twice, each call with other return addresses, so that the length of a walk doubles with each of them.
 fn calls_that_double(exits: usize, functions: usize) -> String {
     let mut text = SLOTS.to_owned();
     for entry in 0..=exits {
@@ -68,7 +69,7 @@ fn calls_that_double(exits: usize, functions: usize) -> String {
     text
 }
 
-/// What has been made of a code, in cycles.
+/// Cycles of all work on a code.
 fn made_cycles(blocks: &[BlockExplained]) -> u64 {
     let cycles = |block: &BlockExplained| {
         let operations: u64 = block.operations.0.iter().map(|&count| u64::from(count)).sum();
@@ -81,7 +82,7 @@ fn made_cycles(blocks: &[BlockExplained]) -> u64 {
     blocks.iter().map(cycles).sum()
 }
 
-/// What a gas pays for under a schedule.
+/// Cycles paid for by a gas under a schedule.
 fn cycles_per_gas(schedule: &GasSchedule) -> u64 {
     (CYCLES_PER_PRODUCT / schedule.instruction(FieldOp::Mul, 6, 1).whole()).clamp(1, CYCLES_PER_GAS_MAX)
 }
@@ -111,7 +112,7 @@ fn planning_is_paid_for_by_gas_under_every_schedule() {
     assert_eq!(has_planned > 0, plans_run());
 }
 
-/// Debts of one code would die with it: each of many codes, called once, pays for what is made of it.
+/// Each of many codes, called once, pays for the work on it: a debt would be lost with its code.
 #[test]
 fn every_code_pays_for_itself() {
     let config = EngineConfig::default_for(Revision::Eip6690_2024);
@@ -134,7 +135,7 @@ fn every_code_pays_for_itself() {
     assert!(has_walked);
 }
 
-/// Whether this machine runs plans: products that do not wait for each other have one then.
+/// True if this machine runs plans: independent products have one then.
 fn plans_run() -> bool {
     let engine = Engine::unshared(EngineConfig::default_for(Revision::Eip6690_2024)).unwrap();
     let code = code(&format!("{SLOTS}{}STOP", "MULMODX 0:1 64:1 64:1 x64\n".repeat(4)));

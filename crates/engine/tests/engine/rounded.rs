@@ -1,5 +1,5 @@
-//! Instructions of several lanes, lanes that go in turn among them, under schedules that round each instruction up among others: a block
-//! computes and costs what its instructions do one by one.
+//! Instructions of several lanes, including lanes executed in turn, under schedules that round each instruction up and
+//! others: a block computes and costs the same as its instructions one by one.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -65,7 +65,7 @@ fn growing(start: u64, len: u64) -> Vec<(u8, Code)> {
     cases.into_iter().map(|(opcode, operands)| (opcode, push(Code::new(), &operands).op(opcode))).collect()
 }
 
-/// Outcomes of an opcode after the same beginning: without slots, and with so many.
+/// Outcomes of an opcode after the same beginning: without slots, and with `slots`.
 fn outcomes(engine: &Engine, code: &Code, slots: u64) -> [Outcome; 2] {
     [0, slots].map(|slots| engine.run_code(&begin(slots).bytes(&code.0).0, &[], GAS))
 }
@@ -118,7 +118,8 @@ fn creation_with_long_initcode_pays_for_slots_where_it_is_allowed() {
     }
 }
 
-/// What halts for a reason of its own does so whether or not there are slots, whose share nobody could pay.
+/// Instructions that halt for a reason of their own do so with slots and without, even if no gas could pay for the
+/// slots' share.
 #[test]
 fn what_no_gas_reaches_halts_alike_with_slots_and_without() {
     for fork in Fork::ALL {

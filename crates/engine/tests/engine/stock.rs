@@ -1,4 +1,4 @@
-//! Where no field opcode is used, everything is as in an unmodified revm: result, gas, logs, state.
+//! Code without field opcodes runs as on an unmodified revm: result, gas, logs, state.
 //!
 //! A schedule may reprice the EVM's own opcodes (`[evm]`), and some are a revision's default; these tests leave that out.
 

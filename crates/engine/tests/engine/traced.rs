@@ -1,4 +1,4 @@
-//! Traced and untraced execution are the same execution, for anything that can be executed.
+//! Traced and untraced execution are the same execution, for all code.
 
 use crate::code::random::random_code;
 use crate::code::{Code, eip6690, engine, evm384, modulus_101};

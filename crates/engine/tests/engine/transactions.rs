@@ -1,4 +1,4 @@
-//! Transactions through revm's own traits: what another project sees of the engine.
+//! Transactions through revm's own traits: the engine as another project sees it.
 
 use crate::code::{Code, modulus_101};
 use residue_engine::revm::context::result::{ExecutionResult, HaltReason};

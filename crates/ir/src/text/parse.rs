@@ -1,4 +1,4 @@
-//! Text to program. The result is as the text says; [`crate::verify()`] says whether it is well formed.
+//! Text to program. [`crate::verify()`] checks the result.
 
 use super::places::{FunctionPlaces, Places};
 use super::spelling::{Spelt, parse_effect};
@@ -13,7 +13,7 @@ use crate::program::{
 };
 use ruint::aliases::U256;
 
-/// Reads what [`super::print()`] writes.
+/// Parses the output of [`super::print()`].
 pub fn parse(text: &str) -> Result<Program, ParseError> {
     Ok(parse_with_places(text)?.0)
 }
@@ -35,7 +35,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// What the context asks for.
+    /// Reads a `T` at the current position.
     fn read<T: Spelt>(&mut self) -> Parsed<T> {
         T::read(&mut self.tokens)
     }

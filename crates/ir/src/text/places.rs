@@ -1,4 +1,4 @@
-//! Where the parts of a program stand in its text, for those who say what is wrong with it.
+//! Positions of the parts of a program in its text, for error messages.
 
 use crate::names::SubprogramId;
 use crate::verify::{Place, VerifyError};

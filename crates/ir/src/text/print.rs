@@ -41,7 +41,7 @@ impl Printer {
         self.unit(program);
     }
 
-    /// What a program and each subprogram have of their own.
+    /// Prints the parts of a program or subprogram that are not shared.
     fn unit(&mut self, program: &Program) {
         for (number, constant) in program.constants.iter().enumerate() {
             self.line(&format!("constant c{number} = {constant:#x}"));

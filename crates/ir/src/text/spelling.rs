@@ -1,5 +1,5 @@
-//! How the parts of a statement are spelt: each prints itself and reads itself back. Effects follow from their table
-//! ([`crate::effect`]).
+//! Spelling of the parts of a statement: each prints and parses itself. The spelling of effects follows from their
+//! table ([`crate::effect`]).
 
 use super::tokens::{Parsed, Tokens};
 use crate::effect::{Effect, with_effects};
@@ -9,7 +9,7 @@ use crate::program::{ArrayId, ConstantId, Operand, SubprogramId, TableId, Value,
 
 /// A part of a statement in the text form.
 pub(super) trait Spelt: Sized {
-    /// What [`Spelt::read`] reads.
+    /// Text of the value, as accepted by [`Spelt::read`].
     fn spell(&self) -> String;
 
     /// Takes the part from the text.
@@ -22,7 +22,7 @@ macro_rules! spell {
         $effect:ident = $name:literal { $($($keyword:literal)? $field:ident : $type:ty),* }
             -> { $($result:ident : $defined:ty)? }
     )*) => {
-        /// The line of an effect: its name, its arguments, and what it defines after an arrow.
+        /// The line of an effect: its name, its arguments, and its definitions after an arrow.
         pub(super) fn spell_effect(effect: &Effect) -> String {
             let mut words = vec![effect.name().to_owned()];
             match effect {

@@ -14,9 +14,9 @@ pub struct ParseError {
     pub line: usize,
     /// Bytes of the text that are wrong; empty at its end.
     pub span: Range<usize>,
-    /// What would have been right.
+    /// Expected text.
     pub expected: String,
-    /// What is there.
+    /// Text found instead.
     pub found: String,
 }
 
@@ -29,7 +29,7 @@ struct Token<'a> {
     text: &'a str,
 }
 
-/// The tokens of a text, of which those before `next` have been taken.
+/// Tokens of a text; those before `next` have been taken.
 pub(super) struct Tokens<'a> {
     all: Vec<Token<'a>>,
     pub(super) next: usize,
@@ -41,7 +41,7 @@ impl<'a> Tokens<'a> {
         Self { all: tokens(text), next: 0 }
     }
 
-    /// How many there are.
+    /// Number of tokens.
     pub(super) fn count(&self) -> usize {
         self.all.len()
     }
@@ -118,13 +118,13 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// The number of decimal digits, of which one is there at least; too large ones are all 2⁶⁴ − 1.
+/// Value of decimal digits, at least one; 2⁶⁴ − 1 if too large.
 pub(super) fn decimal(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
-/// The hexadecimal digits after 0x, of which one is there at least; `_` may stand between them.
+/// Hexadecimal digits after 0x, at least one; `_` may stand between them.
 pub(super) fn hexadecimal_digits(text: &str) -> Option<&str> {
     let digits = text.strip_prefix("0x")?;
     let is_number = digits.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'_');
@@ -135,7 +135,7 @@ pub(super) fn hexadecimal_digits(text: &str) -> Option<&str> {
 /// Characters of a token that a message repeats.
 const FOUND_CHARS_MAX: usize = 80;
 
-/// A text of at most so many characters and one: two thirds of them from its begin and one from its end, if it is longer.
+/// Text of at most `chars_max` + 1 characters: if it is longer, two thirds from its start and one from its end.
 pub(crate) fn abridged(text: &str, chars_max: usize) -> Cow<'_, str> {
     let chars = text.chars().count();
     if chars <= chars_max {

@@ -1,4 +1,4 @@
-//! What is asked of a program and each of its subprograms before their functions: moduli, and the numbers below them.
+//! Checks of a program and each of its subprograms before their functions: moduli, and the numbers below them.
 
 use super::Place;
 use crate::effect::Effect;
@@ -17,7 +17,7 @@ pub(super) fn high(program: &Program, first_bit: u32) -> Result<(), String> {
     }
 }
 
-/// Checks that so many elements fit an output whose length is known at run time, and that it is not too long.
+/// Checks that `elements` elements fit an output with a length known at run time, and that it is not too long.
 pub(super) fn returned(elements: usize, element_bytes: u32, limit_bytes: u32) -> Result<(), String> {
     let bytes = elements as u64 * u64::from(element_bytes); // usize to u64 widens
     if element_bytes > 0 && bytes <= u64::from(limit_bytes) && limit_bytes <= RETURNED_BYTES_MAX {

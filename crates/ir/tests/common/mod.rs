@@ -392,7 +392,7 @@ impl Plan {
     }
 }
 
-/// What a plan can name.
+/// Names that a plan can use.
 struct State<M: Machine> {
     values: Vec<M::Fe>,
     words: Vec<M::Word>,

@@ -6,13 +6,13 @@ use crate::revision::Revision;
 
 /// The most bytes on a line of data.
 const DATA_BYTES: usize = 32;
-/// Where the comments start.
+/// Column at which comments start.
 const COMMENT_COLUMN: usize = 40;
 
 /// One instruction a line, each with its offset in the code (hexadecimal) as a comment.
 ///
-/// Bytes that are no instruction of this revision, and instructions whose immediate the end of the code cuts off, become
-/// `DATA`. Assembling the text for the same revision gives exactly `code`, whatever it is.
+/// Bytes that are no instruction of this revision, and instructions whose immediate the end of the code cuts off,
+/// become `DATA`. Assembling the text for the same revision gives exactly `code`, for any code.
 pub fn disassemble(code: &[u8], revision: Revision) -> String {
     let mut text = String::new();
     for (pc, Line { text: line, note, .. }) in lines(code, revision) {
@@ -25,9 +25,9 @@ pub fn disassemble(code: &[u8], revision: Revision) -> String {
 /// A line of assembly text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// What assembles to its bytes.
+    /// Assembly text of its bytes.
     pub text: String,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: usize,
     /// Why they are data, if they look like an instruction.
     pub note: Option<String>,

@@ -45,7 +45,7 @@ pub enum AssembleError {
     PushTooWide {
         /// Index of the item.
         item: usize,
-        /// Bytes of what it pushes.
+        /// Bytes of the pushed number.
         bytes: usize,
     },
     /// A push of a label that no item defines.
@@ -74,14 +74,14 @@ pub enum AssembleError {
         /// The label.
         label: LabelId,
     },
-    /// The JUMPDEST of a label is swallowed as an immediate of what stands before it.
+    /// The JUMPDEST of a label is swallowed as an immediate of the bytes before it.
     #[error("item {item} defines label {} at offset {offset}, inside the immediate of an opcode before it", label.0)]
     LabelInsideImmediate {
         /// Index of the item.
         item: usize,
         /// The label.
         label: LabelId,
-        /// Where its JUMPDEST is.
+        /// Offset of its JUMPDEST.
         offset: usize,
     },
     /// A field instruction that the revision cannot write.
@@ -132,7 +132,7 @@ pub(super) fn assemble_for(items: &[Item], (revision, fork): (Revision, Fork)) -
     Ok(code)
 }
 
-/// How many bytes everything but label pushes takes.
+/// Number of bytes of all items but label pushes.
 pub(super) fn fixed_bytes(items: &[Item], rules: (Revision, Fork)) -> Result<usize, AssembleError> {
     encode_fixed(items, rules).map(|(bytes, _)| bytes.len())
 }
@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(assemble(&[], REVISION).unwrap().item_offsets, [0_usize; 0]);
     }
 
-    /// Pushes of a label after `padding` bytes; the smallest consistent size, whatever the push itself moves.
+    /// Pushes of a label after `padding` bytes; the smallest consistent size, including the shift by the push itself.
     #[test]
     fn label_pushes_grow_only_when_they_must() {
         for (padding, opcode, offset) in

@@ -1,7 +1,7 @@
-//! What forks before Constantinople, Shanghai and Cancun lack, written with the opcodes they have.
+//! Replacements for opcodes that forks before Constantinople, Shanghai and Cancun lack.
 //!
-//! A shift is a multiplication by a power of two or a division by it, which are the same modulo 2²⁵⁶ for every distance: from 256 on
-//! the power is 0, and so is what it multiplies or divides. A copy in memory goes word by word.
+//! A shift is a multiplication by a power of two or a division by it, which are the same modulo 2²⁵⁶ for every
+//! distance: from 256 on the power is 0, and so is the product or quotient. A copy in memory goes word by word.
 
 use num_bigint::BigUint;
 
@@ -11,9 +11,9 @@ use crate::opcode::evm;
 /// The addresses of a copy in memory that are the same whenever the code runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KnownAddresses {
-    /// Where from.
+    /// Source address.
     pub from: Option<u32>,
-    /// Where to.
+    /// Destination address.
     pub to: Option<u32>,
 }
 
@@ -47,8 +47,8 @@ pub(super) fn shift(code: &mut Assembly, opcode: u8) -> bool {
     true
 }
 
-/// How an address is pushed in the middle of a copy: a number, or a copy of the word so deep in the stack where nothing else has
-/// been pushed, and how far it is from there.
+/// Address in the middle of a copy: a number, or a stack word, by its depth if nothing else has been pushed, and the
+/// distance from it.
 #[derive(Debug, Clone, Copy)]
 enum Address {
     Known(u32),
@@ -122,7 +122,7 @@ fn take_operands(code: &mut Assembly, size_bytes: u32, known: KnownAddresses) ->
     3
 }
 
-/// Where the words of `size_bytes` ≥ 32 begin, from `done` on; the last one reaches back over the one before.
+/// Offsets of the words of `size_bytes` ≥ 32 bytes, from `done` on; the last word overlaps the one before.
 fn offsets(size_bytes: u32, done: u32) -> impl Iterator<Item = u32> {
     (done..size_bytes).step_by(WORD_BYTES as usize).map(move |offset| offset.min(size_bytes - WORD_BYTES)) // u32 to usize widens
 }

@@ -28,7 +28,7 @@ use crate::opcode::evm::{PUSH0, PUSH1, PUSH32};
 use crate::revision::evm384::{Modulus, Operands};
 use crate::revision::{Family, Revision};
 
-/// What is wrong in assembly text, and where.
+/// Error in assembly text, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {what}")]
 pub struct ParseError {
@@ -36,11 +36,11 @@ pub struct ParseError {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// Error at that place.
     pub what: Fault,
 }
 
-/// What is wrong at one place of assembly text.
+/// Error at one place of assembly text.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Fault {
     /// A word that starts nothing.
@@ -51,10 +51,10 @@ pub enum Fault {
         /// The revision assembled for.
         revision: Revision,
     },
-    /// Something else than what must follow.
+    /// Something else than expected.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// What must follow.
+        /// Expected token.
         expected: &'static str,
         /// The word found, in quotes, or the end of the text.
         found: String,
@@ -70,7 +70,7 @@ pub enum Fault {
     TooLarge {
         /// The number, its begin if it is long.
         value: String,
-        /// What it would be.
+        /// Kind of number.
         what: &'static str,
         /// The largest value there.
         max: BigUint,
@@ -250,7 +250,7 @@ impl<'a> Parser<'a> {
         Ok(Some(FieldInstruction::Compare { comparison, x: slots[0], y: slots[1] }))
     }
 
-    /// So many operands of a byte each.
+    /// `count` operands of a byte each.
     fn bytes(&mut self, count: usize, what: &'static str) -> Result<Vec<u8>, ParseError> {
         let mut bytes = Vec::new();
         for _ in 0..count {

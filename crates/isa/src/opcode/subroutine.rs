@@ -1,5 +1,5 @@
-//! Subroutines with a return stack of their own, EIP-7979: what they do at run time, which is the same in every code. The EIP's validated code
-//! (`MAGIC`) is a rule of creation, and not here.
+//! Subroutines with a return stack of their own, EIP-7979: their semantics at run time, the same in all code. The EIP's
+//! validated code (`MAGIC`) is a rule of creation, and not here.
 //!
 //! Source: EIP-7979 at commit 00b9b2afa. It leaves the bytes open ("0x.."). Its cases have 0x5c to 0x5e, which TLOAD, TSTORE and MCOPY took in
 //! Cancun; its Python has `CALLSUB = 0xB0`. So CALLSUB has 0xb0, and the two others the bytes after it, which neither the EVM nor a revision has.

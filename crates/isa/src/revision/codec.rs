@@ -1,4 +1,4 @@
-//! Bytes of arithmetic on numbered slots, with strides and without: what the revisions' own `encode` and `decode` share.
+//! Bytes of arithmetic on numbered slots, with strides and without: shared by the revisions' `encode` and `decode`.
 
 use super::rules::SlotRules;
 use super::{EncodeError, Interface, Semantics};
@@ -68,7 +68,7 @@ pub(super) fn decode_strided(interface: &Interface, code: &[u8]) -> Option<(Fiel
     Some((FieldInstruction::Slots { operation, out, x, y, count }, INSTRUCTION_BYTES + usize::from(prefix.is_some())))
 }
 
-/// Appends what EIP-6690 of 2024 has, and what experiments add to it where the rules have an opcode for it.
+/// Appends the bytes of an instruction of EIP-6690 of 2024 or of an experiment, if the rules have an opcode for it.
 pub(super) fn encode_added(
     (interface, rules): (&Interface, &SlotRules),
     instruction: &FieldInstruction,

@@ -33,7 +33,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2023`.
 pub const RULES: SlotRules = SlotRules {
     form: SetForm::IdImmediate,
     slots_min: 1,

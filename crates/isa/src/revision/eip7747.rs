@@ -1,7 +1,7 @@
 //! EIP-7747: the opcodes of today's EIP-6690 with three immediate bytes, for odd moduli of up to 768 bits.
 //!
-//! Source: ethereum/EIPs pull request 8743, commit 58475fc29, July 2024; on legacy code. The text charges loads by value and
-//! stores not at all, and counts two slots more than were asked for as memory.
+//! Source: ethereum/EIPs pull request 8743, commit 58475fc29, July 2024; on legacy code. The text charges loads by
+//! value and stores not at all, and counts two slots more than requested as memory.
 
 use super::rules::{Moduli, SlotBytesMax, SlotRules, SlotsAsMemory};
 use super::{EncodeError, Interface, Semantics, codec};
@@ -32,7 +32,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules {
     is_strided: false,
     moduli: Moduli { powers_of_two: false, top_byte: true, ..SlotRules::EIP6690_2024.moduli },

@@ -1,7 +1,7 @@
-//! The EVM as chains have it, without field instructions: what programs cost where no proposal is in force.
+//! The EVM as chains have it, without field instructions: the cost of programs without any proposal.
 //!
-//! Values are words. ADDMOD and MULMOD take the modulus from the stack each time (Yellow Paper, appendix H.2), so moduli have at most
-//! 256 bits; what else code may have is the hard fork's.
+//! Values are words. ADDMOD and MULMOD take the modulus from the stack each time (Yellow Paper, appendix H.2), so
+//! moduli have at most 256 bits; the other opcodes are those of the hard fork.
 
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;

@@ -1,8 +1,9 @@
-//! What the EVM384 revisions share, and the few facts in which they differ: not a revision itself.
+//! Shared parts of the EVM384 revisions, and the parameters in which they differ: not a revision itself.
 //!
-//! All have the opcodes c0, c1 and c2 for addition, subtraction and Montgomery multiplication of 48-byte values with
-//! R = 2³⁸⁴, push nothing (but `evm384-v0`) and accept any operands; the experiment `x-383` refuses long moduli. A file of its own says of each revision how it writes
-//! operands; [`Evm384`] says it as data, for the compiler and for generators of programs.
+//! All have the opcodes c0, c1 and c2 for addition, subtraction and Montgomery multiplication of 48-byte values with R
+//! = 2³⁸⁴, push nothing (but `evm384-v0`) and accept any operands; the experiment `x-383` refuses long moduli. Each
+//! revision has a file with its encoding of operands; [`Evm384`] has it as data, for the compiler and for generators of
+//! programs.
 
 use super::EncodeError;
 use crate::field_instruction::{FieldInstruction, FieldOp, ModulusAt};
@@ -29,12 +30,12 @@ pub const BLS12_381_R_INV: u64 = 0x89f3_fffc_fffc_fffd;
 const _: () = assert!(VALUE_BITS as usize == 8 * VALUE_BYTES); // u32 to usize widens.
 const _: () = assert!(BLS12_381_P[0].wrapping_mul(BLS12_381_R_INV) == u64::MAX);
 
-/// What the revisions of EVM384 differ in.
+/// Parameters in which the revisions of EVM384 differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Evm384 {
-    /// Where an instruction takes its operands from.
+    /// Source of the operands.
     pub operands: Operands,
-    /// Where it takes modulus and r_inv from.
+    /// Source of modulus and r_inv.
     pub modulus: Modulus,
     /// Order of the bytes of values and of r_inv in memory.
     pub byte_order: ByteOrder,
@@ -42,19 +43,19 @@ pub struct Evm384 {
     pub unit_bytes: u32,
     /// The highest operand.
     pub operand_max: u32,
-    /// Whether instructions grow memory. If not, ranges outside memory halt.
+    /// True if instructions grow memory. If false, ranges outside memory halt.
     pub grows: bool,
     /// The most bits of a modulus in memory: [`VALUE_BITS`], which is no limit, or one less. Under a longer one every instruction halts.
     pub modulus_bits_max: u32,
 }
 
 impl Evm384 {
-    /// Whether there are moduli that are too long.
+    /// True if some moduli are too long.
     pub const fn limits_moduli(&self) -> bool {
         self.modulus_bits_max < VALUE_BITS
     }
 
-    /// Whether the modulus at a byte offset of memory is too long. Memory holds it.
+    /// True if the modulus at byte offset `modulus` is too long. It must lie within memory.
     #[inline(always)]
     pub const fn refuses(&self, memory: &[u8], modulus: usize) -> bool {
         let top = match self.byte_order {
@@ -65,7 +66,7 @@ impl Evm384 {
     }
 }
 
-/// Where an instruction takes its operands from.
+/// Source of the operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operands {
     /// The values themselves are on the stack, two words each.
@@ -84,7 +85,7 @@ pub enum Operands {
     Immediate,
 }
 
-/// Where an instruction takes modulus and r_inv from.
+/// Source of modulus and r_inv.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Modulus {
     /// The third value on the stack, r_inv after it.

@@ -1,9 +1,10 @@
 //! EVM384 version 0: the values themselves on the stack, two words each.
 //!
-//! Source: the first EVM384 note ("EVM384 specification", poemm), of which only the opening is public; no implementation
-//! exists. Each instruction takes three pairs of words, the first word of a pair above the second: x, y, and the modulus.
-//! The first 48 of a pair's 64 bytes are the value, little-endian; the 8 bytes after the modulus are r_inv, little-endian
-//! too. It pushes a pair. Chosen here, as no source says it: the bytes of the result after its 48 are zero.
+//! Source: the first EVM384 note ("EVM384 specification", poemm), of which only the opening is public; no
+//! implementation exists. Each instruction takes three pairs of words, the first word of a pair above the second: x, y,
+//! and the modulus. The first 48 of a pair's 64 bytes are the value, little-endian; the 8 bytes after the modulus are
+//! r_inv, little-endian too. It pushes a pair. Chosen here, without a source: the bytes of the result after its 48 are
+//! zero.
 
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, VALUE_BITS, refused};
 use super::{EncodeError, Interface, Semantics};
@@ -31,7 +32,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// In what it differs from its neighbours.
+/// Parameters of the revision.
 pub const EVM384: Evm384 = Evm384 {
     operands: Operands::Values,
     modulus: Modulus::Value,

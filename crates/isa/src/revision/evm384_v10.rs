@@ -1,10 +1,10 @@
 //! EVM384 version 10: as version 7 with slot numbers of 16 bits in place of byte offsets of 32.
 //!
-//! Source: go-ethereum branch `evm384-v10`, f837e833e. From the least significant bit the word holds modulus, y, x, out, 16
-//! bits each; the bits above 64 are ignored. A slot is 48 bytes; r_inv is in the first 8 bytes of the slot after the
-//! modulus. The arithmetic is that of version 7, as the interface intends it; the one checked in is an experiment over
-//! another field. Memory does not grow: the highest slot must end before the last byte of memory, otherwise the frame
-//! halts with `memory_out_of_range` where the origin gives up.
+//! Source: go-ethereum branch `evm384-v10`, f837e833e. From the least significant bit the word holds modulus, y, x,
+//! out, 16 bits each; the bits above 64 are ignored. A slot is 48 bytes; r_inv is in the first 8 bytes of the slot
+//! after the modulus. The arithmetic is that of version 7, as the interface intends it; the one checked in is an
+//! experiment over another field. Memory does not grow: the highest slot must end before the last byte of memory,
+//! otherwise the frame halts with `memory_out_of_range`; the origin aborts.
 
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BITS, opcode, operation, refused};
 use super::{EncodeError, Interface, Semantics};
@@ -35,7 +35,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// In what it differs from its neighbours.
+/// Parameters of the revision.
 pub const EVM384: Evm384 = Evm384 {
     operands: Operands::Packed { push: PUSH8 },
     modulus: Modulus::Operand,

@@ -1,10 +1,10 @@
 //! EVM384 version 12: a modulus of up to 48 bytes set once, three 16-bit byte offsets after the opcode.
 //!
-//! Source: poemm/EVMcurves, `tests/evm.py` and `genhuff.py`. SETMOD takes the offset of the modulus (on top) and its length in
-//! bytes, copies it and keeps it for the frame; then values have that length and R = 2^(8·length). After an arithmetic
-//! opcode stands 65, which is PUSH6 for machines that do not know better, then out, x and y, two bytes each, little-endian;
-//! any other byte there halts. Memory grows to the highest offset plus the length. Chosen here: evm.py takes any length, at prices
-//! that are the same for all; a length above [`MODULUS_BYTES_MAX`] halts.
+//! Source: poemm/EVMcurves, `tests/evm.py` and `genhuff.py`. SETMOD takes the offset of the modulus (on top) and its
+//! length in bytes, copies it and keeps it for the frame; then values have that length and R = 2^(8·length). After an
+//! arithmetic opcode stands 65, which is PUSH6 for machines without the extension, then out, x and y, two bytes each,
+//! little-endian; any other byte there halts. Memory grows to the highest offset plus the length. Chosen here: evm.py
+//! takes any length, at prices that are the same for all; a length above [`MODULUS_BYTES_MAX`] halts.
 
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BITS, VALUE_BYTES, opcode, operation, refused};
 use super::{EncodeError, Interface, Semantics};
@@ -43,7 +43,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// In what it differs from its neighbours.
+/// Parameters of the revision.
 pub const EVM384: Evm384 = Evm384 {
     operands: Operands::Immediate,
     modulus: Modulus::Set,

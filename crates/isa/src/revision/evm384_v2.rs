@@ -1,4 +1,4 @@
-//! EVM384 version 2: byte offsets in memory as words on the stack, the result where one wants it.
+//! EVM384 version 2: byte offsets in memory as words on the stack, the result at any offset.
 //!
 //! Source: ethereum/evmone tag `v0.5.0-evm384-v2`. From the top of the stack: out, x, y, modulus, and for a multiplication
 //! r_inv. Memory grows to the highest offset plus 48.
@@ -31,7 +31,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// In what it differs from its neighbours.
+/// Parameters of the revision.
 pub const EVM384: Evm384 = Evm384 {
     operands: Operands::Words { overwrites_x: false },
     modulus: Modulus::OperandAndRInv,

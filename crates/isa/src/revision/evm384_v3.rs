@@ -1,4 +1,4 @@
-//! EVM384 version 3: as version 2, but memory neither grows nor is it asked whether operands lie inside.
+//! EVM384 version 3: as version 2, but memory does not grow, and ranges are not checked.
 //!
 //! Source: evmone branch `v0.5.0-evm384-v2-unsafe`, c30e1933. Out of bounds it is undefined there; chosen here: a range that
 //! ends beyond the current memory halts with `memory_out_of_range`.
@@ -30,7 +30,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// In what it differs from its neighbours.
+/// Parameters of the revision.
 pub const EVM384: Evm384 = Evm384 {
     operands: Operands::Words { overwrites_x: false },
     modulus: Modulus::OperandAndRInv,

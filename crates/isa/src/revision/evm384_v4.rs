@@ -31,7 +31,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// In what it differs from its neighbours.
+/// Parameters of the revision.
 pub const EVM384: Evm384 = Evm384 {
     operands: Operands::Words { overwrites_x: false },
     modulus: Modulus::Fixed,

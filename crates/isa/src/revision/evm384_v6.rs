@@ -18,7 +18,7 @@ opcodes! {
 
 /// Number of slots.
 pub const SLOTS: usize = 256;
-/// Where the modulus is in memory: after the slots.
+/// Offset of the modulus in memory: after the slots.
 pub const MODULUS_AT: usize = SLOTS * VALUE_BYTES;
 /// Bytes of an instruction with its packed operands: PUSH3, the word, the opcode.
 pub const INSTRUCTION_BYTES: usize = 5;
@@ -37,7 +37,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// In what it differs from its neighbours.
+/// Parameters of the revision.
 pub const EVM384: Evm384 = Evm384 {
     operands: Operands::Packed { push: PUSH3 },
     modulus: Modulus::Place(12_288),

@@ -44,7 +44,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules {
     invert: x_invmodx::RULES.invert,
     inverts_modulo: x_invmodx::RULES.inverts_modulo,

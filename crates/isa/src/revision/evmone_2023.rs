@@ -31,7 +31,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2023`.
 pub const RULES: SlotRules = SlotRules {
     form: SetForm::One,
     moduli: Moduli { size_max: 48, ..SlotRules::EIP6690_2023.moduli },

@@ -1,9 +1,9 @@
 //! EIP-6690 of 2024 as in evmone, with an inversion modulo powers of two.
 //!
-//! Source: ethereum/evmone branches `evmmax-vectorized`, commit b2194e4e, and `expmod-evmmax-bytecode`, commit f982f39f, whose
-//! limit of 64 bytes holds. One field context without id; memory grows; stored values are reduced, modulo a power of two only
-//! when an operation reads them; lanes are computed one after the other, so a later one sees what an earlier one has written.
-//! INVMODX has five immediate bytes: out, out_stride, x, x_stride, count.
+//! Source: ethereum/evmone branches `evmmax-vectorized`, commit b2194e4e, and `expmod-evmmax-bytecode`, commit
+//! f982f39f, whose limit of 64 bytes holds. One field context without id; memory grows; stored values are reduced,
+//! modulo a power of two only when an operation reads them; lanes are computed one after the other, so a later one
+//! reads the results of earlier ones. INVMODX has five immediate bytes: out, out_stride, x, x_stride, count.
 
 use super::rules::{EmptyTransfer, Moduli, SetForm, SlotBytesMax, SlotRules, SlotsAsMemory};
 use super::{EncodeError, Interface, Semantics, codec};
@@ -35,7 +35,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules {
     invert: Some(INVMODX),
     form: SetForm::One,

@@ -32,7 +32,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `evmone-2025`.
 pub const RULES: SlotRules = SlotRules {
     invert: None,
     prices_count_mod_256: true,

@@ -1,8 +1,8 @@
 //! EIP-5843 as go-ethereum read it, which differs in four ways that programs can see.
 //!
-//! Source: jwasinger/go-ethereum branch `setmodx-mem-offset`, commit f700b0ad0. Slots begin at 0 whatever mem_start says; the
-//! operands of TOMONTX are byte offsets, the output on top; a range must end before the last byte of memory, not with it;
-//! SETMODX asks that mem_start + mod_offset + 8·L be inside memory.
+//! Source: jwasinger/go-ethereum branch `setmodx-mem-offset`, commit f700b0ad0. Slots begin at 0 for any mem_start; the
+//! operands of TOMONTX are byte offsets, the output on top; a range must end before the last byte of memory, not with
+//! it; SETMODX requires mem_start + mod_offset + 8·L to be inside memory.
 
 use super::eip5843::Reading;
 use super::{EncodeError, Interface, Semantics, codec};

@@ -32,7 +32,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs. Where it would panic, an execution halts.
+/// Rules, as differences to `eip6690-2023`. Executions halt at inputs that panic in geth.
 pub const RULES: SlotRules = SlotRules {
     transfer_names_context: true,
     moduli: Moduli { size_max: 48, sizes: Some(&[44, 48]), ..SlotRules::EIP6690_2023.moduli },

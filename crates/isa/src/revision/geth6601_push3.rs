@@ -32,7 +32,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs: by the marker alone.
+/// Rules, as differences to `geth6601`: the marker alone.
 pub const RULES: SlotRules = SlotRules { marker: Some(PUSH3), ..super::geth6601::RULES };
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {

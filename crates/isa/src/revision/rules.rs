@@ -1,5 +1,5 @@
-//! What differs between the revisions with slots, as values: the handlers, the compiler and the tools read these rules, so
-//! that nothing is written once a revision.
+//! Differences between the revisions with slots, as values: handlers, compiler and tools read these rules and have no
+//! code per revision.
 
 use crate::field_instruction::Comparison;
 
@@ -14,7 +14,7 @@ pub struct SlotRules {
     pub store: u8,
     /// `INVMODX`, where there is one.
     pub invert: Option<u8>,
-    /// What `INVMODX` inverts modulo.
+    /// Modulus of `INVMODX`.
     pub inverts_modulo: InvertsModulo,
     /// `ISZEROX`, where there is one.
     pub is_zero: Option<u8>,
@@ -44,61 +44,62 @@ pub struct SlotRules {
     pub set_modulus_in_code: Option<u8>,
     /// `STORECX`, where values may stand in code.
     pub store_from_code: Option<u8>,
-    /// Whether a multiplication whose factors are the same slots has a price of its own.
+    /// True if a squaring (equal factor slots) has a price of its own.
     pub prices_squares: bool,
-    /// What the revision adds to EIP-6690 of 2024, where it is an experiment that does so.
+    /// Additions to EIP-6690 of 2024; empty for published revisions.
     pub additions: &'static [Addition],
-    /// What the opcode that sets the modulus takes.
+    /// Operands of the opcode that sets the modulus.
     pub form: SetForm,
-    /// Whether a load or a store names its field context, above its other operands on the stack.
+    /// True if loads and stores name their field context, above their other operands on the stack.
     pub transfer_names_context: bool,
-    /// Whether arithmetic has strides and a count: seven immediate bytes, else three.
+    /// True if arithmetic has strides and a count: seven immediate bytes, else three.
     pub is_strided: bool,
     /// A byte that must stand between opcode and operands.
     pub marker: Option<u8>,
     /// A byte that each opcode of the revision must stand after.
     pub prefix: Option<u8>,
-    /// Which moduli there are.
+    /// Valid moduli.
     pub moduli: Moduli,
     /// The fewest slots of a field context; the most are always 256.
     pub slots_min: usize,
     /// The most bytes of slots.
     pub slot_bytes_max: SlotBytesMax,
-    /// Whether values in memory have as many bytes as the modulus is declared with, where its size is in bytes; else whole limbs.
+    /// True if values in memory have as many bytes as the declared size of the modulus, if that is in bytes; else whole
+    /// limbs.
     pub is_packed: bool,
-    /// How slots count as memory.
+    /// Measure of slots in the cost of memory.
     pub slots_as_memory: SlotsAsMemory,
-    /// Whether memory grows to hold the modulus; else it must lie inside.
+    /// True if memory grows to hold the modulus; else it must lie inside.
     pub set_modulus_grows: bool,
-    /// Whether memory grows to hold what is loaded.
+    /// True if memory grows to hold loaded values.
     pub load_grows: bool,
-    /// Whether memory grows to hold what is stored.
+    /// True if memory grows to hold stored values.
     pub store_grows: bool,
-    /// Whether a stored value of at least the modulus is accepted. Odd moduli reduce it; powers of two keep it as it is
-    /// until an operation reads it.
+    /// True if stored values of at least the modulus are accepted. Odd moduli reduce them; powers of two keep them as
+    /// they are until an operation reads them.
     pub store_reduces: bool,
-    /// What a load or a store of no values checks.
+    /// Checks of a load or a store of no values.
     pub empty_transfer: EmptyTransfer,
-    /// Whether loads and stores are priced by their count modulo 256, so that moving all of 256 slots costs the base only.
+    /// True if loads and stores are priced by their count modulo 256: moving all of 256 slots costs the base only.
     pub prices_count_mod_256: bool,
     /// As evmone does it: lanes one after the other, `out_stride` 0 allowed, and a count of 0 does nothing unless index
     /// less stride wraps around below zero.
     pub lanes_in_turn: bool,
 }
 
-/// What an inversion is modulo.
+/// Modulus of inversions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvertsModulo {
     /// Twice the modulus, which is a power of two; lanes one after the other.
     Twice,
-    /// The modulus. What has no inverse becomes 0.
+    /// The modulus. The result is 0 if there is no inverse.
     Modulus,
 }
 
-/// What an experiment adds to EIP-6690 of 2024. A revision `x-…` adds one, `evmmax-next` those that earn their place.
+/// Addition to EIP-6690 of 2024. Each revision `x-…` has one, `evmmax-next` those that are worth their cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Addition {
-    /// `INVMODX`: exact inverses, 0 for what has none.
+    /// `INVMODX`: exact inverses, 0 if there is none.
     Inversion,
     /// `ISZEROX`: whether a slot is zero, on the stack.
     IsZero,
@@ -176,7 +177,7 @@ impl Addition {
     }
 }
 
-/// What the opcode that sets the modulus takes, the top of the stack first.
+/// Operands of the opcode that sets the modulus, top of the stack first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetForm {
     /// id, modulus offset, modulus size, slot count.
@@ -187,24 +188,24 @@ pub enum SetForm {
     One,
 }
 
-/// Which moduli a revision with slots has.
+/// Valid moduli of a revision with slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moduli {
     /// The smallest.
     pub min: u64,
-    /// Whether powers of two are moduli beside odd numbers.
+    /// True if powers of two are valid beside odd numbers.
     pub powers_of_two: bool,
     /// The largest declared size in `unit`.
     pub size_max: usize,
     /// The only sizes, where there are only some.
     pub sizes: Option<&'static [usize]>,
-    /// What sizes are counted in.
+    /// Unit of sizes.
     pub unit: SizeUnit,
-    /// Whether the first byte must not be zero.
+    /// True if the first byte must not be zero.
     pub top_byte: bool,
 }
 
-/// What the declared size of a modulus is counted in.
+/// Unit of the declared size of a modulus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizeUnit {
     /// Bytes; elements in memory are padded to whole limbs.
@@ -224,7 +225,7 @@ pub enum SlotBytesMax {
     Declared(usize),
 }
 
-/// How slots count as memory.
+/// Measure of slots in the cost of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotsAsMemory {
     /// Not at all.
@@ -238,7 +239,7 @@ pub enum SlotsAsMemory {
     Words,
 }
 
-/// What a load or a store of no values checks.
+/// Checks of a load or a store of no values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmptyTransfer {
     /// Nothing.
@@ -330,12 +331,12 @@ impl SlotRules {
         ..SlotRules::EIP6690_2024
     };
 
-    /// Whether there is an instruction that inverts modulo the modulus.
+    /// True if an instruction inverts modulo the modulus.
     pub const fn inverts(&self) -> bool {
         self.invert.is_some() && matches!(self.inverts_modulo, InvertsModulo::Modulus)
     }
 
-    /// How many products an opcode sums up, if it is one of those that do.
+    /// Number of products that `opcode` sums up; `None` if it does not.
     #[inline]
     pub fn sum_products(&self, opcode: u8) -> Option<usize> {
         let products = usize::from(opcode.checked_sub(self.sums?)?) + 2;
@@ -350,7 +351,7 @@ impl SlotRules {
         }
     }
 
-    /// What an opcode compares by, if it is one of those that do.
+    /// Comparison of `opcode`; `None` if it does not compare.
     #[inline]
     pub fn compares(&self, opcode: u8) -> Option<Comparison> {
         [Comparison::Equal, Comparison::Less]
@@ -375,13 +376,13 @@ impl SlotRules {
         })
     }
 
-    /// Bytes of a value in memory under a modulus of so many bytes.
+    /// Bytes of a value in memory under a modulus of `modulus_bytes` bytes.
     #[inline]
     pub const fn element_bytes(&self, modulus_bytes: usize) -> usize {
         if self.is_packed { modulus_bytes } else { self.slot_bytes(modulus_bytes) }
     }
 
-    /// Bytes of a slot under a modulus of so many bytes.
+    /// Bytes of a slot under a modulus of `modulus_bytes` bytes.
     #[inline]
     pub const fn slot_bytes(&self, modulus_bytes: usize) -> usize {
         match self.moduli.unit {
@@ -400,7 +401,8 @@ impl SlotRules {
         }
     }
 
-    /// Whether loads and stores under a power of two are priced by the word: where there are such moduli, except in evmone.
+    /// True if loads and stores under a power of two are priced by the word: all revisions with such moduli, except
+    /// evmone's.
     pub const fn transfers_by_word(&self) -> bool {
         self.moduli.powers_of_two && !matches!(self.form, SetForm::One)
     }

@@ -12,7 +12,7 @@ pub const INSTRUCTION_BYTES: usize = 1 + IMMEDIATE_BYTES;
 /// The operands in the immediate of an arithmetic instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Operands {
-    /// Where results go.
+    /// Result slots.
     pub out: Lanes,
     /// First operands.
     pub x: Lanes,

@@ -30,7 +30,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Parameters, as differences to `evm384-v9`.
 pub const EVM384: Evm384 = Evm384 { modulus_bits_max: VALUE_BITS - 1, ..evm384_v9::EVM384 };
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {

@@ -1,9 +1,11 @@
 //! An experiment: EIP-6690 of 2024 with GETX and PUTX, which copy between slots and an array that each field context has beside them, at
 //! an index from the stack.
 //!
-//! Source: none outside. Immediate bytes are the first slot and the number of values; the lowest 16 bits of
-//! the word on the stack are the index of the first element, so that cells of packed digits need no mask. An array is empty at first and grows to hold what is named, with zeros, as memory does; its elements count as memory like slots. So an
-//! operand that is known only at run time costs a copy, and all that arithmetic names stays fixed: blocks and plans go by it.
+//! Source: none outside. Immediate bytes are the first slot and the number of values; the lowest 16 bits of the word on
+//! the stack are the index of the first element, so that cells of packed digits need no mask. An array is empty at
+//! first and grows to the named elements, with zeros, as memory does; its elements count as memory like slots. So an
+//! operand that is known only at run time costs a copy, and the slots of arithmetic stay constants, as blocks and plans
+//! require.
 
 use super::rules::{Addition, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};
@@ -36,7 +38,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules =
     SlotRules { get: Some(GETX), put: Some(PUTX), additions: &[Addition::Arrays], ..SlotRules::EIP6690_2024 };
 

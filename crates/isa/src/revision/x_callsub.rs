@@ -1,6 +1,6 @@
 //! An experiment: EIP-6690 of 2024 with the subroutines of EIP-7979, which go on a return stack of their own.
 //!
-//! Source: EIP-7979 for what is added, without its validated code (`crates/isa/src/opcode/subroutine.rs`).
+//! Source: EIP-7979 for the additions, without its validated code (`crates/isa/src/opcode/subroutine.rs`).
 
 use super::rules::{Addition, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};
@@ -34,7 +34,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules { additions: &[Addition::Subroutines], ..SlotRules::EIP6690_2024 };
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {

@@ -33,7 +33,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules =
     SlotRules { equal: Some(EQX), less: Some(LTX), additions: &[Addition::Comparison], ..SlotRules::EIP6690_2024 };
 

@@ -1,7 +1,8 @@
-//! An experiment: EIP-6690 of 2024 with SETMODCX and STORECX, which are SETMODX and STOREX with what they read in code, and not in memory.
+//! An experiment: EIP-6690 of 2024 with SETMODCX and STORECX, which are SETMODX and STOREX with their input in code
+//! instead of memory.
 //!
-//! Source: none outside. A modulus and the constants of a program stand in its code; without these they go through memory. Offsets are in the
-//! code that runs, as for CODECOPY, and what is read must lie inside it.
+//! Source: none outside. A modulus and the constants of a program stand in its code; without these they go through
+//! memory. Offsets are in the running code, as for CODECOPY, and the range must lie inside it.
 
 use super::rules::{Addition, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};
@@ -34,7 +35,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules {
     set_modulus_in_code: Some(SETMODCX),
     store_from_code: Some(STORECX),

@@ -1,8 +1,9 @@
 //! An experiment: EIP-6690 of 2024 with each of its opcodes after the byte EXTENSION.
 //!
-//! Source: EIP-8163 for the byte, which it reserves so that chains other than the mainnet may extend the EVM. What follows it the EIP leaves
-//! open; here it is an opcode of EIP-6690 with its immediate. Neither an opcode without the byte nor the byte without an opcode is an instruction.
-//! Jump analysis skips all of it, which the EIP does not want (`docs/revisions/x-extx.md`).
+//! Source: EIP-8163 for the byte, which it reserves so that chains other than the mainnet may extend the EVM. The EIP
+//! leaves the next bytes open; here it is an opcode of EIP-6690 with its immediate. Neither an opcode without the byte
+//! nor the byte without an opcode is an instruction. Jump analysis skips all of it, contrary to the EIP
+//! (`docs/revisions/x-extx.md`).
 
 use super::rules::{Addition, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};
@@ -27,7 +28,7 @@ pub const INTERFACE: Interface = Interface {
     ..super::eip6690_2024::INTERFACE
 };
 
-/// How it differs: by the prefix alone.
+/// Rules, as differences to `eip6690-2024`: the prefix alone.
 pub const RULES: SlotRules =
     SlotRules { prefix: Some(EXTENSION), additions: &[Addition::Prefix], ..SlotRules::EIP6690_2024 };
 

@@ -35,7 +35,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules =
     SlotRules { mul_fp2: Some(FP2MULX), additions: &[Addition::Fp2], ..SlotRules::EIP6690_2024 };
 

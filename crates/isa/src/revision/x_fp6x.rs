@@ -35,7 +35,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules =
     SlotRules { mul_fp6: Some(FP6MULX), additions: &[Addition::Fp6], ..SlotRules::EIP6690_2024 };
 

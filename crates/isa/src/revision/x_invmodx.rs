@@ -1,4 +1,5 @@
-//! An experiment: EIP-6690 of 2024 with INVMODX, an instruction for inverses in each lane, 0 for what has none.
+//! An experiment: EIP-6690 of 2024 with INVMODX, an instruction for inverses in each lane; the result is 0 if there is
+//! no inverse.
 //!
 //! Source: none outside. The bytes are those of INVMODX in evmone's branch `evmmax-vectorized`: out, out_stride, x, x_stride, count. Lanes
 //! are read before any is written, and modulo a power of two the inverse is modulo that power.
@@ -33,7 +34,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules {
     invert: Some(INVMODX),
     inverts_modulo: InvertsModulo::Modulus,

@@ -32,7 +32,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules =
     SlotRules { is_zero: Some(ISZEROX), additions: &[Addition::IsZero], ..SlotRules::EIP6690_2024 };
 

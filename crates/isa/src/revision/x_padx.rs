@@ -1,8 +1,8 @@
 //! An experiment: EIP-6690 of 2024 with LOADPX and STOREPX, which are LOADX and STOREX for values that take more bytes of memory than the
 //! modulus, as those of EIP-2537 do: 64 for 48.
 //!
-//! Source: none outside. The immediate byte is how many bytes a value takes, at least those of LOADX and STOREX. In front of a loaded
-//! value are zeros; what is stored is all these bytes as one number, which must be below the modulus.
+//! Source: none outside. The immediate byte is the number of bytes of a value, at least that of LOADX and STOREX. A
+//! loaded value is preceded by zeros; all stored bytes are one number, which must be below the modulus.
 
 use super::rules::{Addition, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};
@@ -35,7 +35,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules {
     load_padded: Some(LOADPX),
     store_padded: Some(STOREPX),

@@ -33,7 +33,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules =
     SlotRules { select: Some(SELECTX), additions: &[Addition::Choices], ..SlotRules::EIP6690_2024 };
 

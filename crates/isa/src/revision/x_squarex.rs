@@ -1,7 +1,8 @@
-//! An experiment: EIP-6690 of 2024 with a price of its own for squares, multiplications whose factors are the same slots.
+//! An experiment: EIP-6690 of 2024 with a price of its own for squares: multiplications with the same slots as both
+//! factors.
 //!
-//! Source: none outside. Opcodes and what they do are those of EIP-6690. That an instruction squares stands in its immediate: x_index = y_index and
-//! x_stride = y_stride. Which values it meets plays no part.
+//! Source: none outside. Opcodes and semantics are those of EIP-6690. An instruction is a square by its immediate:
+//! x_index = y_index and x_stride = y_stride, independent of the values.
 
 use super::rules::{Addition, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};
@@ -32,7 +33,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules =
     SlotRules { prices_squares: true, additions: &[Addition::Squares], ..SlotRules::EIP6690_2024 };
 

@@ -1,8 +1,8 @@
 //! An experiment: EIP-6690 of 2024 with SUM2X to SUM6X, sums and differences of two to six products with one reduction.
 //!
-//! Source: none outside. Immediate bytes are out, signs, then the two slots of each product; bit i of signs is set if product i is
-//! subtracted, the bits after the products mean nothing. All slots are read before the result is written. Lanes with strides do not
-//! fit sums: what has the same place in each of a formula's sums stands at equal distances for few formulas.
+//! Source: none outside. Immediate bytes are out, signs, then the two slots of each product; bit i of signs is set if
+//! product i is subtracted, the bits after the products mean nothing. All slots are read before the result is written.
+//! Lanes with strides do not fit sums: few formulas have corresponding operands of their sums at equal distances.
 
 use super::rules::{Addition, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};
@@ -38,7 +38,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules { sums: Some(SUM2X), additions: &[Addition::Sums], ..SlotRules::EIP6690_2024 };
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {

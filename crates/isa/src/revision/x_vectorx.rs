@@ -1,8 +1,8 @@
 //! An experiment: EIP-6690 of 2024 with an instruction's lanes priced as a vector, by a start and a price each, and values in memory that have as
 //! many bytes as the modulus is declared with, not whole limbs.
 //!
-//! Source: none outside. Opcodes and what they do are those of EIP-6690; a value of ⌈14 / 8⌉ bytes takes two where LOADX and STOREX take
-//! eight there. Slots are as wide as before, and count as memory so.
+//! Source: none outside. Opcodes and semantics are those of EIP-6690; a value of ⌈14 / 8⌉ bytes takes two where LOADX
+//! and STOREX take eight there. Slots are as wide as before, also in the cost of memory.
 
 use super::rules::{Addition, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};
@@ -33,7 +33,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules { is_packed: true, additions: &[Addition::Vectors], ..SlotRules::EIP6690_2024 };
 
 fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {

@@ -1,4 +1,5 @@
-//! An experiment: EIP-6690 of 2024 with moduli of up to 4096 bits, which EIP-6690 of 2023 had, where the one of 2024 ends at 768.
+//! An experiment: EIP-6690 of 2024 with moduli of up to 4096 bits, as EIP-6690 of 2023 had them; that of 2024 ends at
+//! 768.
 //!
 //! Source: none outside. All is as in EIP-6690 of 2024 but the longest modulus. Above 12 limbs the prices are those of its own schedule, by time.
 
@@ -24,7 +25,7 @@ pub const INTERFACE: Interface = Interface {
     decode,
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules {
     moduli: Moduli { size_max: MODULUS_BYTES_MAX, ..SlotRules::EIP6690_2024.moduli },
     additions: &[Addition::Width],

@@ -49,7 +49,7 @@ const EVM_GROUPS: [(&str, RangeInclusive<u8>); 4] = [
     ("LOG", opcode::evm::LOG0..=opcode::evm::LOG4),
 ];
 
-/// What is wrong at one place of a schedule.
+/// Error at one place of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ScheduleFault {
     /// Not TOML.
@@ -63,7 +63,7 @@ pub enum ScheduleFault {
     UnknownKey {
         /// The key.
         key: String,
-        /// What could stand here.
+        /// Known keys.
         known: String,
     },
     /// A key that must be here.
@@ -79,7 +79,7 @@ pub enum ScheduleFault {
         key: String,
         /// The value as written.
         value: String,
-        /// What it must be.
+        /// Expected type.
         expected: &'static str,
     },
     /// A price that cannot be.

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// An amount of gas in thousandths, so that fractional ("particle") gas is exact.
 ///
-/// What a schedule holds is at most [`Price::MAX`]; sums and multiples saturate.
+/// Prices of a schedule are at most [`Price::MAX`]; sums and multiples saturate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Price(pub u64);
 
@@ -23,7 +23,7 @@ pub enum PriceFault {
     /// Above [`Price::MAX`].
     #[error("a price is at most {}", Price::MAX)]
     TooLarge,
-    /// A number with a unit after it: nanoseconds are not gas, and gas is what a number without unit is.
+    /// A number with a unit after it: nanoseconds are not gas, and numbers without unit are gas.
     #[error("a price is in gas and has no unit, and here {0} stands after the number")]
     Unit(&'static str),
     /// Not decimal digits with at most one point between them.
@@ -31,7 +31,7 @@ pub enum PriceFault {
     NotDecimal,
 }
 
-/// What people write after numbers where gas is meant, or where it is not.
+/// Units that people write after numbers, correctly for gas or by mistake.
 const UNITS: [&str; 9] = ["Mgas", "gas", "ns", "µs", "us", "ms", "gwei", "wei", "%"];
 
 /// Digits with at most one point in them, and white space around.
@@ -57,7 +57,7 @@ impl Price {
         self.0.div_ceil(1000)
     }
 
-    /// Whether no fraction is left.
+    /// True if it is whole gas.
     pub const fn is_whole(self) -> bool {
         self.0.is_multiple_of(1000)
     }

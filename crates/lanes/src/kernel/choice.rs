@@ -65,7 +65,7 @@ impl Kernel {
         }
     }
 
-    /// Does it take half the time for four products of what it takes for eight?
+    /// True if four products take half the time of eight.
     pub(crate) fn has_fours(self) -> bool {
         self == Self::IfmaQuads
     }
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(has_halves(b"GenuineIntel"), [false; 5]);
     }
 
-    /// What the system says of the CPU, where it says so in this form.
+    /// Features of the CPU as listed by the system, if it lists them in this form.
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     #[test]
     fn this_cpu_is_what_the_system_says() {

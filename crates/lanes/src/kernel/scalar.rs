@@ -1,4 +1,4 @@
-//! The scalar twin: every step on 64-bit and 128-bit integers, limb for limb what the IFMA kernel computes.
+//! The scalar twin: every step on 64-bit and 128-bit integers, equal to the IFMA kernel limb for limb.
 
 use residue_modular::limbs;
 
@@ -187,7 +187,7 @@ fn words(x: &Limbs, lift: &[u64; ROW_LIMBS]) -> [u64; ROW_LIMBS] {
     })
 }
 
-/// Every limb but the top one cut to 52 bits, what was above added to the next, all at a time.
+/// Every limb but the top one cut to 52 bits, the bits above added to the next, all at a time.
 fn carried(x: &Limbs, shape: Shape) -> Limbs {
     let top = shape.limbs() - 1;
     let carry = |i: usize| if i < top { x[i] >> ROW_LIMB_BITS } else { 0 };

@@ -111,7 +111,7 @@ fn products_of_extreme_rows_agree() {
     }
 }
 
-/// Batches that read what any but the one before them has written, some of them over rows that the one before reads.
+/// Batches that read results of any but the one before them, some of them over rows that the one before reads.
 #[test]
 fn batches_in_a_stream_agree() {
     if !Kernel::Ifma.is_available() {

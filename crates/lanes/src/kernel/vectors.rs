@@ -1,7 +1,8 @@
-//! What kernels ask of vectors: the few operations that the steps of a plan are written over.
+//! Interface of kernels to vectors: the few operations that the steps of a plan are written over.
 //!
-//! Machines give them: `super::ifma` with CPU instructions, `super::proof` with symbols, by which the tests show what a step does for all
-//! operands within its bounds. The machine is a value, and vectors come from it alone: whoever holds it may use its instructions.
+//! Machines implement them: `super::ifma` with CPU instructions, `super::proof` with symbols, by which the tests prove
+//! a step for all operands within its bounds. The machine is a value, and the only source of vectors: its holder may
+//! use its instructions.
 
 use super::steps::companions::Companions;
 use super::steps::product::next_window_of_line;
@@ -10,11 +11,11 @@ use crate::line::{LINE_LIMBS, ROW_LIMBS};
 use crate::modulus_rows::ProductConstants;
 use crate::tables::BatchStep;
 
-/// Vectors of 64-bit elements. Elements count modulo 2⁶⁴; what they stand for, with a sign or without, is up to who reads them.
+/// Vectors of 64-bit elements. Elements count modulo 2⁶⁴; their readers take them as signed or unsigned.
 pub(crate) trait Vectors: Copy {
     /// A vector.
     type Vector: Copy;
-    /// What a constant of the modulus is made of.
+    /// Constant of the modulus, as kernels read it.
     type Word: Copy;
 
     /// A number in every element.
@@ -44,7 +45,7 @@ pub(crate) trait Vectors: Copy {
     /// By element: `negative` where `sign` is negative, else `other`.
     fn select(self, sign: Self::Vector, negative: Self::Vector, other: Self::Vector) -> Self::Vector;
 
-    /// The same vectors. No compiler moves what computes them after what follows.
+    /// The same vectors. No compiler moves their computation after the following code.
     #[inline(always)]
     fn pinned<const L: usize>(self, x: &[Self::Vector; L]) -> [Self::Vector; L] {
         *x
@@ -53,7 +54,7 @@ pub(crate) trait Vectors: Copy {
 
 /// Vectors of eight elements, a line of a row each.
 pub(crate) trait Lines: Vectors {
-    /// Where rows lie.
+    /// Reference to rows.
     type Rows: Copy;
     /// A line of a constant.
     type Line;
@@ -153,7 +154,7 @@ pub(crate) trait Lines: Vectors {
 
 /// Vectors of four elements, half a line each.
 pub(crate) trait Halves: Vectors {
-    /// Where rows lie.
+    /// Reference to rows.
     type Rows: Copy;
 
     /// Half a line of a row of `lines` lines.

@@ -1,9 +1,9 @@
-//! What a plan consists of, and how long it takes.
+//! Statistics of a plan, and its running time.
 
 use crate::estimate;
 use crate::tables::{BATCH_LANES, Plan};
 
-/// What a plan consists of, for people and for deciding whether to run it.
+/// Statistics of a plan, for people and for the decision to run it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Explanation {
     /// Products of the block that are needed.
@@ -40,7 +40,7 @@ impl Plan {
         estimate::cycles(self)
     }
 
-    /// What the plan consists of.
+    /// Statistics of the plan.
     pub fn explain(&self) -> Explanation {
         let mut batches_by_lanes = [0; BATCH_LANES];
         for batch in &self.batches {

@@ -1,15 +1,15 @@
-//! Second step of planning: sums and differences stay lazy as long as the bounds allow; where they do not, steps are inserted that
-//! lift a value by a multiple of M, carry limbs, or reduce the range.
+//! Second step of planning: sums and differences stay lazy as long as the bounds allow; otherwise steps are inserted
+//! that lift a value by a multiple of M, carry limbs, or reduce the range.
 
 use super::values::{Definition, NONE, ValueId, Values};
 use crate::block::FieldOp;
 use crate::bounds::{Bias, Bounds, LIMB_MAX, UNIT};
 use crate::shape::Shape;
 
-/// What a step does.
+/// Kind of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StepKind {
-    /// What a slot holds at entry.
+    /// Value of a slot at entry.
     Input(u16),
     /// x + y.
     Add,
@@ -186,7 +186,7 @@ impl Lazy {
     }
 }
 
-/// How far a value may be from zero.
+/// Maximum distance of a value from zero.
 fn reach(bounds: Bounds) -> i64 {
     bounds.high.max(-bounds.low)
 }

@@ -1,4 +1,5 @@
-//! Plans: what the lane planner makes of a slot block. Tables of batches and linear phases over numbered rows, and the bounds at both ends.
+//! Plans: slot blocks compiled for lanes. Tables of batches and linear phases over numbered rows, and the bounds at
+//! both ends.
 //!
 //! Planning renames slots to values (`values`), keeps sums lazy as far as the bounds allow (`lazy`), orders steps so that products come in
 //! eights (`order`), and gives values rows (`place`). A plan knows the [`Shape`] of the modulus, not the modulus.

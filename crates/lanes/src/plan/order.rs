@@ -29,7 +29,7 @@ pub(super) struct Order {
 
 /// Batches of more products than this on average are left as they are.
 const NARROW_LANES: usize = 6;
-/// One of so many steps is a product, at least, where a second order is tried.
+/// Minimum share of products for a second order to be tried: one step in this many.
 const PRODUCTS_SHARE: usize = 4;
 
 impl Order {
@@ -53,7 +53,7 @@ impl Order {
         batches.map(|run| run.products_end - run.start)
     }
 
-    /// Batches of up to so many products.
+    /// Batches of up to `lanes` products.
     fn with_lanes(steps: &[PlannedStep], policy: &Policy, lanes: usize) -> Self {
         let mut graph = Graph::of(steps);
         let mut ready = Ready {
@@ -121,7 +121,7 @@ impl Order {
     }
 }
 
-/// Who reads whom: readers of step i are `readers[first[i]..first[i + 1]]`, twice if both operands are i.
+/// Reader graph: readers of step i are `readers[first[i]..first[i + 1]]`, twice if both operands are i.
 struct Graph {
     first: Vec<u32>,
     readers: Vec<ValueId>,

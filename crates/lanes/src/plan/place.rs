@@ -1,5 +1,5 @@
-//! Last step of planning: values get rows. A value lives from its step to its last reader; what a slot holds at entry and at exit lies in the
-//! slot's own row, everything else in temporary rows, the latest freed first.
+//! Last step of planning: values get rows. A value lives from its step to its last reader; the values of a slot at
+//! entry and at exit lie in the slot's own row, everything else in temporary rows, the latest freed first.
 
 use super::lazy::{PlannedStep, PlannedSteps, StepKind};
 use super::order::Order;
@@ -135,7 +135,7 @@ fn write_batch(batch: &mut BatchStep, products: &[ValueId], rows: &mut Rows) -> 
     Ok(())
 }
 
-/// Which rows are free, and where values lie.
+/// Free rows, and the rows of values.
 struct Rows {
     row: Vec<u16>,
     /// Reads to come, an output counting as one that never comes.

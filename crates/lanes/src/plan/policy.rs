@@ -1,4 +1,4 @@
-//! What is left to whoever plans.
+//! Parameters of the planner.
 
 use crate::kernel::Kernel;
 use crate::tables::BATCH_LANES;
@@ -13,12 +13,12 @@ pub struct Policy {
     pub batch_fill: usize,
     /// Most linear steps that a batch takes along, to run while its products do; [`COMPANIONS_MAX`] at most.
     pub companions: usize,
-    /// Whether products may be executed in fours where few are ready at a time.
+    /// True if products may be executed in fours when few are ready at a time.
     pub fours: bool,
 }
 
 impl Default for Policy {
-    /// What is fastest with [`Kernel::best`].
+    /// The fastest policy with [`Kernel::best`].
     fn default() -> Self {
         Self { batch_fill: BATCH_LANES, companions: 32, fours: Kernel::best().has_fours() }
     }

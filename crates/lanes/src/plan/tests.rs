@@ -1,4 +1,4 @@
-//! What plans look like: products in as few batches as their operands allow, companions, streams, rows used again.
+//! Shape of plans: products in as few batches as their operands allow, companions, streams, rows used again.
 //!
 //! That plans compute the right values is the business of [`crate::check()`] and of `tests/blocks.rs`; here they are held to being short.
 
@@ -137,7 +137,7 @@ fn full_batches_follow_each_other_in_streams() {
     }
 }
 
-/// Levels of a few products, each on what the level before has made.
+/// Levels of a few products, each on results of the level before.
 fn levels(random: &mut ChaCha8Rng) -> SlotBlock {
     let width = random.random_range(2..8);
     let mut ops = Vec::new();

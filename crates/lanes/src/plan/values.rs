@@ -1,4 +1,4 @@
-//! First step of planning: slots become values, each defined once, and what is not needed disappears.
+//! First step of planning: slots become values, each defined once, and unused values are dropped.
 
 use crate::block::{FieldOp, SlotBlock};
 
@@ -7,10 +7,10 @@ pub(super) type ValueId = u32;
 /// No value.
 pub(super) const NONE: ValueId = ValueId::MAX;
 
-/// How a value is defined.
+/// Definition of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Definition {
-    /// What a slot holds at entry.
+    /// Value of a slot at entry.
     Input(u16),
     /// An operation on two earlier values.
     Op(FieldOp, ValueId, ValueId),

@@ -1,4 +1,5 @@
-//! Products in Fp2 = Fp[u] with u² = −1, an element in two slots: two sums of two products each, with one Montgomery reduction a sum where the width has an array.
+//! Products in Fp2 = Fp[u] with u² = −1, an element in two slots: two sums of two products each, with one Montgomery
+//! reduction a sum if the width has an array.
 
 use super::portable::minus;
 use super::sums::{Room, reduced, sum_one_by_one};
@@ -49,8 +50,8 @@ fn narrow(slot: usize) -> u16 {
     u16::try_from(slot).expect("a context has few slots")
 }
 
-/// Multiplies lane by lane, by the slots of x, y and out. Where there are several, results wait until all lanes are read, if one of them reads what another
-/// writes.
+/// Multiplies lane by lane, by the slots of x, y and out. If a lane reads a result of another, all lanes are read
+/// before results are written.
 #[inline(always)]
 fn in_lanes(
     context: &mut FieldContext,
@@ -78,7 +79,7 @@ fn in_lanes(
     context.drop_staging();
 }
 
-/// Whether a later lane may read a slot that an earlier one has written: true wherever their slots are not apart.
+/// True if a later lane may read a slot that an earlier one has written: true unless the slots are disjoint.
 fn reads_after_writes([out, x, y]: [Fp2Strided; 3], count: usize) -> bool {
     let reach = |operand: Fp2Strided| {
         let ([a0, a1], [b0, b1]) = (operand.slots(0), operand.slots(count - 1));

@@ -1,5 +1,6 @@
-//! Products in Fp6 = Fp2[v] with v³ = ξ = a + b·u, over Fp2 = Fp[u] with u² = −1, an element in six slots: six sums of six products each, with one Montgomery
-//! reduction a sum where the width has an array. What the sums share is made once: ξ times two coefficients of y, and the opposites of imaginary parts.
+//! Products in Fp6 = Fp2[v] with v³ = ξ = a + b·u, over Fp2 = Fp[u] with u² = −1, an element in six slots: six sums of
+//! six products each, with one Montgomery reduction a sum if the width has an array. Shared operands of the sums are
+//! made once: ξ times two coefficients of y, and the opposites of imaginary parts.
 
 use super::portable::minus;
 use super::sums::{Room, reduced, sum_one_by_one};

@@ -1,8 +1,8 @@
 //! Kernels: the arithmetic on limbs, and the choice among its implementations by modulus and CPU.
 //!
-//! [`portable`] runs everywhere and judges the rest; [`sliced`] has the widths that no array is compiled for and
-//! [`power_of_two`] the moduli that need no Montgomery form. A context asks once, at construction, for its
-//! [`Kernels`]: an instruction then costs one call through a function pointer.
+//! [`portable`] runs everywhere and judges the rest; [`sliced`] has the widths without compiled arrays and
+//! [`power_of_two`] the moduli that need no Montgomery form. A context selects its [`Kernels`] once, at construction:
+//! an instruction then costs one call through a function pointer.
 
 use std::marker::PhantomData;
 
@@ -28,7 +28,7 @@ pub(crate) trait Kernel {
     /// (x, y) ↦ out.
     fn run(limbs: &mut [Limb], out: usize, x: usize, y: usize, m: &[Limb], n0: Limb);
 
-    /// (xᵢ, yᵢ) ↦ outᵢ for `count` lanes of slots, in turn. No lane may read what one before it has written.
+    /// (xᵢ, yᵢ) ↦ outᵢ for `count` lanes of slots, in turn. No lane may read a result of an earlier one.
     #[inline(always)]
     fn run_lanes(limbs: &mut [Limb], [out, x, y]: [Strided; 3], count: usize, m: &[Limb], n0: Limb) {
         let width = m.len();
@@ -41,7 +41,7 @@ pub(crate) trait Kernel {
 
 /// Squarings of one kind of modulus, one after the other.
 pub(crate) trait Squarings {
-    /// x ↦ out = what `count` squarings make of a residue x; at least one. As [`Kernel::run`].
+    /// x ↦ out = x^(2^count) as residues; at least one squaring. As [`Kernel::run`].
     fn run(limbs: &mut [Limb], out: usize, x: usize, count: u16, m: &[Limb], n0: Limb);
 }
 
@@ -99,7 +99,7 @@ impl Operation {
         Self { one: one::<K>, lanes: lanes::<K>, limbs: K::run }
     }
 
-    /// The operation on operands of their own, for what happens once: constants and conversions.
+    /// The operation on operands of their own, for rare uses: constants and conversions.
     pub fn apply(&self, x: &[Limb], y: &[Limb], m: &[Limb], n0: Limb, out: &mut [Limb]) {
         let width = m.len();
         let mut limbs = [x, y].concat();
@@ -206,7 +206,7 @@ pub(crate) fn kernels(width_limbs: usize, is_power_of_two: bool) -> Kernels {
     }
 }
 
-/// The kernels in plain Rust for an odd modulus: what [`kernels`] are judged by, and measured beside.
+/// Kernels in plain Rust for an odd modulus: the reference of [`kernels`], and the baseline of measurements.
 pub(crate) fn portable_kernels(width_limbs: usize) -> Kernels {
     match width_limbs {
         4 => Kernels::of_three::<portable::Add<4>, portable::Sub<4>, portable::MontMul<4>>(),

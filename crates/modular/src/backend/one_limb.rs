@@ -1,7 +1,7 @@
 //! One limb: sums, differences and Montgomery products of values below the modulus, which take fewer steps than those of any words.
 //!
-//! x·y − u·m with u = (x·y)·m⁻¹ mod 2⁶⁴ has a low half of zero, so the high halves decide: those of x·y and of u·m are below m, and so their
-//! difference is above −m. m is added where it is negative.
+//! x·y − u·m with u = (x·y)·m⁻¹ mod 2⁶⁴ has a low half of zero, so the high halves decide: those of x·y and of u·m are
+//! below m, and so their difference is above −m. m is added if it is negative.
 
 use std::cell::Cell;
 

@@ -1,4 +1,5 @@
-//! The arithmetic in plain Rust, for every machine: what runs where no faster kernel does, and the judge of those that are.
+//! Arithmetic in plain Rust, for every machine: the fallback of faster kernels, and the reference that they are tested
+//! against.
 //!
 //! All formulas are total: operands need not be below the modulus, the modulus may be even or zero and n0 any word.
 //! Then the results are exactly those of the three definitions below, carries out of the width included.

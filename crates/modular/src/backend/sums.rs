@@ -1,4 +1,4 @@
-//! Sums and differences of products of slots, with one Montgomery reduction where the width has an array.
+//! Sums and differences of products of slots, with one Montgomery reduction if the width has an array.
 
 use super::portable::minus;
 use super::{array, sum_rows};
@@ -46,7 +46,7 @@ pub(super) fn one_by_one(context: &mut FieldContext, out: usize, signs: u8, prod
     context.set_slot(out, sum);
 }
 
-/// Limbs up to which a sum needs no room from the allocator: what it costs is more than a narrow product is paid.
+/// Limbs up to which a sum avoids the allocator: it would cost more than a narrow product.
 const NARROW_LIMBS_MAX: usize = 12;
 
 /// Room for a sum and a product, which takes two values.
@@ -57,7 +57,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// For values of so many limbs.
+    /// Room for values of `width` limbs.
     pub(super) fn of(width: usize) -> Self {
         let wide = if width <= NARROW_LIMBS_MAX { Vec::new() } else { vec![0; 3 * width] };
         Self { width, narrow: [0; 3 * NARROW_LIMBS_MAX], wide }

@@ -12,7 +12,7 @@ impl FieldContext {
         self.array.len() / self.width_limbs()
     }
 
-    /// Makes the array hold at least so many elements; new ones are zero.
+    /// Grows the array to at least `elements` elements; new ones are zero.
     pub fn grow_array(&mut self, elements: usize) {
         let limbs = elements * self.width_limbs();
         if limbs > self.array.len() {

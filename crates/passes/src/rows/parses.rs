@@ -7,9 +7,9 @@ use ruint::aliases::U256;
 /// Elements that are parsed as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parses {
-    /// Where the first one begins.
+    /// Offset of the first one.
     pub offset: Word,
-    /// What they become, in order; at least one.
+    /// Values defined by them, in order; at least one.
     pub results: Vec<Value>,
     /// Bytes of each.
     pub size_bytes: u32,

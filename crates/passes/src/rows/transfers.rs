@@ -1,9 +1,9 @@
-//! Elements with the same index in arrays that are neighbours: they are like one longer element.
+//! Elements with the same index in neighbouring arrays: they are like one longer element.
 
 use residue_ir::program::{ArrayDecl, ArrayId, Operand, Program, Value, Word};
 use residue_ir::{Capacity, Effect};
 
-/// Which way an element goes.
+/// Direction of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// From memory to slots.
@@ -15,7 +15,7 @@ pub enum Direction {
 /// Elements that are loaded, or stored, as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
-    /// Which way they go.
+    /// Direction.
     pub direction: Direction,
     /// Their index.
     pub index: Word,
@@ -41,7 +41,7 @@ impl Transfer {
         self.elements.iter().flat_map(|(_, values)| values.iter().copied())
     }
 
-    /// Whether `next`, a single element, goes on where this ends, and all are no more than `values_max` values.
+    /// True if `next`, a single element, continues this row, and the whole has at most `values_max` values.
     pub fn is_continued_by(&self, next: &Self, program: &Program, values_max: usize) -> bool {
         let [.., (last, _)] = &self.elements[..] else { return false };
         (self.direction, self.index) == (next.direction, next.index)
@@ -65,8 +65,9 @@ pub fn all_values(operands: &[Operand]) -> Option<Vec<Value>> {
     operands.iter().map(|operand| operand.value()).collect()
 }
 
-/// Whether each element of `next` stands right after the element of `array` with the same index. Memory holds arrays in the order
-/// of their declaration: those of fixed size, and a record with an element of each unbounded array for each index.
+/// True if each element of `next` directly follows the element of `array` with the same index. Memory holds arrays in
+/// the order of their declaration: those of fixed size, and a record with an element of each unbounded array for each
+/// index.
 fn are_neighbours(program: &Program, array: ArrayId, next: ArrayId) -> bool {
     let is_unbounded = |array: &ArrayDecl| array.capacity == Capacity::Unbounded;
     let (before, after) = (&program.arrays[array.0], &program.arrays[next.0]);

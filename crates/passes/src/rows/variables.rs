@@ -3,12 +3,13 @@
 use residue_ir::program::{Statement, VariableId, WordDef};
 use residue_ir::{Effect, WordOp};
 
-/// Variables that are shifted right by the same number of bytes. What comes in from above may be anything: nothing reads it.
+/// Variables that are shifted right by the same number of bytes. Bytes that come in from above are arbitrary: nothing
+/// reads them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shift {
     /// The first variable.
     pub first: VariableId,
-    /// How many there are, each declared after the one before; at least one.
+    /// Number of variables, declared one after the other; at least one.
     pub count: u32,
     /// Bytes, fewer than 32.
     pub bytes: u32,
@@ -33,7 +34,7 @@ impl Shift {
         is_shift.then_some(Self { first: *variable, count: 1, bytes: bits / 8 })
     }
 
-    /// Whether `next` shifts the variable after these, as far.
+    /// True if `next` shifts the variable after these by the same distance.
     pub fn is_continued_by(&self, next: &Self) -> bool {
         let end = u32::try_from(self.first.0).ok().and_then(|first| first.checked_add(self.count));
         end.is_some_and(|end| end as usize == next.first.0) && self.bytes == next.bytes // u32 to usize widens

@@ -1,4 +1,4 @@
-//! Opcodes that decide what runs next, or carry an argument in the code: jumps, ends, and the numbered families.
+//! Opcodes that decide the next instruction, or carry an argument in the code: jumps, ends, and the numbered families.
 
 use super::immediate_bytes;
 use crate::frame::Frame;

@@ -1,8 +1,8 @@
-//! What the experiments `x-…` add to `eip6690-2024`: its contexts, and instructions on them, each known by its mnemonic. Which of them a
-//! revision has its opcodes say.
+//! Experiments `x-…`, which extend `eip6690-2024`: its contexts, and instructions on them, each identified by its
+//! mnemonic. The opcodes of a revision list the ones it has.
 //!
-//! Source: none outside; this is where they are defined. Order of checks: context, operands, dynamic gas. The prices are the EIP's with those
-//! of the additions, in thousandths of gas, rounded up for each instruction.
+//! Source: none outside; this file defines them. Order of checks: context, operands, dynamic gas. The prices are the
+//! EIP's with those of the additions, in thousandths of gas, rounded up for each instruction.
 
 mod arrays;
 mod comparisons;
@@ -123,7 +123,7 @@ impl FieldState for Added {
 }
 
 impl Added {
-    /// Inverses modulo m in each lane, 0 for what has none. All lanes are read before any is written.
+    /// Inverses modulo m in each lane, 0 if there is none. All lanes are read before any is written.
     fn invert(
         &mut self,
         opcode: &FieldOpcode,

@@ -1,7 +1,7 @@
-//! Field contexts with slots, as every revision from EIP-6601 on but `eip6690-2024` has them: the text once, with the places
-//! where the revisions part as [`Rules`]. Each revision's file states its rules, its opcodes and its prices.
+//! Field contexts with slots, as every revision from EIP-6601 on but `eip6690-2024` has them: the text once, with the
+//! differences between revisions as [`Rules`]. Each revision's file states its rules, its opcodes and its prices.
 //!
-//! Order of checks: context, operands, ranges, values; growth of memory where the revision grows it; dynamic gas.
+//! Order of checks: context, operands, ranges, values; growth of memory if the revision grows it; dynamic gas.
 
 use super::FieldState;
 use crate::field_opcode::FieldOpcode;
@@ -15,10 +15,10 @@ use num_traits::{One, ToPrimitive, Zero};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Where revisions with slots part.
+/// Differences between revisions with slots.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// Where the id of a context is.
+    /// Source of a context's id.
     pub id: Id,
     /// Loads and stores name their context on top of the stack.
     pub transfers_name_context: bool,
@@ -28,7 +28,7 @@ pub struct Rules {
     pub modulus_min: u64,
     /// Powers of two are moduli.
     pub powers_of_two: bool,
-    /// Which declared sizes there are.
+    /// Predicate of valid declared sizes.
     pub size_allowed: fn(u64) -> bool,
     /// Sizes are bits, and elements have ⌈bits / 8⌉ bytes.
     pub in_bits: bool,
@@ -38,15 +38,15 @@ pub struct Rules {
     pub slots_min: u64,
     /// Most bytes of slots: of the frame, or of modulus size times slots.
     pub slot_bytes_max: Option<u64>,
-    /// What slots cost as memory.
+    /// Measure of slots in the cost of memory.
     pub counted: Counted,
     /// Setting the modulus, loading, storing let memory grow.
     pub grows: [bool; 3],
     /// Values to be stored may be any.
     pub stores_any: bool,
-    /// What a transfer of no values checks.
+    /// Checks of a transfer of no values.
     pub empty: Empty,
-    /// Lanes see what earlier lanes have written; stride 0 and count 0 are allowed as evmone allows them.
+    /// Lanes read results of earlier lanes; stride 0 and count 0 are allowed as evmone allows them.
     pub in_turn: bool,
 }
 
@@ -58,7 +58,7 @@ impl Rules {
     }
 }
 
-/// Where the id of a context is.
+/// Source of a context's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Id {
     /// On top of the stack, 0 to 256.
@@ -69,18 +69,18 @@ pub enum Id {
     None,
 }
 
-/// What slots cost as memory.
+/// Measure of slots in the cost of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
     /// Nothing.
     Nothing,
-    /// Bytes of all contexts, each with so many slots more, rounded up to words once.
+    /// Bytes of all contexts, each with this many more slots, rounded up to words once.
     Bytes(u64),
     /// Words of each context.
     Words,
 }
 
-/// What a transfer of no values checks.
+/// Checks of a transfer of no values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Empty {
     /// Nothing.

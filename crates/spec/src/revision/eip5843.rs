@@ -87,7 +87,7 @@ struct Field {
 struct Context {
     modulus: BigUint,
     limbs: usize,
-    /// Where slot 0 begins.
+    /// Offset of slot 0 in memory.
     start: Word,
 }
 

@@ -18,7 +18,7 @@ pub const REVISION: Revision = Revision {
     start: || Box::new(Contexts::new(RULES)),
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2023`.
 pub(super) const RULES: Rules = Rules { id: Id::Immediate, slots_min: 1, slot_bytes_max: Some(65_536), ..EIP6690_2023 };
 
 pub(super) const OPCODES: &[FieldOpcode] = &[

@@ -17,7 +17,7 @@ pub const REVISION: Revision = Revision {
     start: || Box::new(Contexts::new(RULES)),
 };
 
-/// How it differs.
+/// Rules: the base of the other revisions with slots.
 pub(super) const RULES: Rules = EIP6690_2023;
 
 pub(super) const OPCODES: &[FieldOpcode] = &[

@@ -1,6 +1,6 @@
 //! `eip6690-2024`: field contexts with slots of their own, strided arithmetic with seven immediate bytes.
 //!
-//! Source: EIP-6690 as of commit 968159a9b of ethereum/EIPs, "Specification"; section names below are the EIP's. Where it
+//! Source: EIP-6690 as of commit 968159a9b of ethereum/EIPs, "Specification"; section names below are the EIP's. If it
 //! contradicts its author's own programs or is silent, the crate's table of choices holds. The EIP's virtual registers
 //! are slots here.
 
@@ -90,11 +90,11 @@ pub(super) struct Contexts {
     by_id: BTreeMap<u64, Context>,
     active: Option<u64>,
     modulus_bytes_max: u64,
-    /// Whether values in memory have as many bytes as the modulus, and not whole limbs: `x-vectorx`.
+    /// True if values in memory have as many bytes as the modulus, not whole limbs: `x-vectorx`.
     is_packed: bool,
 }
 
-/// Where a modulus or stored values stand.
+/// Source of a modulus or of stored values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     /// In memory.
@@ -104,7 +104,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// So many bytes from an offset, all of which must be there.
+    /// `size` bytes from an offset, all of which must exist.
     fn read(self, frame: &Frame<'_>, offset: &BigUint, size: &BigUint) -> Result<Vec<u8>, Halt> {
         match self {
             Source::Memory => {
@@ -160,13 +160,13 @@ impl FieldState for Contexts {
     }
 }
 
-/// Whether an immediate names the same slots for both factors.
+/// True if both factors of an immediate name the same slots.
 fn squares(immediate: &[u8]) -> bool {
     matches!(immediate, [_, _, x_idx, x_stride, y_idx, y_stride, _] if (x_idx, x_stride) == (y_idx, y_stride))
 }
 
 impl Contexts {
-    /// None yet; moduli may have so many bytes.
+    /// No contexts yet; moduli have at most `modulus_bytes_max` bytes.
     pub(super) fn of_moduli(modulus_bytes_max: u64) -> Self {
         Self { by_id: BTreeMap::new(), active: None, modulus_bytes_max, is_packed: false }
     }
@@ -288,8 +288,8 @@ impl Contexts {
 }
 
 impl Context {
-    /// A context with the modulus at `modulus_offset` of what it is read from and `alloc_count` slots of zero. A modulus has at most so many bytes,
-    /// and the slots of other contexts take so many.
+    /// A context with the modulus at `modulus_offset` of its source and `alloc_count` slots of zero. The limits are on
+    /// the bytes of the modulus, and on the slots with those of other contexts.
     fn new(
         opcode: &FieldOpcode,
         frame: &mut Frame<'_>,
@@ -348,7 +348,8 @@ impl Context {
     }
 }
 
-/// Dynamic gas of `LOADX` and `STOREX` of `count` values of so many bytes: a conversion for each value, or a plain copy under a power of two.
+/// Dynamic gas of `LOADX` and `STOREX` of `count` values: a conversion for each value, or a plain copy under a power of
+/// two.
 pub(super) fn transfer_gas(
     context: &Context,
     opcode: &FieldOpcode,

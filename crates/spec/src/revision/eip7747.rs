@@ -17,7 +17,7 @@ pub const REVISION: Revision = Revision {
     start: || Box::new(Contexts::new(RULES)),
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2023`.
 pub(super) const RULES: Rules = Rules {
     modulus_min: 3,
     size_allowed: |bytes| (1..=96).contains(&bytes),

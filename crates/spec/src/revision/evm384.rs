@@ -1,4 +1,4 @@
-//! What the EVM384 revisions share: three opcodes, their prices, values of 48 bytes. Not a revision itself.
+//! Shared parts of the EVM384 revisions: three opcodes, their prices, values of 48 bytes. Not a revision itself.
 //!
 //! Source: evmone branches `evm384-v1` to `evm384-v9`, `lib/evmone/instructions`; the sources of the single versions are in
 //! their files. Nothing is pushed but by version 0, and nothing halts but for the reasons a version's file gives.

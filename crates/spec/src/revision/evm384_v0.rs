@@ -1,8 +1,9 @@
 //! `evm384-v0`: the values themselves on the stack, two words each.
 //!
 //! Source: the first EVM384 note, of which only the opening is public: each instruction takes six words, x, y and the
-//! modulus as two words each, of whose 64 bytes the first 48 are the value, little-endian; the 8 bytes after the modulus are
-//! r_inv. It pushes two. Chosen here: the first word of a pair is above the second, and the 16 bytes after a result are 0.
+//! modulus as two words each; the first 48 of these 64 bytes are the value, little-endian; the 8 bytes after the
+//! modulus are r_inv. It pushes two. Chosen here: the first word of a pair is above the second, and the 16 bytes after
+//! a result are 0.
 
 use super::evm384::{evmone, opcodes, operate};
 use super::{FieldState, Revision};

@@ -1,9 +1,10 @@
 //! `evm384-v10`: as `evm384-v7` with slots of 48 bytes in place of byte offsets, without growth of memory.
 //!
-//! Source: go-ethereum branch `evm384-v10`, f837e833e. Bits 0..16 of the word are the slot of the modulus, 16..32 y, 32..48 x,
-//! 48..64 out; the others are ignored. r_inv is in the first 8 bytes of the slot after the modulus. The highest slot must end
-//! before the last byte of memory: the origin gives up otherwise, here it halts with `memory_out_of_range`. The arithmetic is
-//! that of `evm384-v7`, which the interface intends; what is checked in there computes over another field.
+//! Source: go-ethereum branch `evm384-v10`, f837e833e. Bits 0..16 of the word are the slot of the modulus, 16..32 y,
+//! 32..48 x, 48..64 out; the others are ignored. r_inv is in the first 8 bytes of the slot after the modulus. The
+//! highest slot must end before the last byte of memory: otherwise the origin aborts, and this halts with
+//! `memory_out_of_range`. The arithmetic is that of `evm384-v7`, which the interface intends; the code checked in there
+//! computes over another field.
 
 use super::evm384::{VALUE_BYTES, bits, opcodes, operate, prices, r_inv, value, write};
 use super::{FieldState, Revision};

@@ -58,7 +58,7 @@ pub fn evmcurves_shr0() -> Prices {
     prices
 }
 
-/// What SETMOD has set: N and its length in bytes.
+/// Modulus set by SETMOD: N and its length in bytes.
 #[derive(Default)]
 struct Context {
     modulus: BigUint,

@@ -1,7 +1,7 @@
 //! `evm384-v3`: as `evm384-v2` without growth of memory.
 //!
-//! Source: evmone branch `v0.5.0-evm384-v2-unsafe`, c30e1933, which asks nothing of its operands. Chosen here: a value that
-//! does not lie inside memory halts with `memory_out_of_range`.
+//! Source: evmone branch `v0.5.0-evm384-v2-unsafe`, c30e1933, which does not check its operands. Chosen here: a value
+//! that does not lie inside memory halts with `memory_out_of_range`.
 
 use super::evm384::{MULMODMONT384, evmone, inside, opcodes, operate, r_inv_word, value, write};
 use super::{FieldState, Revision};

@@ -1,7 +1,7 @@
 //! `evm384-v5`: as `evm384-v4` without growth of memory.
 //!
-//! Source: jwasinger/evmone branch `evm384-v5`, 1689324, which asks nothing of its operands. Chosen here: a value that does
-//! not lie inside memory halts with `memory_out_of_range`.
+//! Source: jwasinger/evmone branch `evm384-v5`, 1689324, which does not check its operands. Chosen here: a value that
+//! does not lie inside memory halts with `memory_out_of_range`.
 
 use super::evm384::{BLS12_381_P, BLS12_381_R_INV, evmone, inside, opcodes, operate, value, write};
 use super::{FieldState, Revision};

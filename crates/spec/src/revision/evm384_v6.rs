@@ -25,7 +25,7 @@ pub const REVISION: Revision = Revision {
 /// A frame keeps nothing between instructions.
 struct Stateless;
 
-/// Where the modulus is.
+/// Offset of the modulus in memory.
 const MODULUS_AT: usize = 12288;
 
 impl FieldState for Stateless {

@@ -38,7 +38,8 @@ impl FieldState for Stateless {
     }
 }
 
-/// What an instruction does whose immediate is out, x, y and modulus, under a modulus that `allows` lets pass.
+/// Executes an instruction with the immediate out, x, y, modulus. Fails with the halt of `allows` if that rejects the
+/// modulus.
 pub fn calculate(
     opcode: &FieldOpcode,
     immediate: &[u8],

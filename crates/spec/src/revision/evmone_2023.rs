@@ -17,7 +17,7 @@ pub const REVISION: Revision = Revision {
     start: || Box::new(Contexts::new(RULES)),
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2023`.
 pub(super) const RULES: Rules = Rules {
     id: Id::None,
     size_allowed: |bytes| (1..=48).contains(&bytes),

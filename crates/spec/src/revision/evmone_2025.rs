@@ -17,7 +17,7 @@ pub const REVISION: Revision = Revision {
     start: || Box::new(Contexts::new(RULES)),
 };
 
-/// How it differs.
+/// Rules, as differences to `evmone-2023`.
 pub(super) const RULES: Rules = Rules {
     powers_of_two: true,
     size_allowed: |bytes| (1..=64).contains(&bytes),

@@ -17,7 +17,7 @@ pub const REVISION: Revision = Revision {
     start: || Box::new(Contexts::new(RULES)),
 };
 
-/// How it differs.
+/// Rules, as differences to `evmone-2025`.
 pub(super) const RULES: Rules = Rules {
     powers_of_two: false,
     size_allowed: |bits| (1..=384).contains(&bits),

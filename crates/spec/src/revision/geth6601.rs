@@ -17,7 +17,7 @@ pub const REVISION: Revision = Revision {
     start: || Box::new(Contexts::new(RULES)),
 };
 
-/// How it differs.
+/// Rules, as differences to `eip6690-2023`.
 pub(super) const RULES: Rules = Rules {
     transfers_name_context: true,
     // The length and its remainder by 8 make 48.

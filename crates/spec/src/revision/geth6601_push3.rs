@@ -17,7 +17,7 @@ pub const REVISION: Revision = Revision {
     start: || Box::new(Contexts::new(RULES)),
 };
 
-/// How it differs.
+/// Rules, as differences to `geth6601`.
 pub(super) const RULES: Rules = Rules { marker: Some(0x62), ..super::geth6601::RULES };
 
 pub(super) const OPCODES: &[FieldOpcode] = &[

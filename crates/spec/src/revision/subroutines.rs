@@ -1,6 +1,6 @@
 //! Subroutines (EIP-7979): `CALLSUB`, `ENTERSUB` and `RETURNSUB`, with a return stack that nothing else reads or writes.
 //!
-//! Source: EIP-7979, "Specification", without `MAGIC`. It leaves bytes open; where they come from stands in the instruction set.
+//! Source: EIP-7979, "Specification", without `MAGIC`. It leaves bytes open; the instruction set names their source.
 
 use super::FieldState;
 use crate::field_opcode::FieldOpcode;
@@ -23,7 +23,7 @@ pub const PRICES: [(&str, u64); 3] = [("CALLSUB", 8), ("ENTERSUB", 1), ("RETURNS
 /// Most offsets on the return stack ("Constraints on valid code", 4).
 pub const RETURNS_MAX: usize = 1024;
 
-/// Does what the opcode does, if it is one of the three; says whether it is.
+/// Executes the opcode if it is one of the three; true if it is.
 pub fn execute(opcode: &FieldOpcode, frame: &mut Frame<'_>) -> Result<bool, Halt> {
     match opcode.mnemonic {
         "CALLSUB" => call(frame)?,

@@ -1,7 +1,8 @@
 //! `x-383`: `evm384-v9` with moduli of at most 383 bits.
 //!
-//! Source: none outside. Each of the three instructions does what it does in `evm384-v9`; when memory has grown, and before anything is
-//! computed, a modulus of 2³⁸³ or more halts with `invalid_modulus`. Nothing else is asked: x and y may be longer, m may be even or 0.
+//! Source: none outside. Each of the three instructions does what it does in `evm384-v9`; when memory has grown, and
+//! before anything is computed, a modulus of 2³⁸³ or more halts with `invalid_modulus`. There are no other checks: x
+//! and y may be longer, m may be even or 0.
 
 use super::evm384::{evmone, opcodes, prices, update_5};
 use super::evm384_v9::calculate;

@@ -1,6 +1,7 @@
 //! `x-widex`: `eip6690-2024` with moduli of up to 4096 bits.
 //!
-//! Source: none outside; this is where it is defined. Its prices are the EIP's up to 12 limbs. Above, the page of the revision says where they are from.
+//! Source: none outside; this file defines it. Its prices are the EIP's up to 12 limbs; the page of the revision has
+//! the source of those above.
 
 use super::Revision;
 use super::eip6690_2024::{self, Contexts};

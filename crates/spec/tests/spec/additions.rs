@@ -1,4 +1,5 @@
-//! What the experiments `x-…` add to `eip6690-2024`. A context of modulus 15 has elements of 8 bytes, of which 3 and 5 have no inverse.
+//! Experiments `x-…`, which extend `eip6690-2024`. A context of modulus 15 has elements of 8 bytes; 3 and 5 have no
+//! inverse.
 
 use super::{check_halt, execute};
 
@@ -207,7 +208,7 @@ fn slots_are_compared() {
     }
 }
 
-/// Modulo 16, −1 is 15; values need no conversion there, so that LTX costs what EQX does.
+/// Modulo 16, −1 is 15; values need no conversion there, so that LTX costs as much as EQX.
 #[test]
 fn slots_are_compared_modulo_a_power_of_two() {
     let at_16 = "16 0 MSTORE8 8 1 0 1 SETMODX 0 0 MSTORE8 8 0 0 STOREX SUBMODX .07010001010101 ";

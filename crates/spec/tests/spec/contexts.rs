@@ -3,7 +3,7 @@
 
 use super::{check_halt, execute};
 
-/// Runs `text` and checks what it returns.
+/// Runs `text` and checks its output.
 #[track_caller]
 fn check_output(name: &str, text: &str, expected: &[u8]) {
     let outcome = execute(name, text);

@@ -1,4 +1,4 @@
-//! The EVM's own opcodes: what they leave on the stack and what they charge.
+//! The EVM's own opcodes: their results on the stack and their gas.
 
 use super::{GAS, assemble, check_halt, execute, execute_with, revision, unhex};
 use num_bigint::BigUint;

@@ -7,7 +7,7 @@ use residue_spec::{Env, run};
 
 const REVISION: &str = "evm384-v7";
 
-/// Where the cases keep their operands.
+/// Memory offsets of the operands.
 const M: usize = 0;
 const X: usize = 64;
 const Y: usize = 112;

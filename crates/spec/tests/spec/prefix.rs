@@ -2,7 +2,7 @@
 
 use super::{check_halt, execute};
 
-/// Modulus 13 and eight slots, of which slot 1 is 5.
+/// Modulus 13 and eight slots; slot 1 is 5.
 const PRELUDE: &str = "13 0 MSTORE8 5 15 MSTORE8 8 1 0 0 SETMODX 1 8 1 STOREX ";
 
 /// Slot 2 is returned in the low byte of the first word.

@@ -7,7 +7,7 @@ use residue_spec::word::two_to;
 const REVISION: &str = "x-383";
 const MNEMONICS: [&str; 3] = ["ADDMOD384", "SUBMOD384", "MULMODMONT384"];
 
-/// Where the cases keep their operands.
+/// Memory offsets of the operands.
 const M: usize = 0;
 const X: usize = 64;
 const Y: usize = 112;
@@ -25,7 +25,7 @@ fn instruction(mnemonic: &str, offsets: [usize; 4]) -> String {
     format!("{mnemonic} .{digits}")
 }
 
-/// One instruction under m, on operands of which the first may be long.
+/// One instruction under m; the first operand may be long.
 fn program(mnemonic: &str, m: &BigUint, x: &BigUint) -> String {
     let y = two_to(380) + 77u8;
     let values = [store(m, 48, M), store(&3u8.into(), 8, M + 48), store(x, 48, X), store(&y, 48, Y)];

@@ -19,7 +19,7 @@ struct Interpreted {
     fuel: Option<u64>,
 }
 
-/// What host functions find in the store.
+/// Store data of host functions.
 struct State {
     outside: Outside,
     /// The memory, once it is known.
@@ -119,7 +119,7 @@ impl link::Linker for Linking<'_> {
     }
 }
 
-/// Gives the module what it imports.
+/// Defines the module's imports.
 fn linked(module: &Module, store: &mut Store<State>) -> Result<Linker<State>, RunError> {
     let import = |import: wasmi::ImportType<'_>| {
         let kind = match import.ty() {

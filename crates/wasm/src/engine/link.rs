@@ -1,4 +1,4 @@
-//! What a module imports, and what it is given: host functions and memories, each import once, in whichever engine.
+//! Imports of a module and their definitions: host functions and memories, each import defined once, in either engine.
 
 use super::{host_function, unknown_import};
 use crate::error::RunError;
@@ -9,11 +9,11 @@ pub(super) struct Import<F, M> {
     pub from: String,
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Kind of the import, with its definition.
     pub kind: Kind<F, M>,
 }
 
-/// What can be imported.
+/// Kinds of imports.
 pub(super) enum Kind<F, M> {
     /// A function.
     Function {
@@ -26,7 +26,7 @@ pub(super) enum Kind<F, M> {
     },
     /// A memory.
     Memory(M),
-    /// What nobody gives, in words.
+    /// An import that nobody defines, as text for the error.
     Other(String),
 }
 
@@ -44,7 +44,7 @@ pub(super) trait Linker {
     fn memory(&mut self, from: &str, name: &str, ty: Self::Memory) -> Result<(), String>;
 }
 
-/// Gives a module what it imports. The same import may stand in it twice, and has to be the same both times.
+/// Defines a module's imports. The same import may stand in it twice, and has to be the same both times.
 pub(super) fn link<L: Linker>(
     linker: &mut L,
     imports: impl IntoIterator<Item = Import<L::Function, L::Memory>>,
@@ -79,7 +79,7 @@ pub(super) fn places(params: impl Iterator<Item = Option<i32>>) -> [u32; 4] {
     places
 }
 
-/// What a host function says that needs a memory where there is none.
+/// Error of a host function that needs a memory in a module without one.
 pub(super) const NO_MEMORY: &str = "a host function was called without a memory";
 
 #[cfg(test)]

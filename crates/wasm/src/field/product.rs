@@ -77,7 +77,7 @@ fn unpack(code: &mut InstructionSink<'_>, address: u32, j: usize, n: usize) {
     code.i64_const(bits(MUL_MASK)).i64_and();
 }
 
-/// Leaves 28 bits in each column but the last, which takes what is left.
+/// Leaves 28 bits in each column but the last, which takes the rest.
 fn propagate(code: &mut InstructionSink<'_>, columns: &[usize], carry: usize) {
     for (j, &column) in columns.iter().enumerate() {
         if j > 0 {

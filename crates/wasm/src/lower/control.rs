@@ -116,7 +116,7 @@ impl<'a> Emitter<'a> {
         self.keep(result);
     }
 
-    /// Ends the program here; an i32 with what `main` returns is on the stack.
+    /// Ends the program here; the result of `main` is on the stack, an i32.
     fn end_program(&mut self) {
         self.code.global_set(OUTCOME).i32_const(1).return_();
     }
@@ -385,7 +385,7 @@ impl<'a> Emitter<'a> {
         self.code.end();
     }
 
-    /// How many steps are done, in a local.
+    /// Number of steps done, in a local.
     fn steps_in_all(&mut self, FirstSteps { count, each }: FirstSteps<Word>) -> u32 {
         self.push_clamped(count);
         self.code.i64_const(each as i64).i64_mul(); // there are few
@@ -506,7 +506,7 @@ impl<'a> Emitter<'a> {
         self.code.local_get(ADDRESS).i32_add().local_set(ADDRESS);
     }
 
-    /// Reads limb by limb from the end; what lies above the limbs must be 0, and the number below m.
+    /// Reads limb by limb from the end; bytes above the limbs must be 0, and the number below m.
     fn parse(&mut self, result: Value, offset: Word, size_bytes: u32) {
         let target = self.address(Operand::Value(result));
         let pos = self.kept.temporary();

@@ -1,5 +1,5 @@
-//! Where memory holds what, from the bottom: a value for conversions, the places of values, constants, variables, the
-//! output, arrays of fixed size, calldata, then one record for each index of the unbounded arrays.
+//! Memory layout, from the bottom: a value for conversions, the places of values, constants, variables, the output,
+//! arrays of fixed size, calldata, then one record for each index of the unbounded arrays.
 
 use residue_ir::program::{ArrayDecl, Program};
 use residue_ir::{Capacity, Effect};

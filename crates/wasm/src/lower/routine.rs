@@ -1,4 +1,4 @@
-//! The names of the routines that every module brings, and their numbers. [`super::routines`] has what they do.
+//! Names and numbers of the routines that every module has. [`super::routines`] has their code.
 
 use super::OPERATIONS;
 

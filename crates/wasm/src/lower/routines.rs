@@ -9,7 +9,7 @@ use wasm_encoder::ValType;
 use super::Text;
 use super::routine::Routine;
 
-/// What a function takes and gives.
+/// Parameters and results of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signature {
     /// A field operation.

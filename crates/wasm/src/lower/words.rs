@@ -14,7 +14,7 @@ use crate::field::bits;
 /// Limbs of a word.
 pub(super) const LIMBS: u32 = 4;
 
-/// Where a function keeps its words.
+/// Addresses of the words that a function keeps.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     locals: HashMap<Word, u32>,

@@ -1,7 +1,7 @@
-//! How an operation on byte offsets becomes code, and is read back from it, in each revision of EVM384.
+//! Code of an operation on byte offsets, and its reader, for each revision of EVM384.
 //!
-//! Most revisions have an instruction for it. Where the result overwrites the first operand (`evm384-v1`), that is copied
-//! first; where values are on the stack (`evm384-v0`), they are loaded and the result is stored.
+//! Most revisions have an instruction for it. If the result overwrites the first operand (`evm384-v1`), that is copied
+//! first; if values are on the stack (`evm384-v0`), they are loaded and the result is stored.
 
 use super::{Evm384, VALUE_BYTES, r_inv};
 use crate::target::{copy_memory, push};
@@ -12,8 +12,9 @@ use residue_isa::{FieldInstruction, FieldOp, ModulusAt};
 use residue_passes::SlotOp;
 
 impl Evm384 {
-    /// Where a first operand is copied to that may not be overwritten while its result's place is still to be read: at 0, whose push
-    /// takes the least, or, if no opcode pushes 0 by itself, where a push by its digits is what revisions read back.
+    /// Offset of the copy of a first operand that would otherwise be overwritten while its result's place is still to
+    /// be read: 0, the cheapest to push; or, without an opcode that pushes 0 by itself, an offset whose push is read
+    /// back as digits.
     fn scratch(&self) -> u32 {
         if self.fork.has(PUSH0) { 0 } else { 16 }
     }
@@ -27,7 +28,7 @@ impl Evm384 {
         }
     }
 
-    /// What an instruction says of the modulus.
+    /// Modulus operand of an instruction.
     pub(super) fn modulus_operand(&self, operation: FieldOp) -> ModulusAt {
         let offset = self.modulus_at();
         match self.interface.modulus {
@@ -60,7 +61,7 @@ impl Evm384 {
         }
     }
 
-    /// Reads what [`Evm384::overwriting`] writes for slots.
+    /// Reads the code of [`Evm384::overwriting`] for slots.
     pub(super) fn read_overwriting(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)> {
         let scratch = self.scratch();
         let (copied, before_bytes) = self.read_copy(code).map_or((None, 0), |(copy, bytes)| (Some(copy), bytes));
@@ -99,7 +100,7 @@ impl Evm384 {
         }
     }
 
-    /// Reads what [`Evm384::with_values`] writes for slots.
+    /// Reads the code of [`Evm384::with_values`] for slots.
     pub(super) fn read_values(&self, code: &[u8]) -> Option<(Vec<SlotOp>, usize)> {
         let mut at = 0;
         let (modulus, y, x) = (
@@ -114,7 +115,7 @@ impl Evm384 {
         (modulus == self.modulus_at()).then_some((vec![lane], at))
     }
 
-    /// Reads what [`copy_memory`] writes for one value: where to and where from, and its length.
+    /// Reads the code of [`copy_memory`] for one value: destination, source, and its length.
     fn read_copy(&self, code: &[u8]) -> Option<((u32, u32), usize)> {
         if !self.fork.has(MCOPY) {
             return read_copied_words(code);

@@ -1,4 +1,4 @@
-//! Which instructions are chosen for operations: by their prices, and as lanes where strides allow it.
+//! Instruction selection: by price, and as lanes if strides allow it.
 
 use super::super::{push, slot_index, slot_instruction};
 use super::{Slots, fp2, fp6};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const COPIED_MAX: u32 = 0x5a;
 
 impl Slots {
-    /// With the instructions that are cheaper under a schedule than what else does the same.
+    /// With the instructions that are cheaper than equivalent code under a schedule.
     pub fn with_prices(mut self, schedule: &GasSchedule) -> Self {
         let width = self.rules.price_width(self.modulus_bytes as usize); // u32 to usize widens
         self.multiplies_fp2 = fp2::is_cheaper((self.revision, self.rules), schedule, width);
@@ -57,7 +57,7 @@ impl Slots {
         self.fusions.well(ops, ANYWHERE)
     }
 
-    /// How two slots compare, if there is an instruction for it; whether there is. [] → [1 or 0]
+    /// Compares two slots, if there is an instruction for it. True if there is. [] → [1 or 0]
     pub(super) fn compare(&self, code: &mut Assembly, comparison: Comparison, slots: [Slot; 2]) -> bool {
         let is_there = self.rules.comparison(comparison).is_some();
         if is_there {
@@ -67,20 +67,20 @@ impl Slots {
         is_there
     }
 
-    /// Whether one copy of calldata is for all elements of a row.
+    /// True if all elements of a row take one copy of calldata.
     pub(super) fn copies_rows(&self, size_bytes: u32) -> bool {
         let pad_bytes = size_bytes.checked_sub(self.element_bytes);
         !self.rules.store_reduces && pad_bytes.is_some_and(|pad_bytes| pad_bytes <= 32)
     }
 
-    /// `STOREPX` or `LOADPX` where elements of so many bytes are padded and there is such an instruction.
+    /// `STOREPX` or `LOADPX` if elements of `size_bytes` bytes are padded and there is such an instruction.
     pub(super) fn padded(&self, opcode: Option<u8>, size_bytes: u32) -> Option<[u8; 2]> {
         let size = u8::try_from(size_bytes).ok().filter(|_| size_bytes > self.element_bytes);
         let size = size.filter(|&size| !self.places.is_literal || is_harmless(size));
         Some([opcode?, size?])
     }
 
-    /// `STOREPX` or `LOADPX` of so many slots, with memory from an address on. [] → []
+    /// `STOREPX` or `LOADPX` of a run of slots, with memory from an address on. [] → []
     pub(super) fn transfer_row(
         &self,
         code: &mut Assembly,
@@ -95,7 +95,7 @@ impl Slots {
         code.data([opcode, size]);
     }
 
-    /// `GETX` or `PUTX` of neighbouring slots, of which one instruction copies some. [index of the first element] → []
+    /// `GETX` or `PUTX` of neighbouring slots, several at a time. [index of the first element] → []
     pub(super) fn copy_elements(&self, code: &mut Assembly, opcode: Option<u8>, (first, count): (Slot, u32)) {
         let opcode = opcode.expect("only programs for targets with arrays have them there");
         for done in (0..count).step_by(COPIED_MAX as usize) {

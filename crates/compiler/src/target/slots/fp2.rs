@@ -5,7 +5,7 @@ use residue_isa::{FieldOp, Fp2Lanes, Fp2Products, GasSchedule, Price, Revision, 
 use residue_passes::Slot;
 use residue_passes::fp2::SlotFp2;
 
-/// Whether a product costs less by its instruction, if there is one, than by four multiplications and two additions.
+/// True if a product by its instruction, if there is one, costs less than by four multiplications and two additions.
 pub fn is_cheaper((revision, rules): (Revision, &SlotRules), schedule: &GasSchedule, width: usize) -> bool {
     let Some(row) = rules.mul_fp2.and_then(|opcode| revision.row(opcode)) else { return false };
     let fused = schedule.base(row.mnemonic).unwrap_or(Price::ZERO) + schedule.at_width(width).fp2;

@@ -5,10 +5,11 @@ use residue_isa::{FieldOp, Fp6Product, GasSchedule, Price, Revision, SlotRules};
 use residue_passes::Slot;
 use residue_passes::fp6::SlotFp6;
 
-/// Operations that a product is without an instruction: multiplications, then additions, of which four make ξ times coefficients for ξ = 1 + u.
+/// Operations of a product without an instruction: multiplications, then additions; four of these make ξ times
+/// coefficients for ξ = 1 + u.
 const OPERATIONS: [u64; 2] = [36, 30 + 4];
 
-/// Whether a product costs less by its instruction, if there is one, than by its operations.
+/// True if a product by its instruction, if there is one, costs less than by its operations.
 pub fn is_cheaper((revision, rules): (Revision, &SlotRules), schedule: &GasSchedule, width: usize) -> bool {
     let Some(row) = rules.mul_fp6.and_then(|opcode| revision.row(opcode)) else { return false };
     let fused = schedule.base(row.mnemonic).unwrap_or(Price::ZERO) + schedule.at_width(width).fp6;

@@ -1,4 +1,4 @@
-//! State that stays on the stack from part to part of a sequence: what lowering asks of this target for that.
+//! State on the stack from part to part of a sequence: the interface of this target for lowering.
 
 use super::Words;
 use crate::words::backward::{Effort, Sequence};
@@ -36,12 +36,12 @@ impl Words {
         held::kinds(parts, self.places.first_constant)
     }
 
-    /// Whether code is made for the least gas, whatever its length.
+    /// True if code is made for the least gas, at any length.
     pub const fn is_first(&self) -> bool {
         !self.holds_numbers && !self.prices.is_short()
     }
 
-    /// Whether numbers are to stay on the stack where a state does.
+    /// True if numbers should stay on the stack wherever a state does.
     pub const fn holds_numbers(&self) -> bool {
         self.holds_numbers
     }
@@ -97,7 +97,7 @@ impl Words {
         choice
     }
 
-    /// Whether the state of a sequence stays on the stack.
+    /// True if the state of a sequence stays on the stack.
     pub fn holds_state(&self) -> bool {
         self.holds_state.get()
     }
@@ -111,7 +111,7 @@ mod tests {
     use residue_ir::FieldOp;
     use residue_isa::assembly::Assembly;
 
-    /// Blocks weigh what their plans do, and are below a limit if that is: none is left out that counts.
+    /// The weight of a block is that of its plan, and is below a limit if the plan's is: no better plan is cut off.
     #[test]
     fn blocks_are_below_a_limit_if_their_plans_are() {
         let text = "program \"p\" modulus 0x3fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff81 \

@@ -1,4 +1,4 @@
-//! What is said of words as slots beside the program: how much gas short code is worth, and how code is made shorter step by step.
+//! Options for words as slots: the gas that shorter code is worth, and the successive steps of shortening.
 
 use crate::has_elements;
 use crate::words::backward::Plans;
@@ -10,25 +10,25 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What is said of words as slots beside the program.
+/// Options for words as slots.
 #[derive(Debug, Clone)]
 pub struct Rules {
     /// Bytes of memory before them.
     pub base_bytes: u32,
     /// Bytes of code that are worth as much as one gas.
     pub bytes_a_gas: u64,
-    /// Whether p and other numbers stay on the stack where the state of a sequence does: parts are shorter then.
+    /// True if p and other numbers stay on the stack wherever the state of a sequence does: parts are shorter then.
     pub holds_numbers: bool,
-    /// Slots between those of values and constants, for what blocks have no room for on the stack.
+    /// Slots between those of values and constants, for spills of blocks.
     pub extra_slots: u32,
-    /// What was found for blocks.
+    /// Memoised plans of blocks.
     pub plans: Rc<RefCell<Plans>>,
 }
 
 impl Rules {
     /// Values of [`Rules::bytes_a_gas`]: gas alone, then shorter code, for which gas is paid.
     pub const BYTES_A_GAS: [u64; 4] = [Prices::GAS_ALONE, 16, 4, 1];
-    /// What the longest blocks need.
+    /// Extra slots needed by the longest blocks.
     pub const EXTRA_SLOTS: u32 = 64;
     /// The length of code that has none, as labels are too far apart.
     pub const TOO_FAR: usize = usize::MAX;
@@ -37,22 +37,22 @@ impl Rules {
 /// Bytes of code that an account of the main network may have (EIP-170).
 const CODE_BYTES_MAX: usize = 24_576;
 
-/// Code from which still shorter code may come to what an account may have.
+/// Length of code from which shorter variants may still fit an account.
 const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 4;
 
 impl Rules {
-    /// Whether gas is paid for short code.
+    /// True if gas is traded for shorter code.
     pub const fn is_short(&self) -> bool {
         self.bytes_a_gas < Prices::GAS_ALONE
     }
 
-    /// Whether an account may have code of so many bytes.
+    /// True if an account may have code of `length` bytes (EIP-170).
     pub const fn fits(length: usize) -> bool {
         length <= CODE_BYTES_MAX
     }
 
-    /// Asks for shorter code where an account could not have so many bytes; whether there is a way. `holds_state`: whether the state of a sequence stays
-    /// on the stack.
+    /// Selects the next option for shorter code if an account cannot have `length` bytes. True if there is one.
+    /// `holds_state`: true if the state of a sequence stays on the stack.
     pub fn shorten(&mut self, length: usize, holds_state: bool) -> bool {
         if Self::fits(length) {
             return false;
@@ -118,7 +118,7 @@ fn long_words(program: &Program) -> Vec<BigUint> {
     reads.into_iter().filter_map(spared).collect()
 }
 
-/// The numbers that memory holds, where a gas is worth so many bytes of code.
+/// Numbers in memory, at an exchange rate of `bytes_a_gas` bytes of code for a gas.
 pub(super) fn numbers_in_memory(program: &Program, bytes_a_gas: u64) -> Vec<BigUint> {
     // A program without elements has no memory of its own.
     let mut in_memory = match program.modulus.known() {

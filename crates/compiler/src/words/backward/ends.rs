@@ -1,4 +1,4 @@
-//! What lies on the stack where a block begins and where it ends.
+//! Stack at the start and end of a block.
 //!
 //! Read backwards, the words that lie there when the block begins are the last ones that are left: each once, in that order. A word that no instruction
 //! of the block takes is dropped first.
@@ -8,9 +8,9 @@ use super::state::{Item, Step};
 /// The words, the lowest first.
 #[derive(Debug, Default)]
 pub struct Ends {
-    /// Where the block begins, each once.
+    /// Stack at the start, each word once.
     pub entry: Vec<Item>,
-    /// Where it ends.
+    /// Stack at the end.
     pub exit: Vec<Item>,
 }
 
@@ -19,7 +19,7 @@ impl Ends {
         Self { entry, exit }
     }
 
-    /// Whether nothing is left on the stack but words that are there when the block begins, each once.
+    /// True if the stack has only words of the block's start left, each once.
     pub fn is_reached(&self, stack: &[Item]) -> bool {
         let is_single = |(at, item): (usize, &Item)| self.entry.contains(item) && !stack[..at].contains(item);
         stack.len() <= self.entry.len() && stack.iter().enumerate().all(is_single)

@@ -7,7 +7,7 @@ use crate::words::terms::Terms;
 use residue_passes::Slot;
 use std::collections::BTreeSet;
 
-/// The instructions of the steps, with slots of `own` for what has no room; none if there are too few.
+/// Instructions of the steps, with slots of `own` for spills; `None` if there are too few.
 pub fn instructions(
     terms: &Terms,
     prices: &Prices,

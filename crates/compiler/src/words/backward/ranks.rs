@@ -1,6 +1,8 @@
-//! Ranks of states: by how much is wasted, and at least about will be, the states of a level are judged.
+//! Ranks of states: the states of a level are compared by their waste so far, plus an estimate of the least waste to
+//! come.
 //!
-//! Two states that are ranked one after the other have mostly the same words at the bottom of their stacks: of these nothing is counted anew.
+//! Two states that are ranked one after the other mostly have the same words at the bottom of their stacks: these are
+//! not counted again.
 
 use super::state::{Item, State};
 use super::{MODULUS, Search};
@@ -9,7 +11,7 @@ use super::{MODULUS, Search};
 #[derive(Default)]
 pub(super) struct Ranked {
     stack: Vec<Item>,
-    /// For each of its words, as bits, what it and those below are made of.
+    /// For each of its words, as bits, the terms that it and those below depend on.
     made_of: Vec<u64>,
     /// For each of its words, those up to it that have to come to the top.
     waits: Vec<Waits>,
@@ -27,15 +29,16 @@ struct Waits {
 }
 
 impl Ranked {
-    /// No stack yet, of so many terms.
+    /// No stack yet, for `terms` terms.
     pub(super) fn of(terms: usize) -> Self {
         Self { times: vec![0; terms + 1], ..Self::default() }
     }
 }
 
 impl Search<'_> {
-    /// The waste so far and at least about that to come: for each word that waits for one below it, and for each word of the beginning that has others
-    /// below it, an exchange. None if that is no less than the rank of the last one found.
+    /// Waste so far plus an estimate of the least to come: one exchange for each word that waits for one below it, and
+    /// for each word of the beginning that has others below it. `None` if that is at least the rank of the last one
+    /// found.
     pub(super) fn rank(&self, state: &State) -> Option<u64> {
         let stack = &state.stack[self.residents.len()..];
         let height = stack.len() as u64; // usize to u64 widens

@@ -1,4 +1,4 @@
-//! What is known of the end of a block while the rest is searched.
+//! State of the backward search: the known end of a block.
 
 use residue_passes::Slot;
 use std::ops::Range;
@@ -23,10 +23,10 @@ pub enum Step {
     Make(Item),
 }
 
-/// What is known of the end of a block.
+/// Known end of a block.
 #[derive(Debug, Clone, Default)]
 pub struct State {
-    /// What has to lie on the stack before it.
+    /// Stack required before it.
     pub stack: Vec<Item>,
     /// The operations in it, but for the one that was found last.
     pub made: Rc<Made>,
@@ -39,13 +39,13 @@ pub struct State {
     pub waste: u64,
     /// Since the state before, the last instruction first.
     pub steps: Vec<Step>,
-    /// What was taken from the stack and is put back when another way is tried.
+    /// Words taken from the stack, to restore when another path is tried.
     pub taken: Vec<Item>,
     /// The state before, by its place.
     pub parent: usize,
-    /// What it is judged by.
+    /// Rank for comparison with other states.
     pub rank: u64,
-    /// The part of the hash by which it is known again that sets have, of which one member more or less changes one summand.
+    /// Part of the state's hash for sets: one more or less member changes one summand.
     pub sets_key: u64,
 }
 
@@ -66,7 +66,7 @@ struct Candidate {
     sets_key: u64,
 }
 
-/// States that were found before those of a level. Most are dropped again, so that what they hold lies in memory that is used again.
+/// States found before those of a level. Most are dropped again, so their contents lie in memory that is reused.
 #[derive(Debug, Default)]
 pub struct Found {
     all: Vec<Candidate>,
@@ -88,7 +88,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// None of so many words of operations.
+    /// No operations, of `words` words.
     pub const fn none(words: usize) -> Self {
         Self { low: words, words: Vec::new() }
     }
@@ -136,7 +136,7 @@ pub const fn member_waiting(place: usize) -> u64 {
     member(1 << 33 | place as u64) // usize to u64 widens
 }
 
-/// A hash of a row of items, from that of what comes before; four items at a time.
+/// Hash of a row of items, from that of the preceding ones; four items at a time.
 fn hash_row(before: u64, row: &[Item]) -> u64 {
     let multiplied = |hash: u64, four: u64| {
         let product = u128::from(hash ^ four).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
@@ -150,7 +150,7 @@ fn hash_row(before: u64, row: &[Item]) -> u64 {
 }
 
 impl State {
-    /// Whether the rest of the search is the same from both.
+    /// True if the rest of the search is the same from both.
     pub fn is_as(&self, other: &Self) -> bool {
         let of = |state: &Self| (state.waste, state.steps.len(), state.taken.len());
         self.stack == other.stack
@@ -239,7 +239,7 @@ impl Found {
         Some((&self.steps[done.steps.clone()], done.parent))
     }
 
-    /// Makes of those that were found the next level; none is left here.
+    /// Makes the next level of the states found, and removes them here.
     pub fn follow(&mut self, level: &mut Vec<State>) {
         level.resize_with(self.all.len(), State::default);
         for (state, found) in level.iter_mut().zip(self.all.drain(..)) {

@@ -14,7 +14,7 @@ impl Numbers {
     }
 }
 
-/// Words of which each is made of some before it, with some on the stack where the block begins.
+/// Words, each made of some before it, with some on the stack at the start of the block.
 fn words(numbers: &mut Numbers, count: usize) -> Terms {
     let mut nodes = vec![Node::Held(0), Node::Held(1), Node::Modulus, Node::Slot(0), Node::Constant(7u8.into())];
     let entry = (0..numbers.below(4)).collect();
@@ -25,7 +25,8 @@ fn words(numbers: &mut Numbers, count: usize) -> Terms {
     Terms { exit: vec![count - 1], nodes, outputs: Vec::new(), entry }
 }
 
-/// States are ranked one after the other with what is kept of the stack before: each has the rank that it has by itself, counted word by word.
+/// States are ranked one after the other with memoised parts of the stack: each has the rank that it has by itself,
+/// counted word by word.
 #[test]
 fn ranks_of_states_in_a_row_are_those_of_each_by_itself() {
     let prices = Prices { bytes_a_gas: 16, loads_modulus: false, in_memory: Vec::new() };

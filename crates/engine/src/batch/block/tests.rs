@@ -1,4 +1,4 @@
-//! What a block costs, keeps and counts as, against its instructions one by one.
+//! Gas of a block, its needs and its counts, against its instructions one by one.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

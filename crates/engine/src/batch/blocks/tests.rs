@@ -1,4 +1,5 @@
-//! When what is made of a code: what it has to earn before, what that takes of its credit, and how often it is looked at.
+//! Times of the work on a code: the gas that it must earn first, the credit that the work takes, and the frequency of
+//! checks.
 
 use revm::primitives::Bytes;
 
@@ -10,7 +11,7 @@ use crate::prices::WidthPrices;
 use residue_isa::assembly::assemble_text;
 
 const REVISION: Revision = Revision::Eip6690_2024;
-/// What a gas pays for here.
+/// Cycles paid for by a gas in these tests.
 const CYCLES_PER_GAS: i64 = 24;
 
 fn blocks_of(text: &str, batching: Batching, budget: &Budget) -> Blocks<Slots> {
@@ -36,7 +37,7 @@ fn due(gas: i64) -> Due {
     Due { plans_run: true, is_free: false, earned: gas * CYCLES_PER_GAS }
 }
 
-/// What walking the run of twenty takes.
+/// Cycles for walking the run of twenty.
 const WALK_CYCLES: i64 = 1536 + 768 + 20 * 64;
 
 /// The place at the beginning, whose run has been paid for.

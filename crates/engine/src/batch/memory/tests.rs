@@ -1,4 +1,4 @@
-//! Which instructions blocks of EVM384 are made of, and what they need.
+//! Instructions in blocks of EVM384, and the needs of such blocks.
 
 use residue_isa::assembly::assemble_text;
 

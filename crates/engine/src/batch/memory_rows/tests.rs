@@ -1,4 +1,4 @@
-//! Values in rows are those of memory, whatever reads or writes it in between.
+//! Values in rows equal those of memory under any reads and writes in between.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -35,7 +35,7 @@ fn memory(random: &mut ChaCha8Rng) -> Vec<u8> {
     memory
 }
 
-/// A few operations, what they need, and their plan.
+/// A few operations, their needs, and their plan.
 fn operations(random: &mut ChaCha8Rng, modulus: usize) -> (SlotBlock, MemoryNeeds, RowPlan<PlaceSet>) {
     let mut block = SlotBlock::new(PLACES);
     let mut needs = MemoryNeeds::default();

@@ -108,7 +108,7 @@ impl Runner for Memory {
         }
     }
 
-    /// Writes back what the block names, and forgets what it writes.
+    /// Writes back the places that the block names, and drops those that it writes.
     fn stay_out(
         machine: &mut FieldMachine,
         interpreter: &mut Interpreter<EthInterpreter>,

@@ -1,4 +1,4 @@
-//! A slot file is a field context, wherever its values lie.
+//! A slot file is a field context, in any mix of forms of its values.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,4 +1,4 @@
-//! Which instructions blocks on slots are made of, and where they fit.
+//! Instructions in blocks on slots, and the conditions of such blocks.
 
 use residue_isa::FieldOp;
 

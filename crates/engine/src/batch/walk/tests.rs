@@ -1,4 +1,4 @@
-//! Where walks go, where they end, and what they ask the stack for.
+//! Walks: their course, their ends, and their conditions on the stack.
 
 use residue_isa::Revision;
 use residue_isa::assembly::assemble_text;
@@ -18,7 +18,7 @@ const AA: &str = "ADDMODX 0 1 2 x2\n";
 /// A product that waits for the one before it.
 const M: &str = "MULMODX 0 0 0 x1\n";
 
-/// A walk over code in this revision: the block, and what is inside of its runs.
+/// A walk over code in this revision: the block, and the contents of its runs.
 fn walk_in<L: Location>(
     revision: Revision,
     text: &str,
@@ -261,7 +261,7 @@ fn a_run_of_dependent_products_is_joined_to_none() {
     assert_eq!(path(&format!("{}here:\n{A}", M.repeat(16)), &[]).runs, 2);
 }
 
-/// Whether instructions of these lanes, products or sums, wait for each other.
+/// True if instructions of these lanes, products or sums, depend on each other.
 fn is_chain(instructions: &[(FieldOp, Vec<Lane>)]) -> bool {
     let runs = instructions.iter().map(|(operation, lanes)| {
         let stride = |of: fn(&Lane) -> u16| lanes.get(1).map_or(0, |second| of(second) - of(&lanes[0]));
@@ -310,7 +310,7 @@ fn pushes_of_operands_in_a_run_are_passed_but_the_first() {
     }
 }
 
-/// A walk takes what it reads, and stops where that is more than there is, with nothing found.
+/// A walk is charged for its reads, and stops without a result if they exceed the credit.
 #[test]
 fn a_walk_ends_with_its_cycles() {
     let text = format!("{0}here:\n{0}STOP\n", "MULMODX 0 0 0 x1\nADDMODX 1 0 0 x3\n".repeat(5));
@@ -353,7 +353,7 @@ fn a_superblock_has_so_many_runs_at_most() {
     }
 }
 
-/// Calls of constants are walked, and the returns from them; what the return stack had before is not looked at.
+/// Calls of constants are walked, and the returns from them; earlier entries of the return stack are not read.
 #[test]
 fn a_path_goes_into_subroutines_and_back() {
     let check = |text: &str, runs: usize, end: usize, returns: &[u32], return_count_max: usize| {

@@ -1,4 +1,4 @@
-//! EVM384 in blocks: how the batch engine is asked, and how memory is made right for whatever reads or writes it while values are in rows.
+//! EVM384 in blocks: the interface to the batch engine, and the synchronisation of memory with values in rows.
 
 use residue_isa::revision::evm384::{R_INV_BYTES, VALUE_BYTES};
 use revm::bytecode::opcode::{

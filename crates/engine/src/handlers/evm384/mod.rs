@@ -1,9 +1,10 @@
 //! EVM384: the same three operations in every revision, on operands that each revision names in its own way.
 //!
 //! Source: evmone branches `evm384-v1` to `-v9`, go-ethereum branch `evm384-v10`, poemm/EVMcurves; the files of
-//! `residue_isa::revision` have the places. Operands need not be below the modulus, which may be any number but in `x-383`. [`words`] has the revisions with an
-//! operand a word, [`packed`] those with one word for all, [`immediate`] those with operands after the opcode and [`values`]
-//! the one with values on the stack; [`arithmetic`] is what all of them do.
+//! `residue_isa::revision` have the places. Operands need not be below the modulus, which may be any number but in
+//! `x-383`. [`words`] has the revisions with an operand a word, [`packed`] those with one word for all, [`immediate`]
+//! those with operands after the opcode and [`values`] the one with values on the stack; [`arithmetic`] is common to
+//! all of them.
 
 mod arithmetic;
 pub(crate) mod blocks;
@@ -19,7 +20,7 @@ use revm::interpreter::interpreter::EthInterpreter;
 use super::{FieldHost, Frame, Handled, charge_base, pop};
 use arithmetic::{ADD, MUL, SUB};
 
-/// The handlers of one revision by opcode: those of the three operations, and of what it has besides.
+/// The handlers of one revision by opcode: those of the three operations, and its other ones.
 macro_rules! by_opcode {
     ($($revision:ident: $family:ident::$handler:ident $(, $opcode:ident => $other:expr)?;)*) => {
         $(

@@ -60,7 +60,7 @@ pub fn v8<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     Ok(())
 }
 
-/// Four numbers of slots of 48 bytes, all of which must end before the last byte of memory.
+/// Four numbers of slots of 48 bytes; all slots must end before the last byte of memory.
 pub fn v10<const OPCODE: u8, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     if runs_in_block(&mut frame) {
         return Ok(());

@@ -36,7 +36,7 @@ pub(super) fn load_padded<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Ha
     Ok(())
 }
 
-/// `STOREPX`: copies memory into slots, each from so many bytes as the immediate says: a number below the modulus.
+/// `STOREPX`: copies memory into slots, each from as many bytes as the immediate says: a number below the modulus.
 pub(super) fn store_padded<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let [value_bytes] = immediate(&mut frame);
     check_complete(&mut frame)?;
@@ -62,7 +62,7 @@ pub(super) fn store_padded<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> H
     charge(&mut frame.interpreter.gas, transfer.cost)
 }
 
-/// `SUM2X` to `SUM6X`, with so many bytes after the opcode: out = ± x₁·y₁ ± x₂·y₂ … mod m.
+/// `SUM2X` to `SUM6X`, with `BYTES` bytes after the opcode: out = ± x₁·y₁ ± x₂·y₂ … mod m.
 pub(super) fn sum<R: Rules, H: FieldHost, const BYTES: usize>(mut frame: Frame<'_, H>) -> Handled {
     if frame.host.chain().in_blocks && runs_in_block::<R, H>(&mut frame) {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Values between bytes and rows, eight at a time: turned where they lie, repacked between limbs of 64 and of 52 bits, compared with
-//! the modulus and multiplied by the factor between the two Montgomery forms.
+//! Values between bytes and rows, eight at a time: transposed in place, repacked between limbs of 64 and of 52 bits,
+//! compared with the modulus and multiplied by the factor between the two Montgomery forms.
 
 use core::arch::x86_64::*;
 
@@ -61,7 +61,7 @@ struct Lanes {
     count: usize,
 }
 
-/// Checks what the kernels rely on. The row after the slots is spare.
+/// Checks the kernels' assumptions. The row after the slots is spare.
 fn checked(transfer: &Transfer<'_>, byte_count: usize, rows: &mut Rows) -> (Lanes, u16) {
     assert!(Kernel::Ifma.is_available(), "the machine has AVX-512 IFMA");
     let (slots, offsets) = (transfer.slots, transfer.offsets);
@@ -85,14 +85,14 @@ fn checked(transfer: &Transfer<'_>, byte_count: usize, rows: &mut Rows) -> (Lane
     (lanes, spare)
 }
 
-/// Which words of a value a line holds, and how its bytes lie in memory.
+/// Words of a value in a line, and their byte order in memory.
 #[derive(Clone, Copy)]
 struct LineWords {
     /// Offset of its bytes in the value.
     offset: usize,
     /// The words that there are.
     present: __mmask8,
-    /// Where each word comes from, and goes to: the same permutation, as it is its own inverse.
+    /// Permutation of words, from and to memory: it is its own inverse.
     order: Vector,
     is_big_endian: bool,
 }

@@ -1,8 +1,8 @@
-//! The two passes of [`crate::kernel::steps::product::next_window_of_line`] in assembly: where much else runs along, compilers keep operands
-//! on the stack and take a sixth longer.
+//! The two passes of [`crate::kernel::steps::product::next_window_of_line`] in assembly: with much other work
+//! alongside, compilers spill operands to the stack and take a sixth longer.
 //!
-//! Each text is one pass over the accumulators, in order, and then another, so that none is needed again before it is there. The tests read
-//! the texts too: what is proved of a window is proved of these instructions.
+//! Each text is one pass over the accumulators, in order, and then another, so that none is needed before it is ready.
+//! The tests read the texts too: proofs of a window are proofs of these instructions.
 
 use core::arch::asm;
 use core::arch::x86_64::*;
@@ -91,7 +91,7 @@ pub(super) unsafe fn last<const NEXT: bool>(
     unsafe { last_windows::<_, NEXT>(v, t, now, companions, next, then, constants, rows) }
 }
 
-/// The same vector, computed before what follows.
+/// The same vector, computed before the following code.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
 pub(super) fn pinned(mut x: __m512i) -> __m512i {

@@ -4,7 +4,7 @@ use super::linear;
 use crate::kernel::vectors::Lines;
 use crate::tables::LinearStep;
 
-/// What runs between the windows of a product.
+/// Work done between the windows of a product.
 pub(crate) trait Between {
     /// Runs a part of it.
     fn run_some(&mut self);
@@ -25,7 +25,7 @@ pub(crate) struct Companions<'a, V: Lines, const N: usize> {
 }
 
 impl<'a, V: Lines, const N: usize> Companions<'a, V, N> {
-    /// All of them have run after so many portions.
+    /// Companions that have all run after `portions` portions.
     ///
     /// # Safety
     /// Until then, the rows that they name exist at `rows`, N lines each, and nothing else accesses them while a portion runs.

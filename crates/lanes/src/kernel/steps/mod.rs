@@ -1,4 +1,4 @@
-//! The steps of a plan, written once over [`super::vectors`]: what the IFMA kernel executes is what the tests prove.
+//! The steps of a plan, written once over [`super::vectors`]: the IFMA kernel executes the code that the tests prove.
 //!
 //! A linear step, a carry and a reduction work on whole rows, a vector being a line; products on rows turned, a vector holding one limb
 //! of each. `super::scalar` defines every step limb for limb; the tests hold the two equal bit for bit.
@@ -84,7 +84,7 @@ pub(crate) unsafe fn reduce<V: Lines, const L: usize, const N: usize>(
     }
 }
 
-/// Every limb but the top one of L cut to 52 bits, what was above added to the next, all at a time.
+/// Every limb but the top one of L cut to 52 bits, the bits above added to the next, all at a time.
 #[inline(always)]
 fn carried<V: Lines, const L: usize, const N: usize>(v: V, x: &[V::Vector; N]) -> [V::Vector; N] {
     let mask = v.literal(LIMB_MASK);

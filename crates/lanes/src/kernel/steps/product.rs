@@ -8,7 +8,8 @@ use crate::line::LINE_LIMBS;
 use crate::line::{LIMB_MASK, ROW_LIMB_BITS};
 use crate::modulus_rows::ProductConstants;
 
-/// x ↦ x + k·M, limbs carried one after the other: the low 52 bits of each are then the words of the value. What is above them stays.
+/// x ↦ x + k·M, limbs carried one after the other: the low 52 bits of each are then the words of the value. The bits
+/// above stay.
 #[inline(always)]
 pub(crate) fn lifted<V: Vectors, const L: usize>(
     v: V,
@@ -25,7 +26,8 @@ pub(crate) fn lifted<V: Vectors, const L: usize>(
     out
 }
 
-/// (x, y) ↦ (xy + uM)/R in every lane; `crate::kernel::scalar::product` says what the limbs are. `between` runs L times on the way.
+/// (x, y) ↦ (xy + uM)/R in every lane; `crate::kernel::scalar::product` defines the limbs. `between` runs L times on
+/// the way.
 ///
 /// The accumulators below the radix start at 2⁵² − 1: shifting one right by 52 then gives the carry of tᵢ + low(u·M₀), which is never
 /// computed, and starting u at n0 makes up for the seed.
@@ -55,8 +57,8 @@ pub(crate) fn begin<V: Vectors, const L: usize>(v: V, x: &[V::Vector; L], y: V::
     t
 }
 
-/// A window of accumulators that has low(x·y) ↦ the next one up, with high(x·y), u·M and low(x·y′) added.
-/// What waits for u comes last: the next u waits for it.
+/// Window of accumulators with low(x·y) ↦ the next one up, with high(x·y), u·M and low(x·y′) added. Operations that
+/// depend on u come last, as the next u waits for it.
 #[inline(always)]
 pub(crate) fn next_window<V: Vectors, const L: usize>(
     v: V,

@@ -1,7 +1,7 @@
 //! Products four at a time, in vectors of half a line, one group or two groups together.
 //!
-//! Where 512-bit vectors are worked on in halves, two groups together multiply as fast as one vector of eight, are turned faster, and
-//! hide each other's latency; and a batch of up to four products takes half the time.
+//! On CPUs that execute 512-bit vectors in halves, two groups together multiply as fast as one vector of eight, are
+//! turned faster, and hide each other's latency; and a batch of up to four products takes half the time.
 
 use super::companions::Between;
 use super::product::{lifted, products};

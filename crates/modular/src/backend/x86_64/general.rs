@@ -1,7 +1,7 @@
 //! Montgomery products of any operands for the widths without a routine of their own: CIOS with all accumulators in registers.
 //!
-//! N limbs take N + 2 accumulators: those of t, one for its top limb, one for what goes beyond it within a row. From row to row the
-//! names move round by one, as the lowest accumulator is then complete.
+//! N limbs take N + 2 accumulators: those of t, one for its top limb, one for its carries within a row. From row to row
+//! the names move round by one, as the lowest accumulator is then complete.
 
 use core::arch::naked_asm;
 

@@ -1,13 +1,13 @@
 //! Montgomery products of four and six limbs: CIOS with all accumulators in registers.
 //!
-//! Where the top bits of x and m are clear, t < x + m fits the width throughout and rows save their last carries; other
+//! If the top bits of x and m are clear, t < x + m fits the width throughout and rows save their last carries; other
 //! operands take a second path with one accumulator more. Both are exact for any y and any n0.
 
 use core::arch::naked_asm;
 
 use crate::limbs::Limb;
 
-/// Where m and x have a spare bit, t < x + m fits the width, and no carry leaves the top accumulator.
+/// Row for m and x with a spare bit: t < x + m fits the width, and no carry leaves the top accumulator.
 macro_rules! row_spare {
     ($y:literal, $a0:literal, $($a:literal,)* top $top:literal) => {
         concat!(

@@ -1,7 +1,9 @@
-//! Lanes of one limb, eight at a time in vectors of AVX-512: sums, differences and Montgomery products on the slots where they lie.
+//! Lanes of one limb, eight at a time in vectors of AVX-512: sums, differences and Montgomery products on the slots in
+//! place.
 //!
-//! What they compute is that of [`one_limb`](super::super::one_limb). Slots of one limb that follow each other are a vector as they are. So values have one form, there are no rows to move them to, and every result
-//! is canonical: no bounds have to be proved of sequences. [`portable`](super::super::portable) judges each operation.
+//! Same results as [`one_limb`](super::super::one_limb). Slots of one limb that follow each other are a vector as they
+//! are. So values have one form, there are no rows to move them to, and every result is canonical: no bounds have to be
+//! proved of sequences. [`portable`](super::super::portable) judges each operation.
 //!
 //! Moduli below 2³² spare four
 //! of nine multiplications: x·y < 2⁶⁴ has no high half, and m none of 32 bits.
@@ -25,7 +27,7 @@ pub(crate) fn has_lanes() -> bool {
     crate::wants_vectors() && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq")
 }
 
-/// What is done in each lane.
+/// Operation in each lane.
 const ADD: u8 = 0;
 const SUB: u8 = 1;
 const MUL: u8 = 2;
@@ -181,7 +183,7 @@ unsafe fn store(limbs: *mut Limb, to: Strided, first: usize, lanes: usize, value
     }
 }
 
-/// The set of so many lanes, eight at most.
+/// Mask of `lanes` lanes, eight at most.
 #[inline(always)]
 fn present(lanes: usize) -> __mmask8 {
     0xff >> (LANES - lanes)

@@ -1,4 +1,4 @@
-//! What the products share: one row of columns, and the way in and out of a routine.
+//! Shared parts of products: one row of columns, entry and exit of a routine.
 
 /// (low, high) += rdx × one limb. The products land in rax and rbx.
 macro_rules! column {

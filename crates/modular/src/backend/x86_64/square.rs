@@ -1,10 +1,10 @@
 //! Montgomery squarings of six limbs, one after the other, for chains in which each waits for the one before: all of a
 //! value stays in registers, and the reduction waits for as little as it can.
 //!
-//! Where 8m < R, values below 2m stay below 2m (Walter 1999, "Montgomery exponentiation needs no final subtractions"), so
+//! If 8m < R, values below 2m stay below 2m (Walter 1999, "Montgomery exponentiation needs no final subtractions"), so
 //! m is subtracted once, after the last squaring. A row of the square is xᵢ·(xᵢ + 2·Σ xⱼ·2⁶⁴⁽ʲ⁻ⁱ⁾) over j > i: two
-//! limbs are complete after each row, and the reduction takes two at a time, u = t·N mod 2¹²⁸ with N = −m⁻¹ mod 2¹²⁸: limb 1
-//! of u need not wait for what limb 0 adds to t.
+//! limbs are complete after each row, and the reduction takes two at a time, u = t·N mod 2¹²⁸ with N = −m⁻¹ mod 2¹²⁸:
+//! limb 1 of u need not wait for the contribution of limb 0 to t.
 
 use core::arch::naked_asm;
 

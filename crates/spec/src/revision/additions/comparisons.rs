@@ -14,8 +14,8 @@ pub fn equal(immediate: &[u8], frame: &mut Frame<'_>, context: &Context) -> Resu
     frame.push(Word::from(u8::from(x == y)))
 }
 
-/// 1 on the stack if the value of the first slot is less than that of the second, else 0. Under an odd modulus both cost what they
-/// would cost to be loaded.
+/// 1 on the stack if the value of the first slot is less than that of the second, else 0. Under an odd modulus both
+/// cost as much as loading them.
 pub fn less(
     opcode: &FieldOpcode,
     immediate: &[u8],

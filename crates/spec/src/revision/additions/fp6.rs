@@ -8,7 +8,8 @@ use crate::prices::{ByWidth, Prices};
 use crate::revision::eip6690_2024::Context;
 use num_bigint::BigUint;
 
-/// x·y by the definition: products of coefficients of 1, v and v², of which those of v³ and v⁴ go round. All operands are read before a result is written.
+/// x·y by the definition: products of coefficients of 1, v and v²; those of v³ and v⁴ are reduced by v³ = ξ. All
+/// operands are read before a result is written.
 pub fn multiply(
     opcode: &FieldOpcode,
     immediate: &[u8],

@@ -1,4 +1,4 @@
-//! `LOADPX` and `STOREPX`: `LOADX` and `STOREX` of values that take so many bytes of memory as the immediate says.
+//! `LOADPX` and `STOREPX`: `LOADX` and `STOREX` of values that take as many bytes of memory as the immediate says.
 
 use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
@@ -8,7 +8,7 @@ use crate::revision::eip6690_2024::{Contexts, transfer_gas};
 use num_bigint::BigUint;
 use num_traits::Zero;
 
-/// Loads or stores values that are big-endian numbers of so many bytes.
+/// Loads or stores values that are big-endian numbers of the immediate's number of bytes.
 pub fn transfer(
     opcode: &FieldOpcode,
     immediate: &[u8],

@@ -6,7 +6,7 @@ use super::super::routine::Routine;
 use super::super::words::{LIMBS, any, read, write};
 use crate::field::{Field, bits};
 
-/// Where a and b are.
+/// Addresses of a and b.
 const A: u32 = 0;
 const B: u32 = 4;
 /// The first local after them.
@@ -145,7 +145,7 @@ pub(super) fn mul(_: &Field) -> Function {
     function
 }
 
-/// Which result of a division.
+/// Result of a division: quotient or remainder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     /// ⌊a / b⌋.

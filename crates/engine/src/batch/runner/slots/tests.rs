@@ -1,4 +1,4 @@
-//! What rows of slots take, and when they are given up.
+//! Budget and release of rows of slots.
 
 use residue_isa::assembly::assemble_text;
 use residue_isa::{FieldOp, GasSchedule, Revision};

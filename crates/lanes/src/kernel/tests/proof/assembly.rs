@@ -4,7 +4,7 @@ use super::machine::Symbols;
 use super::symbols::Symbol;
 use crate::kernel::vectors::Vectors;
 
-/// What the operands of a text stand for.
+/// Symbols of the operands of an assembly text.
 pub struct Operands<'a, const N: usize> {
     /// `{t0}` to `{t7}`, read and written.
     pub t: &'a mut [[Symbol; N]],

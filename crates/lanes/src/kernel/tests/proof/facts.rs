@@ -1,4 +1,4 @@
-//! What the proof knows: variables with ranges, what they stand for, and numbers whose range is given beside that of their limbs.
+//! Facts of a proof: variables with ranges, their meaning, and numbers with a range beside that of their limbs.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub struct Value {
     pub high: i128,
 }
 
-/// What a variable stands for.
+/// Meaning of a variable.
 #[derive(Clone)]
 pub enum Meaning {
     /// Any integer of its range.
@@ -43,7 +43,7 @@ pub struct Number {
 #[derive(Default)]
 pub struct Facts {
     variables: Vec<Known>,
-    /// Low bits and what is above them, as found before.
+    /// Low bits and the parts above them, as found before.
     pub splits: HashMap<(Polynomial, u32), (Value, Value)>,
     pub names: HashMap<Polynomial, Variable>,
     numbers: Vec<Number>,
@@ -94,12 +94,12 @@ impl Facts {
         sum.unwrap_or((i128::MIN, i128::MAX))
     }
 
-    /// What the variable stands for.
+    /// Meaning of the variable.
     pub fn meaning(&self, variable: Variable) -> &Meaning {
         &self.variables[usize::from(variable.0)].meaning
     }
 
-    /// All variables, in order: each stands for what the ones before it do.
+    /// All variables, in order: each is defined by earlier ones.
     pub fn variables(&self) -> impl Iterator<Item = (Variable, &Meaning, i128, i128)> {
         let known = self.variables.iter().enumerate();
         known.map(|(number, known)| (Variable(number as u16), &known.meaning, known.low, known.high))
@@ -118,8 +118,8 @@ impl Facts {
         }
     }
 
-    /// The U for which the polynomial is U·M by all that is known, if there is one: names that stand only with multiples of M are its
-    /// digits, other names are written out, and quotients are by what they leave.
+    /// The U for which the polynomial is U·M by all that is known, if there is one: names that stand only with
+    /// multiples of M are its digits, other names are written out, and quotients are replaced by their remainders.
     pub fn quotient_by(&self, mut polynomial: Wide, m: &Wide) -> Option<Wide> {
         let mut quotient = Wide::default();
         let mut last = None;
@@ -161,7 +161,7 @@ impl Facts {
         })
     }
 
-    /// What is above the low bits of a polynomial, if that was asked before.
+    /// Part above the low `bits` bits of a polynomial, if it was split there before.
     pub fn above(&self, polynomial: &Polynomial, bits: u32) -> Option<Polynomial> {
         self.splits.get(&(polynomial.clone(), bits)).map(|(_, quotient)| quotient.polynomial.clone())
     }
@@ -189,7 +189,7 @@ impl Facts {
         })
     }
 
-    /// What is above the low 52 bits, if it is known.
+    /// Part above the low 52 bits, if it is known.
     fn carry(&self, polynomial: &Polynomial) -> Option<Value> {
         let bits = ROW_LIMB_BITS as u32;
         if let Some((_, quotient)) = self.splits.get(&(polynomial.clone(), bits)) {
@@ -199,7 +199,7 @@ impl Facts {
         (low >= 0 && high < 1 << bits).then(|| Value { polynomial: Polynomial::default(), low: 0, high: 0 })
     }
 
-    /// Is it the top limb with what the limbs below have carried, one after the other? They are then left in [0, 2⁵²).
+    /// True if it is the top limb plus the carries of the limbs below, one after the other: these are then in [0, 2⁵²).
     fn carried_in_order(&self, top: &Polynomial, below: &[Polynomial], limb: &Polynomial) -> bool {
         let carry = below
             .iter()
@@ -207,8 +207,8 @@ impl Facts {
         carry.is_some_and(|carry| top.plus(&carry, 1) == *limb)
     }
 
-    /// Is it the top limb with what the one below has carried? Every limb below then has its low 52 bits and what the one below it carried:
-    /// the range of the number that they are.
+    /// Range of the number of the limbs below, if it is the top limb plus the carry of the one below: every limb below
+    /// then has its low 52 bits and the carry of the one below it.
     fn carried_at_a_time(&self, top: &Polynomial, below: &[Polynomial], limb: &Polynomial) -> Option<[BigInt; 2]> {
         let carries: Vec<Value> = below.iter().map(|limb| self.carry(limb)).collect::<Option<_>>()?;
         if top.plus(&carries.last()?.polynomial, 1) != *limb {

@@ -1,5 +1,5 @@
-//! The instructions of the CPU are those of the proofs: on millions of operands each computes what its description says, and so do symbols
-//! that stand for numbers, as long as no lane overflows.
+//! The instructions of the CPU agree with their descriptions in the proofs: on millions of operands, for numbers and
+//! for symbols that stand for numbers, as long as no lane overflows.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -87,7 +87,7 @@ impl Element {
     }
 }
 
-/// Any 64 bits: random, or near an end of what limbs, words and signs divide.
+/// Any 64 bits: random, or near a boundary of limbs, words and signs.
 fn any(rng: &mut ChaCha8Rng) -> u64 {
     let random = rng.random::<u64>();
     let end = [0, 1 << 52, 1 << 53, 1 << 62, 1 << 63, 1 << rng.random_range(0..64)][rng.random_range(0..6)];
@@ -192,7 +192,7 @@ fn symbols_of_numbers_do_what_instructions_are_described_to_do() {
     assert!(compared > 10_000, "{compared} were within lanes");
 }
 
-/// Moves elements, and the rest of what lines do: the outcomes of everything, for elements that are all different.
+/// Moves of elements, and the other operations of lines: all results, for distinct elements.
 fn outcomes<V: Lines>(v: V, x: V::Vector, y: V::Vector) -> Vec<V::Vector> {
     let mut all = vec![
         v.first_of_pairs(x, y),
@@ -213,7 +213,7 @@ fn half_outcomes<V: Halves>(v: V, x: V::Vector, y: V::Vector) -> Vec<V::Vector> 
     vec![v.first_of_pairs(x, y), v.second_of_pairs(x, y), v.first_pairs(x, y), v.second_pairs(x, y)]
 }
 
-/// What moves elements asks nothing about them, so different elements show where each goes.
+/// Instructions that move elements do not depend on their values, so distinct elements show each destination.
 #[test]
 fn instructions_move_elements_as_symbols_do() {
     let Some((eights, fours)) = machines() else { return };
@@ -262,7 +262,7 @@ fn lines_and_halves_are_where_symbols_look_for_them() {
     assert_eq!((rows[2].0[0], rows[5].0[0]), (16, 40));
 }
 
-/// The passes in assembly, with what binds registers to their names.
+/// The passes in assembly, with the binding of registers to their names.
 #[test]
 fn assembly_computes_the_passes_of_a_window() {
     let Some((eights, _)) = machines() else { return };
@@ -290,7 +290,7 @@ fn assembly_computes_the_passes_of_a_window() {
     }
 }
 
-/// Symbols complain where a lane would overflow, whatever it holds.
+/// Symbols report lanes that would overflow, for any value in them.
 #[test]
 fn symbols_find_overflow() {
     let between = |low: i128, high: i128| {

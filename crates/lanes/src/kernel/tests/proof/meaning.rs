@@ -1,5 +1,6 @@
-//! What the symbols mean: with the numbers of a modulus and of rows put in for them, every range holds, and what comes out is what the
-//! scalar twin computes. So the proof assumes nothing that is not so, and its instructions do what a machine's do.
+//! Meaning of the symbols: with the numbers of a modulus and of rows put in for them, every range holds, and the
+//! results are those of the scalar twin. So the proof assumes only true facts, and its instructions do what a machine's
+//! do.
 
 use num_bigint::BigInt;
 use rand::{Rng, SeedableRng};
@@ -20,7 +21,7 @@ use crate::modulus_rows::ModulusRows;
 use crate::rows::Rows;
 use crate::tables::{BatchStep, CarryStep, LinearStep, ReduceStep};
 
-/// The numbers of all variables, after checking what is known of them.
+/// Numbers of all variables, after a check of the facts about them.
 struct Numbers(Vec<i128>);
 
 impl Numbers {

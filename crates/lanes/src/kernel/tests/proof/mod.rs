@@ -1,11 +1,12 @@
-//! Proofs of the steps: [`super::steps`] runs on symbols, and what comes out is compared with what the step is for, for all operands within
-//! the bounds that the plan counts with and for all moduli of a shape.
+//! Proofs of the steps: [`super::steps`] runs on symbols, and the result is compared with the purpose of the step, for
+//! all operands within the bounds that the plan counts with and for all moduli of a shape.
 //!
-//! [`splits`] has the rules by which values are known, [`facts`] what they rest on, [`symbols`] and [`machine`] the instructions. The theorems
-//! are in [`products`], [`sums`] and [`transfers`], for a [`setting`] of rows and constants. That the proof assumes only what is so is shown
-//! in [`meaning`], that the instructions are those of the CPU in [`hardware`], and that the proofs can fail in [`mutants`].
+//! [`splits`] has the rules about values, [`facts`] their assumptions, [`symbols`] and [`machine`] the instructions.
+//! The theorems are in [`products`], [`sums`] and [`transfers`], for a [`setting`] of rows and constants. [`meaning`]
+//! shows that the assumptions hold, [`hardware`] that the instructions are those of the CPU, and [`mutants`] that the
+//! proofs can fail.
 //!
-//! What stays with the scalar twin: the loops over a plan's tables, and how bytes lie in memory.
+//! Not proved here, tested against the scalar twin: the loops over a plan's tables, and the layout of bytes in memory.
 
 #[cfg(target_arch = "x86_64")]
 mod assembly;

@@ -1,5 +1,5 @@
-//! Mutants: programs with one fault each. The proof of every mutant fails, unless it does what the program does: where an instruction has
-//! nothing to do for any operand, or what it does is never read.
+//! Mutants: programs with one fault each. The proof of every mutant fails, unless it is equivalent to the program: if
+//! an instruction has no effect for any operand, or its result is never read.
 
 use super::products::{self, Way};
 use super::sums::{self, RowStep};

@@ -1,4 +1,5 @@
-//! Polynomials over variables: with coefficients of a machine word's size for what a lane holds, of any size for what rows hold.
+//! Polynomials over variables: with coefficients of a machine word's size for the contents of lanes, of any size for
+//! the contents of rows.
 
 use std::collections::BTreeMap;
 

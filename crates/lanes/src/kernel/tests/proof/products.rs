@@ -123,7 +123,8 @@ fn multiply<const L: usize, const N: usize>(way: Way, setting: &Setting<'_>) -> 
     }
 }
 
-/// Three batches in a stream. The second and the third write over operands of the first; companions read what has been written when they run.
+/// Three batches in a stream. The second and the third write over operands of the first; companions read earlier
+/// results when they run.
 fn stream_of_three(setting: &Setting<'_>, bounds: Bounds) -> Result<(), String> {
     (0..48).for_each(|row| setting.set_operand(row, bounds));
     let addend = Bounds { limb: LIMB_MAX / 2, low: 0, high: UNIT };

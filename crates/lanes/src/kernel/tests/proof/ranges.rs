@@ -1,4 +1,4 @@
-//! The rules of [`Bounds`] that are about values rather than limbs, held to what the theorems say of outcomes.
+//! The rules of [`Bounds`] about values rather than limbs, checked against the outcomes in the theorems.
 
 use num_bigint::BigInt;
 use rand::{Rng, SeedableRng};

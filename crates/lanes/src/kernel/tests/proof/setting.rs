@@ -1,4 +1,4 @@
-//! Where a step is proved: rows of a shape that keep the bounds of a plan, and the constants of any modulus of that shape.
+//! Setting of a proof: rows of a shape that keep the bounds of a plan, and the constants of any modulus of that shape.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -15,7 +15,7 @@ use crate::line::{LINE_LIMBS, ROW_LIMBS};
 use crate::modulus_rows::{Constants, ProductConstants};
 use crate::shape::Shape;
 
-/// A number that the proof takes as any number of its range, and what it is when a step runs.
+/// A number that the proof takes as any number of its range, and its value when a step runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Input {
     /// A limb of M.
@@ -24,7 +24,7 @@ pub enum Input {
     N0,
     /// µ of a reduction.
     Mu,
-    /// A limb of what products add.
+    /// A limb of the multiple added to operands of products.
     Lift(usize),
     /// A limb of the bias.
     Bias(usize),
@@ -111,7 +111,7 @@ impl<'p> Setting<'p> {
         self.given.borrow_mut().push((row, polynomials.collect()));
     }
 
-    /// Any row within these bounds, of which those with the multiple of M for products are stated too.
+    /// Any row within these bounds, also stated with the multiple of M for products.
     pub fn set_operand(&self, row: u16, bounds: Bounds) {
         self.set_row(row, bounds);
         let lift = &self.constants.product.lift;
@@ -165,7 +165,7 @@ impl<'p> Setting<'p> {
         self.proof.value(symbol).polynomial.as_variable().expect("a variable")
     }
 
-    /// What a variable that was given is.
+    /// Meaning of an input variable.
     pub fn input(&self, variable: Variable) -> Input {
         let inputs = self.inputs.borrow();
         inputs.iter().find(|(given, _)| *given == variable).expect("a variable that was given").1

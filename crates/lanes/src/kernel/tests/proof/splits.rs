@@ -1,7 +1,8 @@
-//! The one question about a value, asked wherever an instruction shifts, masks or multiplies words: what are its low bits, and what is above
-//! them? The answer is exact, v = r + 2ᵇ·c with 0 ≤ r < 2ᵇ, and the same for the same v: so the low and the high half of a product are tied to
-//! it, and a carry to what it leaves. Where nothing better is known, c is a new variable. Better is known where v is small, where it is
-//! congruent to something small, where parts of it are multiples, and where it is the top limb of a number whose range is given.
+//! The one question about a value, at each instruction that shifts, masks or multiplies words: its low bits, and the
+//! part above them. The answer is exact, v = r + 2ᵇ·c with 0 ≤ r < 2ᵇ, and the same for the same v: so the low and the
+//! high half of a product are tied to it, and a carry to its rest. Without further knowledge, c is a new variable. More
+//! is known if v is small, if it is congruent to something small, if parts of it are multiples, and if it is the top
+//! limb of a number with a given range.
 
 use super::facts::{Facts, Meaning, Value};
 use super::polynomial::{Monomial, Polynomial, Variable};
@@ -20,7 +21,7 @@ impl Facts {
         split
     }
 
-    /// The low 52 bits of a value as what a word is multiplied by: one term.
+    /// The low 52 bits of a value as a factor of a product of words: one term.
     pub fn word(&mut self, value: &Value) -> Value {
         let rest = self.split(value, ROW_LIMB_BITS as u32).0;
         if rest.polynomial.terms().count() <= 1 {
@@ -37,7 +38,7 @@ impl Facts {
         Value { polynomial: Polynomial::of(name), low: rest.low, high: rest.high }
     }
 
-    /// By what is known of its parts.
+    /// Split by the facts about its parts.
     fn known_split(&mut self, value: &Value, bits: u32) -> Option<(Value, Value)> {
         let modulus = 1 << bits;
         let zero = Value { polynomial: Polynomial::default(), low: 0, high: 0 };

@@ -110,8 +110,9 @@ fn reduce<const L: usize, const N: usize>(setting: &Setting<'_>) -> Result<(), S
 
 /// Is q ≤ v/M, and are v − (q − 1)·M the bounds of [`Bounds::reduced`]?
 ///
-/// The quotient is ⌊t′·µ/2⁵²⌋ with t′ = ⌊t/2ˢ⌋, t the top limb of v, and µ = ⌊2⁵²·2ˢ·W/M⌋, whatever limbs are below. So with ρ, σ and δ for
-/// what the three divisions leave, v − q·M = below + W·ρ + (t′·δ + σ·M)/2⁵², of which all but `below` is at least zero.
+/// The quotient is ⌊t′·µ/2⁵²⌋ with t′ = ⌊t/2ˢ⌋, t the top limb of v, and µ = ⌊2⁵²·2ˢ·W/M⌋, for any limbs below. So with
+/// ρ, σ and δ for the remainders of the three divisions, v − q·M = below + W·ρ + (t′·δ + σ·M)/2⁵², where all but
+/// `below` is at least zero.
 fn check_quotient(setting: &Setting<'_>, v: Bounds, q: Variable) -> Result<(), String> {
     let (proof, shape, limbs) = (setting.proof, setting.shape, setting.shape.limbs());
     let mut facts = proof.facts.borrow_mut();

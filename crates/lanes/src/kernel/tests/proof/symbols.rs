@@ -1,4 +1,4 @@
-//! Symbols and what instructions make of them: they note what becomes of values, and complain where a lane would overflow.
+//! Symbols, and instructions on them: they record the values, and report lanes that could overflow.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ const WORD_BITS: u32 = ROW_LIMB_BITS as u32;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Symbol(u32);
 
-/// What runs, and what is known of it.
+/// Running proof, with the facts known so far.
 pub struct Proof {
     pub facts: RefCell<Facts>,
     values: RefCell<Vec<Value>>,
@@ -27,7 +27,7 @@ pub struct Proof {
     is_noticed: Cell<bool>,
     /// Outcomes so far: the lanes often have the same operands.
     outcomes: RefCell<HashMap<(&'static str, [Symbol; 3]), Symbol>>,
-    /// Whether the sign that selections ask for is negative, where its range does not say, and which sign it was.
+    /// True if the sign that selections assume is negative, for a value whose range does not decide it.
     pub is_negative: Cell<bool>,
     asked: Cell<Option<Symbol>>,
 }
@@ -60,7 +60,7 @@ impl Proof {
         self.symbol(Value { polynomial: Polynomial::constant(number), low: number, high: number })
     }
 
-    /// What a symbol stands for.
+    /// Value of a symbol.
     pub fn value(&self, symbol: Symbol) -> Value {
         self.values.borrow()[symbol.0 as usize].clone()
     }
@@ -70,7 +70,7 @@ impl Proof {
         self.failure.borrow().clone()
     }
 
-    /// How many places there are for a fault.
+    /// Number of places for a fault.
     pub fn places(&self, fault: Fault) -> usize {
         self.places[fault as usize].get()
     }
@@ -129,7 +129,7 @@ impl Proof {
         *self.spoiled.borrow_mut().entry(symbol).or_insert_with(|| self.symbol(self.value(symbol)))
     }
 
-    /// Notes what is written; is it?
+    /// Notes a store. False if it is removed by the mutant.
     pub fn stores(&self, value: &[Symbol]) -> bool {
         value.iter().for_each(|symbol| drop(self.read(*symbol)));
         let is_spoiled = self.has(Fault::Unmoved);

@@ -112,7 +112,7 @@ fn check_carried(setting: &Setting<'_>, limbs: &[Symbol]) -> Result<(), String> 
     uncarried.next().map_or(Ok(()), |value| Err(format!("a limb from {} to {} is not carried", value.low, value.high)))
 }
 
-/// Carried limbs of any number below R less m: what is borrowed is −1 or 0, and x − m = difference + R·borrowed.
+/// Carried limbs of any number below R less m: the borrow is −1 or 0, and x − m = difference + R·borrow.
 fn less_modulus<const L: usize>(setting: &Setting<'_>) -> Result<(), String> {
     let x: [_; L] = std::array::from_fn(|_| [setting.proof.given(0, i128::from(LIMB_MASK))]);
     let limbs = flat(&x).map(|limb| setting.proof.value(limb));
@@ -139,7 +139,7 @@ fn check_difference(setting: &Setting<'_>, x: &Wide, borrow: Symbol, difference:
     if holds { Ok(()) } else { Err("the difference is not x − m".into()) }
 }
 
-/// A value below 2m, in limbs that may be carried. With what [`less_modulus`] shows, x is below m if the sign is negative.
+/// A value below 2m, in limbs that may be carried. By [`less_modulus`], x is below m if the sign is negative.
 fn below_modulus<const L: usize>(setting: &Setting<'_>, is_below: bool) -> Result<(), String> {
     let (proof, limbs) = (setting.proof, setting.shape.limbs());
     let x: [_; L] = std::array::from_fn(|_| [proof.given(0, (1 << 58) - 1)]);
