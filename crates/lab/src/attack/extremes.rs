@@ -20,7 +20,7 @@ pub const GROUP: &str = "extremes";
 pub struct Extreme {
     /// The revision.
     pub revision: Revision,
-    /// Which instruction with which operands, and the bits of the modulus: `mul of 20 lanes/384`.
+    /// Instruction, operands and bits of the modulus: `mul of 20 lanes/384`.
     pub name: String,
     /// Nanoseconds for a gas.
     pub ns_per_gas: Spread,

@@ -47,7 +47,7 @@ pub const GOALS: [(&str, &[usize]); 10] = [
 /// The layer of the program's evaluator, which answers and is not timed.
 const EVALUATOR: &str = "evaluator";
 
-/// Who is measured unless others are chosen.
+/// Default subjects.
 const SUBJECTS: [&str; 2] = [beside::PRECOMPILE, "evmmax-next"];
 
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {

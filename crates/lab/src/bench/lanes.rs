@@ -57,12 +57,12 @@ const CLOCK_RUNS: usize = 20;
 struct Case {
     operation: &'static str,
     quantity: Quantity,
-    /// What the time is divided by.
+    /// Divisor of the time: number of operations.
     operations: usize,
     block: SlotBlock,
 }
 
-/// Who executes blocks.
+/// Executor of blocks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Executor {
     /// Operation by operation on limbs.

@@ -32,7 +32,7 @@ pub const GROUP: Group = Group {
 /// The layer that others are compared with.
 pub const TODAY: &str = "evm:plain";
 
-/// Who is measured unless others are chosen.
+/// Default subjects.
 const SUBJECTS: [&str; 2] = ["evm", "eip6690-2024"];
 
 /// More than any example takes.

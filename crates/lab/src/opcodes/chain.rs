@@ -14,21 +14,21 @@ use crate::error::LabError;
 pub(super) struct Chain {
     /// The opcode.
     pub row: &'static OpcodeRow,
-    /// What the name of the pair ends with: operands or lanes.
+    /// Suffix of the pair's name: operands or lanes.
     pub class: String,
     /// The instruction.
     pub instruction: FieldInstruction,
-    /// How often one turn of the loop executes it.
+    /// Executions of the opcode in one turn of the loop.
     pub count: usize,
     /// The modulus.
     pub modulus: BigUint,
     /// Slots of the field context.
     pub slots: u8,
-    /// What is stored in the first of them.
+    /// Values stored in the first slots.
     pub stored: Vec<BigUint>,
     /// First slot and number of those that are returned.
     pub returned: (u8, u8),
-    /// What they are after a number of turns.
+    /// Their values after a number of turns.
     pub expected: Expected,
 }
 

@@ -18,7 +18,7 @@ const PART: &str = "residue lab goals";
 const PRECOMPILE: &str = "precompile";
 const PLAIN: &str = "evmmax-next:plain";
 const BATCH: &str = "evmmax-next:batch";
-/// What is there where nothing was measured.
+/// Cell without a measurement.
 const DASH: &str = "–";
 
 /// The newest record of the goals in a directory, of whichever machine.

@@ -7,7 +7,7 @@ pub const ZEN5: &str = "amd-epyc-zen5-2c";
 
 /// A record that sentences quote.
 pub struct Quoted {
-    /// Where it stands, as documents name it.
+    /// Path as written in documents.
     path: String,
     pub record: Record,
 }

@@ -112,7 +112,7 @@ pub fn gas(records: &Records) -> Figure {
     }
 }
 
-/// What other ways of copying and inverting would save, computed from what was executed.
+/// Savings of other ways to copy and invert, computed from opcode counts.
 pub fn options(records: &Records) -> Figure {
     let (ours, missing) = records.cite(&[PROGRAMS]);
     let mut table = table(&[

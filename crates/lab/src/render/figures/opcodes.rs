@@ -155,7 +155,7 @@ pub fn widths(records: &Records) -> Figure {
     }
 }
 
-/// What the search for the worst time per gas has found; nothing where nobody has searched.
+/// Worst times per gas that the search has found; none without a record of a search.
 pub fn attack(records: &Records) -> Option<Figure> {
     let record = records.group(ATTACK)?;
     let (ours, missing) = records.cite(&[ATTACK]);
