@@ -12,13 +12,13 @@ use ruint::aliases::U256;
 /// A curve's precompiles.
 #[derive(Debug, Clone, Copy)]
 pub struct Precompiles {
-    /// What makes sums of multiples.
+    /// Precompiles for sums of multiples.
     pub sums: Sums,
     /// The pairing check.
     pub pairing: u16,
 }
 
-/// What makes sums of multiples.
+/// Precompiles for sums of multiples.
 #[derive(Debug, Clone, Copy)]
 pub enum Sums {
     /// A multiple of one point, and a sum of two (EIP-196).
@@ -41,12 +41,12 @@ pub(crate) enum Point {
     Calldata(u32),
 }
 
-/// What a point is multiplied by.
+/// Scalar of a point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Scalar<W> {
     /// This word.
     Word(W),
-    /// What this variable holds.
+    /// Value of this variable.
     Variable(Variable),
 }
 

@@ -6,7 +6,7 @@ use residue_engine::{Batching, Engine, EngineConfig, Halt};
 use residue_isa::revision::x_cmpx::{EQX, LTX};
 use residue_isa::{GasSchedule, Revision};
 
-/// Whether the code has an instruction of this opcode.
+/// True if the code has an instruction of this opcode.
 fn has(compiled: &Compiled, opcode: u8) -> bool {
     let mut at = 0;
     while at < compiled.instruction_bytes && compiled.code[at] != opcode {

@@ -69,7 +69,7 @@ fn contracts_run_on_older_forks_with_the_opcodes_of_those() {
     }
 }
 
-/// Where nothing is missing, code is the same.
+/// Code is the same for forks that lack nothing of it.
 #[test]
 fn code_for_cancun_and_later_is_one() {
     let program = find("bls12_381/g2_add").unwrap().program();

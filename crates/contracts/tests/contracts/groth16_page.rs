@@ -19,7 +19,8 @@ use residue_workbench::cheapest;
 /// More than any row takes.
 const GAS: u64 = 16_777_216;
 
-/// What the precompiles take of the calls that snarkjs' verifier makes: four pairs, and a product and a sum for each input (EIP-1108).
+/// Gas of the precompiles in the calls of snarkjs' verifier: four pairs, and a product and a sum for each input
+/// (EIP-1108).
 fn price_on_bn254(inputs: u64) -> u64 {
     45_000 + 4 * 34_000 + (6_000 + 150) * inputs
 }

@@ -15,7 +15,7 @@ use residue_workbench::cheapest;
 
 /// More than any row takes.
 const GAS: u64 = 16_777_216;
-/// What the precompiles take of the calls that snarkjs' verifier makes: two pairs, 18 products and 18 sums (EIP-1108).
+/// Gas of the precompiles in the calls of snarkjs' verifier: two pairs, 18 products and 18 sums (EIP-1108).
 const PRICE: u64 = 45_000 + 2 * 34_000 + 18 * (6_000 + 150);
 
 fn table() -> String {

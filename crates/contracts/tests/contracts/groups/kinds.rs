@@ -4,7 +4,7 @@ use super::sides::{Side, negated, turned};
 use crate::points::{Seeded, number, p, r};
 use num_bigint::BigUint;
 
-/// What the precompile makes of an input.
+/// Verdict of the precompile on an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// A point.

@@ -6,7 +6,7 @@ use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::{AdditiveGroup, Field};
 use num_bigint::BigUint;
 
-/// What comes of an input.
+/// Verdict on an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The product is one.
