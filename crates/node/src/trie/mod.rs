@@ -15,9 +15,9 @@ use alloy_trie::EMPTY_ROOT_HASH;
 /// Nibbles of a key.
 pub const KEY_NIBBLES: usize = 64;
 
-/// Where stored nodes come from.
+/// Source of stored nodes.
 pub trait Nodes {
-    /// What reading them may fail with.
+    /// Error of reading them.
     type Error;
 
     /// The encoded node at a path; none if no node is stored there.
@@ -47,7 +47,7 @@ pub struct Trie<N> {
     loaded: Vec<Vec<u8>>,
 }
 
-/// What changes in the store: encoded nodes by path, none where the node is gone.
+/// Changes of the store: encoded nodes by path, none for a deleted node.
 pub type NodeChanges = Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
 type Result<T, N> = std::result::Result<T, TrieError<<N as Nodes>::Error>>;
