@@ -30,7 +30,7 @@ use writer::Writer;
 /// Forks that histories run on.
 pub const FORKS: [Fork; 7] =
     [Fork::London, Fork::Paris, Fork::Shanghai, Fork::Cancun, Fork::Prague, Fork::Osaka, Fork::Amsterdam];
-/// How many more histories a revision gets in which the engine finds blocks.
+/// Weight of a revision in which the engine finds blocks, relative to others.
 const BLOCKS_WEIGHT: u32 = 5;
 
 /// The history of a seed, for one revision or any.

@@ -11,7 +11,7 @@ use super::layout::{Layout, STACK, WORDS, WORDS_BYTES};
 use crate::history::text::targets;
 use crate::history::{Contract, Datum};
 
-/// What one input says.
+/// Values of one input.
 #[derive(Debug, Clone)]
 pub(super) struct Flavour {
     slot_count: usize,
