@@ -5,7 +5,7 @@
 use residue_isa::{FieldOp, PerOp, Revision};
 use serde::Serialize;
 
-/// What was executed, by class.
+/// Executed operations by class.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct OpClasses {
     /// Lanes of field additions.

@@ -51,7 +51,7 @@ pub(super) fn segment_times(
     Ok((times, Spread::of(&whole).median))
 }
 
-/// What a probe costs on top of its jump target.
+/// Time of a probe beyond its jump target, in nanoseconds.
 fn probe_ns(engine: &Engine, rounds: usize) -> f64 {
     let code = vec![JUMPDEST; TARGETS];
     let mut plain = engine.prepare(&code);
