@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// What the command left behind.
+/// Exit code and output of a command.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,
