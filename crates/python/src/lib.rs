@@ -25,7 +25,8 @@ fn check(py: Python<'_>, text: String) -> PyResult<String> {
     work(py, move || program(&text).map(|program| text::print(&program)))
 }
 
-/// What the evaluator makes of a program: JSON with `outcome`, which is `returned`, `ended` or `failed`, and `output`.
+/// Outcome of a program under the evaluator: JSON with `outcome`, which is `returned`, `ended` or `failed`, and
+/// `output`.
 #[pyfunction]
 fn evaluate(py: Python<'_>, text: String, input: Vec<u8>, steps_max: u64) -> PyResult<String> {
     work(py, move || {
