@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::workspace;
 
-/// Where the glossary stands.
+/// Path of the glossary.
 pub const GLOSSARY: &str = "docs/glossary.md";
 
 /// Every identifier of the workspace's code.
