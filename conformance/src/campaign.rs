@@ -1,4 +1,4 @@
-//! Many programs, one after the other, with a tally that shows what they reached.
+//! Many programs, one after the other, with a tally of their ends.
 
 use std::collections::BTreeMap;
 use std::fmt;

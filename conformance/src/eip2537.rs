@@ -1,4 +1,4 @@
-//! The vectors of EIP-2537: calldata of the BLS12-381 precompiles with what they return, and calldata they refuse.
+//! The vectors of EIP-2537: calldata of the BLS12-381 precompiles with the outputs, and calldata they refuse.
 //!
 //! Source: ethereum/EIPs, assets/eip-2537. Files come in pairs, `NAME.json` and `fail-NAME.json`.
 

@@ -1,4 +1,4 @@
-//! The glossary's words: what its column "spelt" names is in the code.
+//! The glossary's words: every name of its column "spelt" is in the code.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
-//! Field programs at random, made statement by statement and not by the recorder: they have what it never leaves behind,
-//! such as constants that could be folded, values that are never read, statements after an ending, a variable that is read
-//! before it is set. Every one is well formed, ends, and stores elements before it loads them.
+//! Field programs at random, made statement by statement and not by the recorder: with constructs that it never emits,
+//! such as constants that could be folded, values that are never read, statements after an ending, a variable that is
+//! read before it is set. Every one is well formed, ends, and stores elements before it loads them.
 
 // style: S2: what makes statements at random, one function for each kind.
 

@@ -1,4 +1,4 @@
-//! Tells the records what they were measured with: the compiler, and the locked versions of the crates measured beside.
+//! Environment of the records' measurements: the compiler, and the locked versions of the crates measured beside.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The command line: its commands, whose options stand beside what they do.
+//! The command line: its commands, whose options stand beside their code.
 
 use clap::{Parser, Subcommand};
 

@@ -1,4 +1,4 @@
-//! Programs of one's own: files in the text form of the IR (`docs/ir.md`), with what is wrong in them shown where it stands.
+//! Programs of one's own: files in the text form of the IR (`docs/ir.md`), with errors shown at their place.
 
 use std::io::IsTerminal;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Contracts that are made of a verifying key: what proof systems they are for, and what a call of them takes.
+//! Contracts that are made of a verifying key: their proof systems, and the calldata of their calls.
 
 use crate::source::Source;
 use num_bigint::BigUint;

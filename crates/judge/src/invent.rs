@@ -1,4 +1,4 @@
-//! Histories from seeds, made to stress what an engine keeps between runs.
+//! Histories from seeds, made to stress the state that an engine keeps between runs.
 //!
 //! The contracts of a history share one layout of their input ([`layout`]): words that say how many slots, which size of modulus, how many
 //! turns, how deep calls go, and words for the stack; then moduli and values. A contract takes each of these from its input or has it

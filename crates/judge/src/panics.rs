@@ -1,4 +1,5 @@
-//! Panics of what is judged, which are findings, and what a thread is judging, for a report of one that ends the process.
+//! Panics of judged code, which are findings, and the history that a thread is judging, for a report of a panic that
+//! ends the process.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! Transactions of a history, one after the other, on an engine that keeps what it learns of their codes.
+//! Transactions of a history, one after the other, on an engine that keeps analyses and plans of their codes.
 
 use std::cell::Cell;
 use std::convert::Infallible;

@@ -1,5 +1,6 @@
-//! The ablation of instructions: every contract compiled for a base revision and for revisions that add instructions to it, run, and priced
-//! twice: under each revision's own schedule, and with what the base has at the price of its measured times.
+//! The ablation of instructions: every contract compiled for a base revision and for revisions that add instructions to
+//! it, run, and priced twice: under each revision's own schedule, and with the base's instructions at the price of
+//! their measured times.
 //!
 //! A revision that only adds opcodes runs the base's code too, so its gas is that of the cheaper of the two codes. [`crate::render::design`]
 //! makes tables and a figure of the record.

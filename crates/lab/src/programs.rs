@@ -1,4 +1,4 @@
-//! The published programs, run: what they execute, what they cost under every model, and how long they take.
+//! The published programs, run: operation counts, gas under every model, and times.
 //!
 //! Rows are named `layer/program/part`: the layer is a revision, with its schedule after a colon where gas is counted. Counts
 //! and gas are exact; times are medians.

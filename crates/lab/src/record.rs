@@ -1,4 +1,4 @@
-//! Records: what a measurement leaves behind, a dated CSV file that says which machine made it.
+//! Records of measurements: dated CSV files that name the machine.
 //!
 //! A record lies at `<directory>/<machine>/<date>-<group>.csv`. Lines that begin with `#` are its header, `name: value`;
 //! then follow one line of column names and one line for each [`RecordRow`]. [`date`] and [`environment`] with the [`clock`] make its header;

@@ -1,4 +1,5 @@
-//! The node: the chain, the transactions that wait, and what was set by hand. Whatever writes takes the one lock, and answers when it is on disk.
+//! The node: the chain, the waiting transactions, and settings made by hand. Every write takes the one lock, and is
+//! answered when it is on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Another node, read at one block: what a forked chain stands on. What was fetched is kept, first here, then in the database.
+//! Another node, read at one block: the base of a forked chain. Fetched data is kept, first here, then in the database.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

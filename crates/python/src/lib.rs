@@ -1,4 +1,5 @@
-//! `residue._native`: what the Python package `residue-evm` asks of the compiler, the engine and the lab.
+//! `residue._native`: the functions of the compiler, the engine and the lab that the Python package `residue-evm`
+//! calls.
 //!
 //! Programs come as text ([`residue_ir::text`]), results go as the JSON that the command line gives with `--json`
 //! ([`residue_workbench::report`]). Nothing here knows how programs are recorded: that is Python. Every call works in a thread of its

@@ -1,4 +1,4 @@
-//! Work in a thread of its own, while Python goes on; and what can go wrong, as exceptions of the package.
+//! Work in a thread of its own, while Python goes on; and errors as exceptions of the package.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! Reading a file: its state tests, what else it holds, or the place at which it cannot be read.
+//! Reading a file: its state tests, its other entries, or the place at which it cannot be read.
 
 use std::fs::File;
 use std::io::{self, Read};

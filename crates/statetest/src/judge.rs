@@ -1,4 +1,4 @@
-//! One entry of a test: executed on stock revm and under every rule set asked for, and compared with what is expected.
+//! One entry of a test: executed on stock revm and under every rule set asked for, and compared with its expectations.
 
 use std::cell::RefCell;
 use std::fmt;

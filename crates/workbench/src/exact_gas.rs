@@ -1,5 +1,5 @@
-//! Exact gas of a schedule with fractional prices: execution meters whole gas, each price rounded up; this tracer sums what
-//! was metered too much, in thousandths, and the total is rounded up once at the end.
+//! Exact gas of a schedule with fractional prices: execution meters whole gas, each price rounded up; this tracer sums
+//! the excess, in thousandths, and the total is rounded up once at the end.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One execution of code under given rules: how it ended, what it executed, what its gas went to, and how long it takes.
+//! One execution of code under given rules: its end, operation counts, breakdown of gas, and times.
 //!
 //! The code runs more than once: first timed with its analysis, then warm beside the native library, then counted. The
 //! counting run is a second opinion too: it must end as the first did.

@@ -1,4 +1,4 @@
-//! Classes of executed instructions: what a program spends its steps on, comparable between interfaces.
+//! Classes of executed instructions, comparable between interfaces.
 //!
 //! Field arithmetic counts by lanes, since one strided instruction does the work of many; everything else by instructions.
 

@@ -1,4 +1,4 @@
-//! `residue example`: the input that comes with a contract, and what has to come out.
+//! `residue example`: the input that comes with a contract, and its expected output.
 
 use anyhow::{Result, ensure};
 use clap::Args;

@@ -1,4 +1,4 @@
-//! `residue list`: what there is to choose from.
+//! `residue list`: the available choices.
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};

@@ -1,4 +1,4 @@
-//! Running the binary and looking at what it left behind.
+//! Running the binary and inspecting its output.
 
 use std::io::Write;
 use std::path::PathBuf;

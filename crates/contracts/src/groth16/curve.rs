@@ -1,4 +1,4 @@
-//! The curves that verifiers are for, and how their points are encoded.
+//! The curves of the verifiers, and the encoding of their points.
 
 use super::many::sum_of_many;
 use crate::encoding::Encoding;

@@ -1,4 +1,5 @@
-//! Sums of multiples and pairing checks by a curve's precompiles, where code may call them: what verifiers do on chains that have no field instructions.
+//! Sums of multiples and pairing checks by a curve's precompiles, where code may call them: verifiers on chains that
+//! have no field instructions.
 //!
 //! The pairs stand at the beginning of scratch memory, and what is summed after them.
 

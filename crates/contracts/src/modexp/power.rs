@@ -1,5 +1,6 @@
-//! Powers by an exponent that is known at run time: windows of four bits, or of six for long exponents, whose digits choose what is executed
-//! next. Handbook of Applied Cryptography 1996, algorithm 14.82, with the table of odd powers that 14.83 has.
+//! Powers by an exponent that is known at run time: windows of four bits, or of six for long exponents, whose digits
+//! select the next part. Handbook of Applied Cryptography 1996, algorithm 14.82, with the table of odd powers that
+//! 14.83 has.
 
 use super::State;
 use super::calldata::Calldata;

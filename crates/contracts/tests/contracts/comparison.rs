@@ -1,4 +1,5 @@
-//! Code that compares slots: it ends as code without does, for less gas, on points of either sign and on what is no point.
+//! Code that compares slots: it ends as code without does, for less gas, on points of either sign and on invalid
+//! points.
 
 use residue_compiler::{Compiled, compile};
 use residue_contracts::find;

@@ -1,4 +1,4 @@
-//! The tables of `docs/eip2537.md` are what the contracts cost.
+//! The tables of `docs/eip2537.md` equal the gas of the contracts.
 //!
 //! If a contract or the compiler changes, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts
 //! eip2537_page -- --ignored`.

@@ -1,4 +1,4 @@
-//! The table of `docs/evm.md` is what contracts cost on the EVM without field instructions.
+//! The table of `docs/evm.md` equals the gas of contracts on the EVM without field instructions.
 //!
 //! If contracts or the compiler change, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts evm_page -- --ignored`.
 

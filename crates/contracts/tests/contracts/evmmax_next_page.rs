@@ -1,4 +1,5 @@
-//! The tables of `docs/evmmax-next.md`: what each experiment on top of EIP-6690 of 2024 brings, and what others would at most.
+//! The tables of `docs/evmmax-next.md`: savings of each experiment on top of EIP-6690 of 2024, and upper bounds of
+//! those of others.
 //!
 //! If a contract, the compiler or a schedule changes, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts
 //! evmmax_next_page -- --ignored`.

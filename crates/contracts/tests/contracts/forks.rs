@@ -1,4 +1,5 @@
-//! Contracts compiled for older hard forks: they have no opcode that the fork lacks, and give what the program means there.
+//! Contracts compiled for older hard forks: they have no opcode that the fork lacks, and compute the program's meaning
+//! there.
 
 use num_bigint::BigUint;
 use residue_compiler::{CompileError, Compiled, Dialect, SmallMultiples, compile, compile_as};

@@ -1,4 +1,4 @@
-//! The table of gas in `docs/groth16.md` is what verifiers cost.
+//! The table of gas in `docs/groth16.md` equals the gas of verifiers.
 //!
 //! If a verifier or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts groth16_page -- --ignored`.
 

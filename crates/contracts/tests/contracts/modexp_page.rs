@@ -1,4 +1,4 @@
-//! The tables of gas in `docs/modexp.md` are what the contract costs.
+//! The tables of gas in `docs/modexp.md` equal the gas of the contract.
 //!
 //! If the contract or the compiler changes, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts modexp_page -- --ignored`.
 

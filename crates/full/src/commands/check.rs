@@ -1,4 +1,4 @@
-//! `residue check`: searches for what is wrong, for as long as is wanted.
+//! `residue check`: searches for faults, for as long as requested.
 
 mod engine;
 

@@ -1,4 +1,4 @@
-//! Inputs that follow the layout of a history, and what changes between them: moduli, slot counts, turns, words for the stack.
+//! Inputs that follow the layout of a history, and differ in moduli, slot counts, turns and words for the stack.
 
 use num_bigint::BigUint;
 use rand::Rng;

@@ -1,4 +1,4 @@
-//! A code in the making: what it begins with, how it ends, and its stack.
+//! A code in the making: its beginning, its end, and its stack.
 
 use num_bigint::BigUint;
 use rand::Rng;

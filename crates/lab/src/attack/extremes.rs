@@ -1,4 +1,5 @@
-//! Each instruction by itself at the ends of its operands, without blocks: whether its time is bounded by a constant times its gas.
+//! Each instruction by itself at the ends of its operand ranges, without blocks: a test for a constant bound of time
+//! per gas.
 
 use residue_engine::Batching;
 use residue_isa::{GasSchedule, Revision};

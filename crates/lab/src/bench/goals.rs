@@ -1,5 +1,5 @@
-//! The group `goals`: what `evmmax-next` was to reach, contract by contract: gas, and times on the plain engine and the one with batches, so that a
-//! price below its time shows.
+//! The group `goals`: goals of `evmmax-next`, contract by contract: gas, and times on the plain engine and the one with
+//! batches, so that a price below its time shows.
 //!
 //! Every answer is compared with that of the precompile, or of the program's evaluator where no precompile is replaced, before anything is timed and
 //! in every round. [`crate::render::goals`] makes the table of it.

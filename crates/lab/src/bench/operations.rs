@@ -1,4 +1,4 @@
-//! The group `operations`: one operation after the other, by everybody who has it, beside blst.
+//! The group `operations`: single operations on every subject that has them, beside blst.
 //!
 //! An operation is given as bytes and answered as bytes, so that everybody gets the same input and every answer can be
 //! compared: with the first who answered, before anything is timed and in every round. Libraries get parsed values; what

@@ -1,4 +1,4 @@
-//! Processes of their own: how one is given a job, what it says when that is done, and what the system says of its memory.
+//! Processes of their own: the job given to one, its report at the end, and its memory as reported by the system.
 
 use std::env;
 use std::fs;

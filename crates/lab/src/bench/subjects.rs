@@ -1,5 +1,5 @@
-//! Subjects: who is measured, by name. A name stands for a layer of measurements and for everything of it: `wasmi` for both
-//! forms of modules, `eip6690-2024` for both engines, `eip6690-2024:batch` for one. Every revision has a name.
+//! Subjects of measurements, by name. A name stands for a layer of measurements and for everything of it: `wasmi` for
+//! both forms of modules, `eip6690-2024` for both engines, `eip6690-2024:batch` for one. Every revision has a name.
 
 use residue_engine::Batching;
 use residue_isa::{Revision, UnknownName};

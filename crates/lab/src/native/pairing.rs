@@ -1,4 +1,4 @@
-//! blst's pairing check on points that are parsed already: what a native caller pays, without any encoding.
+//! blst's pairing check on points that are parsed already: the time of a native caller, without any encoding.
 
 use std::ptr;
 

@@ -1,4 +1,5 @@
-//! Field instructions without operands on the stack, executed many times on values in slots, most often each on what the one before has made.
+//! Field instructions without operands on the stack, executed many times on values in slots, most often each on the
+//! result of the one before.
 
 use num_bigint::BigUint;
 use residue_isa::opcode::evm as op;

@@ -1,4 +1,4 @@
-//! Pairs of programs: how they are made to run long enough, how they are run, and what becomes of their times.
+//! Pairs of programs: scaling to a minimal run time, execution, and evaluation of the times.
 
 use residue_engine::{Engine, Prepared};
 use residue_isa::opcode::evm as op;

@@ -1,4 +1,4 @@
-//! The models: how a time becomes a price, and a schedule with what it leaves over.
+//! The models: from a time to a price, and a schedule with its residuals.
 
 use std::str::FromStr;
 

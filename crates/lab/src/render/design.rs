@@ -1,5 +1,5 @@
-//! The ablation as tables and a figure: each instruction alone against the base, greedily added, contract by contract, and what lies on the
-//! Pareto front of gas against opcodes.
+//! The ablation as tables and a figure: each instruction alone against the base, greedily added, contract by contract,
+//! and the Pareto front of gas against opcodes.
 //!
 //! All is made of one record of `lab design`. A ratio over several contracts is the geometric mean of theirs, all alike, or the ratio of the gas of
 //! all their calls, where calls are known.

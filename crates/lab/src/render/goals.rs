@@ -1,4 +1,4 @@
-//! The table of what `evmmax-next` was to reach with its times, made of the record of `bench goals` alone: whether gas is below its time.
+//! Table of `evmmax-next`'s goals, made of the record of `bench goals` alone: gas of each contract beside its time.
 //!
 //! It stands between two comments of `docs/evmmax-next.md`; `residue lab goals` makes it anew, and a test holds it to the record.
 

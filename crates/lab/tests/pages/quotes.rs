@@ -1,4 +1,4 @@
-//! Sentences with numbers in README and docs are what the records say.
+//! Sentences with numbers in README and docs agree with the records.
 
 use residue_lab::{Quantity, Record};
 

@@ -1,4 +1,4 @@
-//! Logs, and filters that remember what was asked for.
+//! Logs, and filters that remember their queries.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

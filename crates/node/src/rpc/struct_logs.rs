@@ -1,4 +1,4 @@
-//! Struct logs: every instruction with what it found, also those that revm has no name for.
+//! Struct logs: every instruction with its operands and context, also those that revm has no name for.
 //!
 //! revm-inspectors keeps the last copy of memory for instructions that are not in its list of those that change it, and names no opcode of a
 //! revision; so this one is ours.

@@ -1,5 +1,5 @@
-//! Transfers of ether as logs, for `traceTransfers` of simulations: revm-inspectors writes those of calls and creations, and this adds what
-//! SELFDESTRUCT moves.
+//! Transfers of ether as logs, for `traceTransfers` of simulations: revm-inspectors writes those of calls and
+//! creations, and this adds those of SELFDESTRUCT.
 
 use alloy_primitives::{Address, B256, Log, LogData, U256, address, b256};
 use residue_engine::revm::context_interface::{ContextTr, JournalTr};

@@ -1,4 +1,4 @@
-//! Proofs and roots: of the present state, and of that after an earlier block by undoing what was changed since.
+//! Proofs and roots: of the present state, and of that after an earlier block by undoing the later changes.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
-//! `residue t8n`, the state transition tool as other clients have it: a state, what a block says and its transactions go in, the state after
-//! it and what came of it go out. Names of files and of their fields are those of geth's `evm t8n`; the result is written as EELS writes it.
+//! `residue t8n`, the state transition tool as other clients have it: inputs are a state, the block's environment and
+//! its transactions, outputs the state after them and the result. Names of files and of their fields are those of
+//! geth's `evm t8n`; the result is written as EELS writes it.
 
 mod alloc;
 mod env;

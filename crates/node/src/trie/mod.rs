@@ -1,4 +1,5 @@
-//! The Merkle Patricia trie of a state, changed key by key: a block costs what it changes, however large the state is.
+//! The Merkle Patricia trie of a state, changed key by key: the cost of a block depends on its changes, not on the size
+//! of the state.
 //!
 //! Nodes are kept by their path, not by their hash: what a node at a path becomes takes the place of what it was, so a database of them
 //! never holds a node of an earlier state. Keys are hashes, so they have one length and branches hold no values.

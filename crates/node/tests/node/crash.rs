@@ -1,4 +1,5 @@
-//! The binary, killed while it mines: what it has answered is there when it starts again, with nothing to be repaired.
+//! The binary, killed while it mines: everything it has answered is there when it starts again, with nothing to be
+//! repaired.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

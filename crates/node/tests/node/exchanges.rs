@@ -1,5 +1,6 @@
-//! The exchanges of the execution clients' JSON-RPC tests: what geth answered to each request. Compared as hive does: as JSON, messages of
-//! errors left out; where an exchange holds the schema only to account, its answer must be of the same form.
+//! The exchanges of the execution clients' JSON-RPC tests: requests with geth's answers. Compared as hive does: as
+//! JSON, messages of errors left out; where an exchange holds the schema only to account, its answer must be of the
+//! same form.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

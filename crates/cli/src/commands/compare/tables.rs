@@ -1,4 +1,4 @@
-//! The tables of a comparison: revisions as rows, since there are many; gas and size first, what was executed below.
+//! The tables of a comparison: revisions as rows, since there are many; gas and size first, operation counts below.
 
 use residue_workbench::Machine;
 use residue_workbench::op_classes::OpClasses;

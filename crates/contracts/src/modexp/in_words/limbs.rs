@@ -57,7 +57,7 @@ pub(super) mod cell {
     pub const RECIPROCAL: u64 = 32;
     /// ⌊D/2⁸⌋ + 1.
     pub const DIVISOR: u64 = 64;
-    /// Limb that [`Width::shift`] puts below the others.
+    /// Limb that [`super::Width::shift`] puts below the others.
     pub const LOWEST: u64 = 96;
     /// Bytes by which the modulus is shifted.
     pub const SHIFT: u64 = 128;

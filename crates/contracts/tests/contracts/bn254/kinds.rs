@@ -1,4 +1,4 @@
-//! Inputs of the contracts on BN254, kind by kind, each with what has to come of it.
+//! Inputs of the contracts on BN254, kind by kind, each with its expected result.
 
 use super::points::{SMALL, encode1, encode2, g1, g2, number, p, r, scalar, times1, times2, twist_point};
 use crate::points::Seeded;

@@ -1,4 +1,4 @@
-//! Inputs of additions and of sums of products, kind by kind, each with what has to come of it.
+//! Inputs of additions and of sums of products, kind by kind, each with its expected result.
 
 use super::sides::{Side, negated, turned};
 use crate::points::{Seeded, number, p, r};

@@ -1,4 +1,4 @@
-//! Inputs of the pairing check, kind by kind, each with what has to come of it.
+//! Inputs of the pairing check, kind by kind, each with its expected result.
 
 use crate::points::{SMALL_G1, SMALL_G2, Seeded, encode1, encode2, fq, number, p, r, times1, times2};
 use ark_bls12_381::{Fq, Fq2, G1Affine, G2Affine};

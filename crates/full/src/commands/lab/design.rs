@@ -1,4 +1,4 @@
-//! `residue lab design`: what each instruction brings over all contracts, alone and together.
+//! `residue lab design`: savings of each instruction over all contracts, alone and together.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! From text to a history, or to what is wrong in which line.
+//! Parser of histories: from text to a history, or to a fault with its line.
 
 use std::str::{FromStr, SplitWhitespace};
 

@@ -1,4 +1,4 @@
-//! The straight loops that all layers run, on which values, and what must come out of them.
+//! Straight loops of all layers, with their operands and expected results.
 //!
 //! There are twice sixteen slots: first operands, which results replace, and second operands. A dependent loop computes
 //! slot 0 ∘ slot 16 into slot 0 again and again; an independent one works through the sixteen pairs. No result is written over

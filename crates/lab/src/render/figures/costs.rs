@@ -1,4 +1,4 @@
-//! Figures of update 5 about prices: the models, what they make of a pairing, and further options.
+//! Figures of update 5 about prices: the models, the gas of a pairing under each, and further options.
 
 use residue_isa::{GasSchedule, Revision};
 

@@ -1,4 +1,4 @@
-//! Figures about single instructions: runtimes, prices by width, and what an attacker finds.
+//! Figures about single instructions: runtimes, prices by width, and the worst cases of an attacker.
 
 use residue_isa::Revision;
 

@@ -1,4 +1,4 @@
-//! Times of the segments of an execution: the clock at every jump target, less what reading the clock costs.
+//! Times of the segments of an execution: the clock at every jump target, less the time to read the clock.
 
 use std::time::Instant;
 
