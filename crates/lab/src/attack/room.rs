@@ -376,8 +376,8 @@ impl<'a> Room<'a> {
         code.push(count).push(memory).push(slot).data([*store, VALUE_BYTES]);
     }
 
-    /// Data for genes that read code: moduli and values as in calldata, at [`IMAGE_IN_CODE_AT`]. Appends nothing if no
-    /// gene reads code.
+    /// Appends the data of genes that read code: moduli and values as in calldata, at [`IMAGE_IN_CODE_AT`]; nothing if
+    /// no gene reads code.
     pub fn image_in_code(&self, code: &mut Assembly, genome: &Genome) {
         if !self.ground.reads_code() || !genome.genes().any(|gene| gene.reads_code()) {
             return;

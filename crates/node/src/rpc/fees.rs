@@ -16,7 +16,7 @@ use crate::node::Node;
 const BLOCKS_MAX: u64 = 1024;
 /// Percentiles that one request may ask for, as geth's limit.
 const PERCENTILES_MAX: usize = 100;
-/// Tip where blocks give no sample, in wei: 1 gwei, as anvil's.
+/// Suggested tip, in wei: 1 gwei, as anvil's.
 const TIP: u64 = 1_000_000_000;
 
 /// The methods of this file.
