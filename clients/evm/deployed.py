@@ -23,7 +23,7 @@ CALLER, PLACE = b"\xca" * 20, b"\xc0" * 20
 
 
 def residue(program, *words):
-    """What the program prints as JSON."""
+    """JSON printed by the program."""
     done = subprocess.run([program, *words, "--json"], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)

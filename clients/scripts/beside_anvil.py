@@ -18,7 +18,7 @@ CODES = {
     OUTER: "0x365f5f37" + "60405f365f5f73" + INNER[2:] + "620f4240f1" + "3d5f6080" + "3e" + "60405f5f5f5f73" + FAILING[2:] + "61fffff1"
     + "5f5f365f73" + INNER[2:] + "5af450" + "6a33ff5f5260026014601e53" + "5f52" + "600b60155ff0" + "3b" + "5f5f5f5f73" + READING[2:] + "5afa" + "6101005ff3",
 }
-# What one has as none is what the other leaves out. `error` is as geth has it: anvil names none at REVERT.
+# An absent field equals null. `error` is as geth has it: anvil names none at REVERT.
 FIELDS = ("pc", "op", "gas", "gasCost", "depth", "stack", "memory", "storage", "refund")
 
 

@@ -15,7 +15,7 @@ SENDERS = 10
 
 
 def processor_seconds(node):
-    """What the node has had of processors: where others use the machine too, that says more than the clock."""
+    """Processor time of the node: more telling than the clock where others use the machine too."""
     fields = Path(f"/proc/{node.child.pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

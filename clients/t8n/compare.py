@@ -41,7 +41,7 @@ def ours(given, fork, program, options):
 
 
 def judged(answer):
-    """What has to be the same: all except the words of errors."""
+    """The parts that must agree: all except the words of errors."""
     answer = copy.deepcopy(answer)
     result = answer["result"]
     result["rejected"] = [rejected["index"] for rejected in result["rejected"]]

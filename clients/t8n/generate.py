@@ -139,7 +139,7 @@ def authorization(chance, secret, chain_id, address, nonce):
 
 
 def deposit(chance):
-    """What the deposit contract logs: five byte strings of fixed lengths."""
+    """Log data of the deposit contract: five byte strings of fixed lengths."""
     lengths = [48, 32, 8, 96, 8]
     head, tail = b"", b""
     for length in lengths:
@@ -218,7 +218,7 @@ def transaction(chance, fork, alloc, everyone, senders, targets, nonces, base_fe
         data, value = chance.randbytes(length), chance.choice([0, 1, 10])
     nonce, gas = nonces[sender], chance.choice([200_000, 300_000, 500_000, 900_000])
     fee = base_fee * chance.choice([2, 3, 4])
-    # What is wrong with it, mostly nothing.
+    # Its fault, mostly none.
     wrong = chance.choice(["nonce", "fee", "gas", "value", "tip", "blobs", "list"]) if chance.random() < 0.2 else None
     if wrong == "nonce":
         nonce += chance.choice([1, -1]) if nonce else 1

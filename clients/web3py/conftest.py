@@ -1,4 +1,4 @@
-"""What web3.py's own module tests ask for: contracts deployed at the node that $RPC names, and blocks with and without transactions."""
+"""Fixtures of web3.py's own module tests: contracts deployed at the node that $RPC names, and blocks with and without transactions."""
 
 import os
 

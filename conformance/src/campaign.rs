@@ -1,4 +1,4 @@
-//! Many programs, one after the other, with a tally that shows what they reached.
+//! Many programs, one after the other, with a tally of their ends.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use residue_judge::generate::{self, Kind};
 /// Programs of a whole campaign, unless `RESIDUE_CASES` says otherwise.
 const CASES: u64 = 700;
 
-/// Which programs to run.
+/// Programs of a campaign: seeds and number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Campaign {
     /// Number of programs.
@@ -21,7 +21,7 @@ pub struct Campaign {
     pub seed: u64,
 }
 
-/// How the programs of a campaign ended.
+/// Counts of the ends of a campaign's programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Programs by halt.

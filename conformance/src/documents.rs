@@ -1,4 +1,4 @@
-//! What documents say about the project's files: every path in them exists.
+//! References of documents to the project's files: every path in them exists.
 //!
 //! A path is the target of a link, or a code span that looks like one: it ends in a slash or in a known ending, and has
 //! nothing that a path does not have. A link is relative to its document; a span may be any tail of a path, as
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::workspace;
 
-/// What a line says that names a path on purpose which does not exist, with the reason.
+/// Mark of a line that names an absent path on purpose, with the reason.
 const EXCUSE: &str = "<!-- absent: ";
 /// Endings that make a name without a slash a path.
 const ENDINGS: [&str; 11] = [".rs", ".toml", ".md", ".sh", ".py", ".json", ".csv", ".svg", ".yml", ".html", ".asm"];
@@ -78,7 +78,7 @@ pub fn lists_of_files(text: &str) -> Vec<FileList> {
 }
 
 impl FileList {
-    /// What its files have to be: those of the crates with one of its words; tests and examples are left out.
+    /// Files that its list must have: those of the crates with one of its words; tests and examples are left out.
     pub fn complete(&self) -> BTreeSet<String> {
         let mut found: BTreeSet<String> = workspace::files(&[".rs", ".toml"]).into_iter().collect();
         found.retain(|path| {
@@ -154,7 +154,7 @@ fn joined(folder: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// Whether the project has a file or a folder at the path.
+/// True if the project has a file or a folder at the path.
 fn exists(entries: &BTreeSet<String>, path: &str) -> bool {
     let inside = format!("{path}/");
     path.is_empty()
@@ -162,7 +162,7 @@ fn exists(entries: &BTreeSet<String>, path: &str) -> bool {
         || entries.range(inside.clone()..).next().is_some_and(|e| e.starts_with(&inside))
 }
 
-/// Whether some file of the project ends in the path, or some folder does if the path ends in `/`.
+/// True if some file of the project ends in the path, or some folder does if the path ends in `/`.
 fn is_tail(entries: &BTreeSet<String>, path: &str) -> bool {
     let tail = format!("/{path}");
     entries.iter().map(|entry| format!("/{entry}")).any(|entry| match path.ends_with('/') {

@@ -1,4 +1,4 @@
-//! The vectors of EIP-2537: calldata of the BLS12-381 precompiles with what they return, and calldata they refuse.
+//! The vectors of EIP-2537: calldata of the BLS12-381 precompiles with the outputs, and calldata they refuse.
 //!
 //! Source: ethereum/EIPs, assets/eip-2537. Files come in pairs, `NAME.json` and `fail-NAME.json`.
 
@@ -36,15 +36,15 @@ pub const OPERATIONS: [Operation; 9] = [
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Accepted {
-    /// What the case is about.
+    /// Subject of the case.
     pub name: String,
     /// Calldata.
     #[serde(deserialize_with = "from_hex")]
     pub input: Vec<u8>,
-    /// What is returned.
+    /// Expected output.
     #[serde(deserialize_with = "from_hex")]
     pub expected: Vec<u8>,
-    /// What the precompile charges.
+    /// Gas that the precompile charges.
     pub gas: u64,
 }
 
@@ -52,7 +52,7 @@ pub struct Accepted {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Refused {
-    /// What the case is about.
+    /// Subject of the case.
     pub name: String,
     /// Calldata.
     #[serde(deserialize_with = "from_hex")]

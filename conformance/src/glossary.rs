@@ -1,10 +1,10 @@
-//! The glossary's words: what its column "spelt" names is in the code.
+//! The glossary's words: every name of its column "spelt" is in the code.
 
 use std::collections::BTreeSet;
 
 use crate::workspace;
 
-/// Where the glossary stands.
+/// Path of the glossary.
 pub const GLOSSARY: &str = "docs/glossary.md";
 
 /// Every identifier of the workspace's code.

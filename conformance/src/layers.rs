@@ -1,4 +1,4 @@
-//! Who may import whom: the manifests of all crates against `layers.toml`.
+//! Allowed imports between crates: the manifests of all crates against `layers.toml`.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::workspace;
 /// Crates from elsewhere that only one crate of ours may name, because their interface is not ours to spread.
 const RESERVED: [(&str, &str); 1] = [("revm", "engine")];
 
-/// What `layers.toml` grants: importing crate ↦ crates it may import, by their names in that file.
+/// Grants of `layers.toml`: importing crate ↦ crates it may import, by their names in that file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layers {
     grants: BTreeMap<String, Vec<String>>,
@@ -23,7 +23,7 @@ impl Layers {
         Ok(Self { grants: lists(&file, "layers")?, test_only: lists(&file, "test-only")? })
     }
 
-    /// What is wrong with crates, each given as its name in `layers.toml` and the text of its manifest.
+    /// Violations by crates, each given as its name in `layers.toml` and the text of its manifest.
     pub fn violations(&self, crates: &[(String, String)]) -> Vec<String> {
         let mut found = Vec::new();
         for (name, manifest) in crates {

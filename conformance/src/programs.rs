@@ -1,6 +1,6 @@
-//! Field programs at random, made statement by statement and not by the recorder: they have what it never leaves behind,
-//! such as constants that could be folded, values that are never read, statements after an ending, a variable that is read
-//! before it is set. Every one is well formed, ends, and stores elements before it loads them.
+//! Field programs at random, made statement by statement and not by the recorder: with constructs that it never emits,
+//! such as constants that could be folded, values that are never read, statements after an ending, a variable that is
+//! read before it is set. Every one is well formed, ends, and stores elements before it loads them.
 
 // style: S2: what makes statements at random, one function for each kind.
 
@@ -145,7 +145,7 @@ pub fn calldata(seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// What can be read at a point of a function, and the function so far.
+/// Values and words in scope at a point of a function, and the function so far.
 #[derive(Debug, Default)]
 struct Scope {
     values: Vec<Value>,
@@ -158,7 +158,7 @@ struct Scope {
     depth: usize,
 }
 
-/// What a program may have.
+/// Kind of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Elements of one field, words and arrays.
@@ -177,7 +177,7 @@ struct Maker {
     program: Program,
     scope: Scope,
     kind: Kind,
-    /// Whether words may be counts of leading zeros.
+    /// True if words may be counts of leading zeros.
     counts_zeros: bool,
 }
 
@@ -406,7 +406,8 @@ impl Maker {
         }
     }
 
-    /// Whether a difference is zero, or a double odd, that nothing else reads: what interfaces that compare values ask of these themselves.
+    /// Test whether a difference is zero, or a double odd, that nothing else reads: the comparisons that interfaces
+    /// with such instructions make themselves.
     fn question(&mut self, region: &mut Region) {
         let x = self.operand();
         let is_double = self.random.random_ratio(1, 2);

@@ -16,14 +16,14 @@ const UNSAFE_ADDRESSES: [&str; 4] = [
 const LINES_MAX: usize = 600;
 /// S2: lines of a function.
 const FUNCTION_LINES_MAX: usize = 70;
-/// What a file or a function with more lines says, with a reason.
+/// Excuse of a file or a function with more lines, followed by the reason.
 const LONG_EXCUSE: &str = "// style: S2: ";
 /// S20: words that begin a clause in place of a noun.
 const CLAUSE_WORDS: [&str; 6] = ["What", "Whether", "How", "Where", "Who", "Which"];
 /// Folders at the root of a machine that no text of the project may name.
 const MACHINE_FOLDERS: [&str; 3] = ["root", "tmp", "home"];
 
-/// What is wrong with a file, each with its line. `path` is from the root of the project, with `/`.
+/// Violations in a file, each with its line. `path` is from the root of the project, with `/`.
 pub fn violations(path: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut report = |line: usize, what: &str| found.push(format!("{path}:{}: {what}", line + 1));

@@ -28,7 +28,7 @@ pub enum VectorError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// Error with its place.
         source: serde_json::Error,
     },
 }

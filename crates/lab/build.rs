@@ -1,4 +1,4 @@
-//! Tells the records what they were measured with: the compiler, and the locked versions of the crates measured beside.
+//! Environment of the records' measurements: the compiler, and the locked versions of the crates measured beside.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +19,7 @@ fn main() {
     }
 }
 
-/// What the compiler says of itself.
+/// Output of `rustc --version` for the compiler of this build.
 fn rustc() -> Option<String> {
     let output = Command::new(env::var_os("RUSTC")?).arg("--version").output().ok()?;
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())

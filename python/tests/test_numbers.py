@@ -81,7 +81,7 @@ NO_NUMBERS += [np.array([1, 2]), np.array([2.5])]
 
 
 def text(body):
-    """What a function becomes, or the same function on numbers: both have to treat a number alike."""
+    """The function as a program, or on numbers: both have to treat a number alike."""
     return rs.Program(body, F, "one").text
 
 
@@ -94,7 +94,7 @@ def small(number, most=64):
 
 
 def past_numbers(action):
-    """Whether the numbers of a campaign are taken: one with two ends is refused after them."""
+    """Checks the numbers of a campaign: one with two ends is refused after them."""
     try:
         action()
     except rs.NumberError:
@@ -322,7 +322,7 @@ PROBES = {
     "when.otherwise": (VALUES, [lambda n: text(lambda call: rs.when(call.word(0), lambda: n, lambda: n))]),
     "word.number": (WORDS, [lambda n: int(rs.word(n))]),
 }
-"""What each entry takes, and ways to give it a number."""
+"""Type of number of each entry, and ways to give it one."""
 
 OPTIONAL = re.compile(r"\.(capacity|size|limit|slices|hours|like)$")
 """Entries that have a meaning for None, or for nothing."""
@@ -371,7 +371,7 @@ def test_every_entry_is_tried():
 
 
 def outcome(probe, number):
-    """What comes out, or that it was refused by an exception of ours."""
+    """The result, or the type of our exception that refused it."""
     try:
         return probe(number)
     except rs.ResidueError as error:
@@ -428,7 +428,7 @@ def test_what_is_no_whole_number_is_refused(name):
 
 
 def meant(name, kind, value):
-    """Whether such a value has a meaning where numbers are taken."""
+    """True if such a value has a meaning where numbers are taken."""
     if value is None and OPTIONAL.search(name):
         return True
     if name.endswith("__ne__.other") and (value is None or not isinstance(value, numbers.Number | str | bytes | bytearray)):

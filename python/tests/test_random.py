@@ -104,7 +104,7 @@ def word_of(name: str, a: Any, b: Any) -> Any:
 
 
 class Text:
-    """What a list of statements does, on numbers or recorded."""
+    """Result of a list of statements, on numbers or recorded."""
 
     def __init__(self, field: rs.Field, steps: list[Any]) -> None:
         self.field, self.steps = field, steps

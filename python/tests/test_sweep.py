@@ -65,7 +65,7 @@ def dies_once(item):
         os._exit(1)
     return item * item
 
-# What a lost worker was doing is done again.
+# The task of a lost worker is done again.
 assert spread(dies_once, range(7), "ray", "lost") == [item * item for item in range(7)]
 assert len(list(Path({marks!r}).iterdir())) == 3
 if {command!r}:

@@ -24,13 +24,13 @@ const PAIR_BYTES: usize = 6 * ELEMENT_BYTES;
 const MONT_BYTES: usize = 48;
 /// Turns of the synthetic loop (EVM384, update 2, "Interfaces").
 const TURNS: u32 = 1350;
-/// What a function gives for what is no input.
+/// Result of a function for a malformed input.
 const FAILED: i32 = -1;
 
-/// Where inputs are written to. Atomic, so that writing to it is safe: the target has one thread.
+/// Buffer that inputs are written to. Atomic, so that writing to it is safe: the target has one thread.
 #[export_name = "input"]
 pub static INPUT: [AtomicU8; INPUT_BYTES] = [const { AtomicU8::new(0) }; INPUT_BYTES];
-/// Where outputs are read from.
+/// Buffer that outputs are read from.
 #[export_name = "output"]
 pub static OUTPUT: [AtomicU8; OUTPUT_BYTES] = [const { AtomicU8::new(0) }; OUTPUT_BYTES];
 

@@ -1,4 +1,4 @@
-//! What a program has beside its own modulus: tables, words of elements, subprograms, hashes; and how it ends.
+//! Features of a program beside its own modulus: tables, words of elements, subprograms, hashes; and its end.
 
 use super::{CALLDATA_BYTES, ELEMENTS, Kind, Maker, SCRATCH_BYTES};
 use rand::Rng;

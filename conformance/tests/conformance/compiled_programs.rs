@@ -47,12 +47,12 @@ fn compiled(program: &Program, revision: Revision) -> Result<Compiled, CompileEr
     compile(program, revision, &GasSchedule::default_for(revision).unwrap())
 }
 
-/// Whether a revision has a few hundred slots only.
+/// True if a revision has a few hundred slots only.
 fn is_narrow(revision: Revision) -> bool {
     revision.evm384().is_none_or(|evm384| evm384.operand_max == 255)
 }
 
-/// How many programs were compiled for a revision, how many were refused, and how many runs ended how.
+/// Counts for a revision: programs compiled, programs refused, and runs by their end.
 #[derive(Debug, Default)]
 struct Tally {
     compiled: u64,
@@ -678,7 +678,7 @@ fn check_on(text: &str, calldata: &[u8]) {
     assert!(count > 0);
 }
 
-/// Where slots are words at the bottom of memory, output does not go there.
+/// If slots are words at the bottom of memory, output does not go there.
 #[test]
 fn elements_of_a_subprogram_are_returned_whole() {
     let of = |values, body: &str| {

@@ -102,7 +102,7 @@ fn check(pair: &Pair, campaign: Campaign, halts: &[&str]) {
     }
 }
 
-/// What programs of any revision can end with.
+/// Halts of programs of any revision.
 const EVM_HALTS: [&str; 9] = [
     "stop",
     "return",

@@ -1,4 +1,4 @@
-//! The programs of `examples/ir/`: what they compute is judged, and those that were recorded are what the recorder makes today.
+//! The programs of `examples/ir/`: their results are judged, and the recorded ones equal the recorder's output today.
 //!
 //! `RESIDUE_WRITE_EXAMPLES=1 cargo test -p residue-conformance --test conformance gallery` writes the latter.
 

@@ -1,4 +1,4 @@
-//! The crates import what `layers.toml` grants, and nothing else.
+//! The crates import exactly the crates that `layers.toml` grants.
 
 use residue_conformance::layers::{Layers, crates};
 use residue_conformance::workspace;

@@ -1,4 +1,4 @@
-//! What holds across crates: the engine and the compiler against the specification, and the house against its rules.
+//! Properties across crates: the engine and the compiler against the specification, and the house against its rules.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod compiled_programs;

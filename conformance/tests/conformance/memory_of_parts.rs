@@ -1,4 +1,5 @@
-//! Memory after that of fixed size, which a program and its subprograms share: none takes what another one still reads, nor for zero what another one left.
+//! Memory after that of fixed size, shared by a program and its subprograms: none overwrites data that another one
+//! still reads, nor assumes zero where another one left data.
 
 use residue_compiler::compile;
 use residue_engine::{Engine, EngineConfig, Halt};

@@ -111,8 +111,8 @@ impl EvmFactory for FieldEvmFactory {
     }
 }
 
-/// What reth asks of a factory (`reth-ethereum-evm`, `EthEvmConfig`'s `ConfigureEvm`), for transactions with and without
-/// sidecars. A factory that does not keep it does not compile.
+/// Requirements of reth on a factory (`reth-ethereum-evm`, `EthEvmConfig`'s `ConfigureEvm`), for transactions with and
+/// without sidecars. A factory that does not meet them does not compile.
 const _: () = {
     use alloy_consensus::{EthereumTxEnvelope, TxEip4844, TxEnvelope};
     use alloy_evm::block::BlockExecutorFactory;

@@ -1,4 +1,4 @@
-//! The command line: its commands, whose options stand beside what they do.
+//! The command line: its commands, whose options stand beside their code.
 
 use clap::{Parser, Subcommand};
 
@@ -31,10 +31,10 @@ pub struct Cli {
 /// Everything that `residue --help` lists.
 #[derive(Debug, Subcommand)]
 pub enum Listed {
-    /// What `residue` does itself.
+    /// Commands of `residue` itself.
     #[command(flatten)]
     Own(Box<Command>),
-    /// What it hands over.
+    /// Commands that it hands over.
     #[command(flatten)]
     Full(Full),
 }

@@ -1,4 +1,4 @@
-//! What other tools take: a build as hexadecimal, raw bytes, creation code, Yul, Solidity or JSON.
+//! Output formats for other tools: a build as hexadecimal, raw bytes, creation code, Yul, Solidity or JSON.
 
 mod json;
 mod solidity;
@@ -47,7 +47,7 @@ impl Format {
         }
     }
 
-    /// Whether it is for an account that will have the code.
+    /// True if it is for an account that will have the code.
     const fn deploys(self) -> bool {
         !matches!(self, Self::Hex | Self::Bin)
     }
@@ -64,9 +64,9 @@ pub struct Artifact<'a> {
     pub compiled: &'a Compiled,
     /// The gas schedule that decided between variants.
     pub schedule: &'a str,
-    /// What the code keeps to.
+    /// Restrictions of the code.
     pub dialect: Dialect,
-    /// Where the contract is, if that is known.
+    /// Address of the contract, if known.
     pub address: Option<Address>,
 }
 
@@ -130,7 +130,7 @@ impl Artifact<'_> {
         }
     }
 
-    /// What the code is and is for, a line each.
+    /// Description and purpose of the code, a line each.
     fn about(&self) -> Vec<String> {
         let Compiled { revision, .. } = self.compiled;
         let Dialect { fork, portable, precompiles } = self.dialect;

@@ -1,4 +1,4 @@
-//! Which formulas a contract is compiled with: the cheapest under the gas schedule, or those that `--f2mul` asks for.
+//! Formulas of a compiled contract: the cheapest under the gas schedule, or those of `--f2mul`.
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -18,7 +18,8 @@ pub struct Formulas {
     /// and others what costs least under the gas schedule.
     #[arg(long, value_name = "MULTIPLICATIONS", value_enum)]
     pub f2mul: Option<F2mul>,
-    /// How a value is multiplied by a small number. Without it the one that costs least for a contract, and additions for a program.
+    /// Method for products of a value by a small number. Without it the cheapest one for a contract, and additions for
+    /// a program.
     #[arg(long, value_name = "WAY", value_enum)]
     pub multiples: Option<Multiples>,
 }
@@ -68,7 +69,7 @@ impl Multiples {
 /// The values of `--f2mul`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum F2mul {
-    /// What costs less under the gas schedule; 3 if both cost the same.
+    /// The cheaper one under the gas schedule; 3 if both cost the same.
     Auto,
     /// Karatsuba: 3 multiplications, 5 additions and subtractions.
     #[value(name = "3")]
@@ -124,7 +125,7 @@ impl Formulas {
         Candidates::new(contract, self.wanted().variants(contract))
     }
 
-    /// What a program of the user's is compiled with.
+    /// Method for small multiples in a user's program.
     pub fn multiples_of_program(&self) -> SmallMultiples {
         self.multiples.map_or(SmallMultiples::AsWritten, Multiples::of_compiler)
     }
@@ -140,7 +141,7 @@ impl Formulas {
     }
 }
 
-/// Whether the revision cannot express the contract.
+/// True if the revision cannot express the contract.
 pub fn is_inexpressible(error: &anyhow::Error) -> bool {
     error.downcast_ref::<VariantError>().is_some_and(VariantError::is_inexpressible)
 }

@@ -37,13 +37,13 @@ impl Program {
         [node, t8n].into_iter().find(|program| program.command == Some(command)).unwrap_or(full)
     }
 
-    /// How it is built.
+    /// Command that builds it.
     fn build(&self) -> String {
         let profile = if cfg!(debug_assertions) { "" } else { " --release" };
         format!("cargo build{profile} -p {}", self.package)
     }
 
-    /// What it is given for the arguments of `residue`.
+    /// Its arguments, from those of `residue`.
     fn arguments(&self, arguments: &[OsString]) -> Vec<OsString> {
         let Some(command) = self.command else { return arguments.to_vec() };
         let mut given: Vec<OsString> = arguments.to_vec();
@@ -59,7 +59,7 @@ impl Program {
     }
 }
 
-/// Whether the arguments ask for a command of another program, or for help with one.
+/// True if the arguments ask for a command of another program, or for help with one.
 pub fn asks_for_another(arguments: &[OsString]) -> bool {
     let mut words = words(arguments);
     match words.next() {
@@ -69,7 +69,7 @@ pub fn asks_for_another(arguments: &[OsString]) -> bool {
     }
 }
 
-/// Whether the arguments ask for a command that is a program of its own, or for help with one.
+/// True if the arguments ask for a command that is a program of its own, or for help with one.
 pub fn asks_for_one_alone(arguments: &[OsString]) -> bool {
     asks_for_another(arguments) && Program::of(named(arguments)).command.is_some()
 }

@@ -89,7 +89,7 @@ pub fn raw(path: &str) -> Result<Vec<u8>> {
     read(path)
 }
 
-/// How messages name a file.
+/// Name of a file in messages.
 pub fn shown(path: &str) -> &str {
     if path == "-" { "standard input" } else { path }
 }

@@ -1,4 +1,5 @@
-//! The commands that most people need, and what all commands share: options, input, output, what is told of an execution.
+//! The commands that most people need, and the common parts of all commands: options, input, output, reports of
+//! executions.
 //!
 //! [`args`] is the command line of `residue`, [`commands`] does what it asks for. The full program (`crates/full`) has these commands
 //! and all others; [`handover`] is how `residue` starts it. These two crates and the programs of the node

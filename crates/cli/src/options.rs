@@ -23,7 +23,7 @@ pub struct InterfaceRules {
     pub schedule: Option<String>,
 }
 
-/// What compiled code keeps to, beside interface and hard fork.
+/// Restrictions of compiled code, beside interface and hard fork.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct CodeRules {
     /// Compile code that engines execute too which skip data of PUSH only when they look for jump targets, or ask for a slot after the last lane.
@@ -46,7 +46,7 @@ impl CodeRules {
     }
 }
 
-/// What an execution follows: interface, prices and hard fork.
+/// Rules of an execution: interface, prices and hard fork.
 #[derive(Debug, Clone, Args)]
 pub struct Rules {
     /// Interface and prices.

@@ -1,4 +1,4 @@
-//! Programs of one's own: files in the text form of the IR (`docs/ir.md`), with what is wrong in them shown where it stands.
+//! Programs of one's own: files in the text form of the IR (`docs/ir.md`), with errors shown at their place.
 
 use std::io::IsTerminal;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use residue_isa::{GasSchedule, Revision};
 use crate::waiting::WaitingLine;
 use crate::{excerpt, input, output};
 
-/// Whether the name is that of such a file.
+/// True if the name is that of such a file.
 pub fn is_program(name: &str) -> bool {
     name.ends_with(".ir")
 }
@@ -37,7 +37,7 @@ pub fn compile(
     compile_as(program, revision, schedule, multiples, dialect).with_context(what)
 }
 
-/// What is wrong, and the line of the text with these bytes marked.
+/// Error with the fault, and the line of the text with these bytes marked.
 fn shown(path: &str, text: &str, span: Range<usize>, what: &str) -> anyhow::Error {
     if let Some(excerpt) = excerpt::of_long_line(path, text, &span) {
         return anyhow!("{what}\n{excerpt}");

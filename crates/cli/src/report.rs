@@ -1,4 +1,4 @@
-//! What is told of an execution: the JSON object, and a table for people. One place, so that all commands say the same.
+//! Report of an execution: the JSON object, and a table for people. One place, so that all commands say the same.
 
 mod blocks;
 

@@ -1,4 +1,4 @@
-//! What a command runs: a contract, a program of the user's or the code of a file, with its calldata.
+//! Subject of a command: a contract, a program of the user's or the code of a file, with its calldata.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ impl Chosen {
         }
     }
 
-    /// What is compiled.
+    /// Source to compile.
     pub fn source(&self) -> &dyn Source {
         match self {
             Self::Listed(contract) => *contract,
@@ -131,11 +131,11 @@ fn key_text(path: &str, what: &str) -> Result<String> {
 pub struct Subject {
     /// The contract that the code was compiled from; none for a file.
     pub contract: Option<Chosen>,
-    /// What messages call it.
+    /// Name in messages.
     pub name: String,
     /// The code.
     pub code: Vec<u8>,
-    /// Where the code comes from, if it was compiled.
+    /// Source map of the code, if it was compiled.
     pub source_map: Option<SourceMap>,
     /// The calldata.
     pub calldata: Vec<u8>,

@@ -67,7 +67,7 @@ pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { String::new() } else { format!("{:.1} %", part as f64 * 100.0 / whole as f64) } // For display.
 }
 
-/// How many times as long something takes.
+/// A ratio of durations as text: `1.20 ×`.
 pub fn times_as_long(ratio: f64) -> String {
     format!("{ratio:.2} ×")
 }

@@ -1,4 +1,4 @@
-//! What a command says of what it was asked about, and the exit code that it becomes.
+//! Verdict of a command on its subject, and its exit code.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use residue_workbench::output;
 
 use crate::tables::COLUMNS;
 
-/// How a command ended that could be carried out.
+/// Verdict of a command that could be carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// All is well.

@@ -1,4 +1,4 @@
-//! What a terminal shows while a command computes: nothing for half a second, then what is done, with a clock.
+//! Display on a terminal while a command computes: nothing for half a second, then the current step, with a clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::shows_progress;
 
-/// Whether there is one already: others that begin meanwhile show nothing.
+/// True while there is a display: others that begin meanwhile show nothing.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 const BEFORE_IT_IS_TAKEN: Duration = Duration::from_millis(500);

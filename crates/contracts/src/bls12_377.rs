@@ -20,7 +20,7 @@ use residue_curves::bls12_377::{
 use residue_curves::pairing::PairingCurve;
 use residue_ir::Machine;
 
-/// How elements and points are encoded: as in EIP-2537.
+/// Encoding of elements and points: as in EIP-2537.
 pub(crate) const ENCODING: Encoding = Encoding::EIP_2537;
 
 /// Elements in bytes, for examples.

@@ -33,7 +33,7 @@ use residue_curves::bls12_381::{G1, G2, Group, invert};
 use residue_ir::{Machine, WordOp};
 use std::marker::PhantomData;
 
-/// How elements and points are encoded.
+/// Encoding of elements and points.
 pub(crate) const ENCODING: Encoding = Encoding::EIP_2537;
 /// Bytes of an encoded element of Fp.
 pub(crate) const FP_BYTES: u32 = ENCODING.element_bytes;

@@ -13,7 +13,7 @@ use residue_curves::Affine;
 use residue_curves::bn254::{constants, g1_curve_defect, invert};
 use residue_ir::Machine;
 
-/// How elements and points are encoded.
+/// Encoding of elements and points.
 pub(crate) const ENCODING: Encoding = Encoding::EIP_196;
 /// Bytes of an encoded element of Fp.
 pub(crate) const FP_BYTES: u32 = ENCODING.element_bytes;

@@ -16,7 +16,7 @@ use residue_curves::Affine;
 use residue_curves::bw6_761::{constants, g1_curve_defect, g1_multiple, g2_curve_defect, g2_multiple, invert, order};
 use residue_ir::Machine;
 
-/// How elements and points are encoded.
+/// Encoding of elements and points.
 pub(crate) const ENCODING: Encoding = Encoding::EIP_3026;
 /// Bytes of a point of either group.
 pub(crate) const POINT_BYTES: u32 = 2 * ENCODING.element_bytes;

@@ -21,16 +21,16 @@ use residue_ir::{Machine, Variable, WordOp};
 use residue_modular::fields::Curve25519Fp;
 use ruint::aliases::U256;
 
-/// What both contracts take and return.
+/// Calldata and output of both contracts.
 pub(crate) const INTERFACE: &str = "key (32 bytes), signature (64), message of any length; returns a word, 1 or 0";
 
-/// Where the parts of calldata are.
+/// Offsets of the parts of calldata, in bytes.
 const KEY_AT: u64 = 0;
 const R_AT: u64 = 32;
 const S_AT: u64 = 64;
 const MESSAGE_AT: u64 = 96;
 
-/// How points may be encoded.
+/// Accepted encodings of points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encodings {
     Canonical,
@@ -65,7 +65,7 @@ fn little_endian<M: Machine>(machine: &M, through: Variable, word: M::Word) -> M
     machine.bind(op(WordOp::Or, op(WordOp::Shl, pairs, half), op(WordOp::Shr, pairs, half)))
 }
 
-/// What every signature is asked for; the words of calldata as numbers.
+/// Parsed signature: the key and R as words, S and k in variables.
 pub(crate) struct Parsed<W> {
     pub key: W,
     pub r: W,

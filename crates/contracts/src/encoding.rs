@@ -1,4 +1,4 @@
-//! How elements and points stand in calldata and in what is returned, and what contracts do with either.
+//! Encoding of elements and points in calldata and output, with the code that reads and writes them.
 
 use num_bigint::BigUint;
 use residue_curves::Affine;
@@ -13,7 +13,7 @@ pub struct Encoding {
     pub element_bytes: u32,
     /// Bytes of them in front of the number, which are zero.
     pub pad_bytes: u32,
-    /// Whether the part times u of an element of Fp2 comes first.
+    /// True if the coefficient of u of an element of Fp2 comes first.
     pub u_first: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The programs of the original EVM384 documents, as contracts: what they were measured with, under any revision.
+//! The programs of the original EVM384 documents, as contracts, under any revision.
 //!
 //! They take and return field elements in 48 little-endian bytes in Montgomery form, and validate nothing but the length of
 //! their input: no subgroup, no curve, and under EVM384 not even whether numbers are below the modulus. Points other than

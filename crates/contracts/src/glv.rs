@@ -9,7 +9,7 @@ use residue_curves::glv::{Endomorphism, multiply};
 use residue_curves::group::Jacobian;
 use residue_ir::{Feature, Machine, WordOp};
 
-/// How points are encoded.
+/// Encoding of points.
 const ENCODING: Encoding = Encoding::EIP_196;
 /// Bytes of a coordinate.
 const COORDINATE_BYTES: u32 = ENCODING.element_bytes;

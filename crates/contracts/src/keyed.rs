@@ -1,4 +1,4 @@
-//! What contracts that are made of a key have in common: how keys are read, and how calls name a function.
+//! Common parts of contracts that are made of a key: readers of keys, and selectors of functions.
 
 pub mod by_precompiles;
 pub(crate) mod json;

@@ -49,11 +49,11 @@ pub struct Contract {
     pub name: &'static str,
     /// One line: what it computes.
     pub summary: &'static str,
-    /// What it takes as calldata and what it returns.
+    /// Calldata and output.
     pub interface: &'static str,
     /// The modulus of the field that it computes in.
     pub field: fn() -> BigUint,
-    /// What it does.
+    /// Its program.
     pub text: fn(&Recording<'_>),
     /// The precompile that it replaces byte for byte.
     pub precompile: Option<u16>,
@@ -181,7 +181,7 @@ impl Contract {
         record_with(self.name, &(self.field)(), product, |machine| self.whole_text(machine))
     }
 
-    /// What it does: by the precompile that it replaces, where code may call that.
+    /// Program of the contract: a call of the precompile that it replaces, where code may call that, else the text.
     fn whole_text(&self, machine: &Recording<'_>) {
         if let Some(address) = self.precompile {
             // Not an arm beside the text: so without precompiles there is nothing else than that.
@@ -194,7 +194,7 @@ impl Contract {
         (self.text)(machine);
     }
 
-    /// Whether its formulas are those of a publication, so that only the published variant shows what was published.
+    /// True if its formulas are those of a publication, so that only the published variant shows the published numbers.
     pub fn is_published(&self) -> bool {
         self.name.starts_with("evm384/")
     }

@@ -41,7 +41,7 @@ pub const CONTRACT: Contract = Contract {
 /// Words of the widest modulus.
 const WORDS_MAX: usize = 3;
 
-/// What the parts of the program share.
+/// Variables shared by the parts of the program.
 #[derive(Clone, Copy)]
 struct State {
     /// The lowest word of the base.
@@ -56,7 +56,8 @@ struct State {
     result: [Variable; WORDS_MAX],
     /// [`LAST_WORD_ONLY`] if the exponent is below 2²⁵⁶, else 1 less.
     kind: Variable,
-    /// How many times four digits of [`State::exponent`] are to be done: a variable that has no other use until the power is there.
+    /// Number of groups of four digits of [`State::exponent`] that are left: a variable that has no other use until the
+    /// power is there.
     digits: Variable,
     /// 0 if a subprogram for an odd modulus is to return the result, else it keeps it.
     keeps: Variable,

@@ -17,7 +17,7 @@ use residue_formula::Number;
 use residue_ir::{Machine, WordOp};
 use residue_modular::fields::{Bls12_381Fr, Bn254Fr, Pallas, Vesta};
 
-/// How points are encoded.
+/// Encoding of points.
 const ENCODING: Encoding = Encoding::EIP_196;
 /// Bytes of a coordinate.
 const COORDINATE_BYTES: u32 = ENCODING.element_bytes;
@@ -28,7 +28,7 @@ const PRODUCT_BYTES: u32 = POINT_BYTES + 32;
 /// Points whose multiples are summed at once: the words of their digits are on the stack together.
 const POINTS: usize = 2;
 
-/// What contracts ask of a curve with formulas in extended coordinates.
+/// Operations on a curve with formulas in extended coordinates.
 trait Curve {
     /// Elements of its field as numbers.
     type Number: Number + 'static;

@@ -104,7 +104,7 @@ fn reversed(number: usize, count: usize) -> usize {
     number.reverse_bits() >> (usize::BITS - count.trailing_zeros())
 }
 
-/// What all blocks read: ψ^rev(0) to ψ^rev(POWERS − 1), and ψ^rev(POWERS), the one after them.
+/// Powers read by all blocks: ψ^rev(0) to ψ^rev(POWERS − 1), and ψ^rev(POWERS), the next one.
 struct Powers<F> {
     first: Vec<F>,
     next: F,

@@ -16,7 +16,7 @@ pub(crate) trait Points<M: Machine> {
     /// Fp or Fp2.
     type Coordinate: Coordinate<Base = M::Fe, Denominator = M::Fe> + Bundle<M::Fe>;
 
-    /// How elements are encoded.
+    /// Encoding of elements.
     const ENCODING: Encoding;
 
     /// Bytes of a point.

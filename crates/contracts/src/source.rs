@@ -1,4 +1,4 @@
-//! What is compiled in variants: a contract of the list, or one that a key makes.
+//! Sources that are compiled in variants: a contract of the list, or one that a key makes.
 
 use crate::Contract;
 use residue_ir::{Fp2Product, Program};
@@ -12,7 +12,7 @@ pub trait Source: Debug + Send + Sync {
     /// One line: what it computes.
     fn summary(&self) -> &str;
 
-    /// What it takes as calldata and what it returns.
+    /// Calldata and output.
     fn interface(&self) -> &str;
 
     /// Its program with products in Fp2 made in the given way, recorded anew.
@@ -31,7 +31,7 @@ pub trait Source: Debug + Send + Sync {
         None
     }
 
-    /// Whether its formulas are those of a publication, so that only the published variant shows what was published.
+    /// True if its formulas are those of a publication, so that only the published variant shows the published numbers.
     fn is_published(&self) -> bool {
         false
     }

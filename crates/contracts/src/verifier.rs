@@ -1,4 +1,4 @@
-//! Contracts that are made of a verifying key: what proof systems they are for, and what a call of them takes.
+//! Contracts that are made of a verifying key: their proof systems, and the calldata of their calls.
 
 use crate::source::Source;
 use num_bigint::BigUint;
@@ -10,10 +10,11 @@ pub trait Verifier: Source {
     /// The calldata for a proof and its inputs, in the JSON of snarkjs or of gnark. Whether the proof holds is not asked.
     fn call(&self, proof: &str, inputs: &str) -> Result<Vec<u8>, CallError>;
 
-    /// Whether it takes a residue witness.
+    /// True if it takes a residue witness.
     fn takes_witness(&self) -> bool;
 
-    /// What calldata goes on with in a call that has a residue witness; `None` if the proof does not hold or the verifier takes none.
+    /// Bytes to append to calldata for a call with a residue witness; `None` if the proof does not hold or the verifier
+    /// takes none.
     fn witness_for(&self, calldata: &[u8]) -> Option<Vec<u8>>;
 }
 
@@ -24,7 +25,7 @@ pub struct ProofSystem {
     pub name: &'static str,
     /// One line: what its verifiers compute.
     pub summary: &'static str,
-    /// What they take as calldata and what they return.
+    /// Calldata and output of its verifiers.
     pub interface: &'static str,
     /// Makes one of a key in JSON.
     pub verifier: fn(&str, VerifierOptions) -> Made,
@@ -42,7 +43,7 @@ pub struct VerifierOptions {
 /// A verifier, or what is wrong with its key.
 pub type Made = Result<Arc<dyn Verifier>, KeyError>;
 
-/// What is wrong with a key, a proof or a list of inputs. A field is named as its file has it.
+/// Errors of a key, a proof or a list of inputs. A field is named as in its file.
 #[derive(Debug, Error)]
 pub enum KeyError {
     /// It is no JSON.
@@ -54,21 +55,21 @@ pub enum KeyError {
     /// A field is missing, or something else than what has to be there.
     #[error("{field} is {found}, and not {expected}")]
     Shape {
-        /// Where.
+        /// Name of the field.
         field: String,
-        /// What is there.
+        /// Value found there.
         found: String,
-        /// What should be.
+        /// Expected value.
         expected: &'static str,
     },
     /// A number that is too large.
     #[error("{field} is {}, which is not below {what} {}", cut(value), cut(&limit.to_string()))]
     TooLarge {
-        /// Where.
+        /// Name of the field.
         field: String,
         /// The number.
         value: String,
-        /// What it must be below.
+        /// Name of the exclusive bound.
         what: &'static str,
         /// The same as a number.
         limit: BigUint,
@@ -76,7 +77,7 @@ pub enum KeyError {
     /// A point that is not on its curve.
     #[error("{field} is not on the curve: x is {x}, y is {y}{hint}")]
     NotOnCurve {
-        /// Where.
+        /// Name of the field.
         field: String,
         /// x.
         x: String,
@@ -88,7 +89,7 @@ pub enum KeyError {
     /// A point whose order is not that of the groups.
     #[error("{field} is on the curve and not in the subgroup of order r: x is {x}, y is {y}")]
     NotInSubgroup {
-        /// Where.
+        /// Name of the field.
         field: String,
         /// x.
         x: String,
@@ -98,13 +99,13 @@ pub enum KeyError {
     /// A witness for verifiers that take none.
     #[error("verifiers of {system} take no residue witness")]
     NoWitness {
-        /// Which verifiers.
+        /// Proof system of the verifiers.
         system: &'static str,
     },
     /// The identity where it would make the check worthless.
     #[error("{field} is the identity, with which proofs can be made up")]
     Identity {
-        /// Where.
+        /// Name of the field.
         field: String,
     },
     /// A relation between parts of a key by which proofs can be made up, or none can hold.
@@ -148,7 +149,7 @@ impl From<serde_json::Error> for KeyError {
     }
 }
 
-/// What is wrong with a call, and in which of its two texts.
+/// Errors of a call, by the text that holds them.
 #[derive(Debug, Error)]
 pub enum CallError {
     /// In the proof.

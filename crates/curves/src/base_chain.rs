@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// (α, β), for the digit α·v + β.
 type Pair = (u64, u64);
 
-/// Where a chain starts: v and 1.
+/// First elements of a chain: v and 1.
 const BASIS: [Pair; 2] = [(1, 0), (0, 1)];
 
 /// The most steps that a chain may have; digits that are unrelated have none that is shorter.

@@ -1,4 +1,5 @@
-//! What curves of the family BLS12 have in common beside their pairing: powers by exponents that are short in base |x|, and membership in G1.
+//! Common parts of the curves of the family BLS12 beside their pairing: powers by exponents that are short in base |x|,
+//! and membership in G1.
 
 use crate::base_chain::pow_in_base;
 use crate::conditions::{Conditions, all_vanish};
@@ -34,8 +35,9 @@ pub(crate) fn power_of_x_abs<F: Fe, C: Bls12>(a: F) -> F {
     ladder(&(), C::FAMILY.x_abs(), a, squarings, |(), power| power * a)
 }
 
-/// What holds exactly if all of `points` lie on the curve and in G1: φ(P) = −x²·P. Scott 2021 (2021/1130);
-/// EIP-2537, `fast_subgroup_checks.md`, “The G1 case”. Points stand side by side: their products do not wait for each other.
+/// Conditions that hold exactly if all of `points` lie on the curve and in G1: φ(P) = −x²·P. Scott 2021 (2021/1130);
+/// EIP-2537, `fast_subgroup_checks.md`, “The G1 case”. Points stand side by side: their products do not wait for each
+/// other.
 ///
 /// Exact for every pair of field elements. If the conditions hold then P is on the curve and Z ≠ 0, so x²·P was computed
 /// without an exceptional case (see [`crate::group`]) and φ(P) = −x²·P; as φ² + φ + 1 = 0 on the whole curve, this gives

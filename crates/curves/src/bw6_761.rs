@@ -166,7 +166,8 @@ pub fn g2_curve_defect<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Fe {
     point.curve_defect(machine.constant(&constants().twist_b))
 }
 
-/// What holds exactly if `point` lies on the curve and in G1: (u + 1)·P + (u³ − u² − u)·φ(P) = 0 for φ(x, y) = (β²·x, −y).
+/// Conditions that hold exactly if `point` lies on the curve and in G1: (u + 1)·P + (u³ − u² − u)·φ(P) = 0 for φ(x, y)
+/// = (β²·x, −y).
 ///
 /// Exact for every pair of field elements. If the conditions hold then P is on the curve and both Z ≠ 0, so the multiples were computed without an exceptional case (see
 /// [`crate::group`]). As φ² − φ + 1 = 0 on the whole curve, N·P = 0 for the norm N = a² + a·b + b² of a + b·φ; N is 3r, and r is its greatest common divisor with the number of
@@ -186,7 +187,7 @@ pub fn g1_membership<M: Machine>(machine: &M, point: Affine<M::Fe>) -> Condition
     Conditions { vanishing: all_vanish(&[dx, dy, defect]), invertible: a.z * b.z }
 }
 
-/// What holds of a point of the twist exactly if no point of order three is a part of it: y − 2 is a cube, not zero.
+/// Zero exactly if a point of the twist has no part of order three: y − 2 is a cube, not zero.
 ///
 /// This is its reduced Tate pairing of order three with (0, 2), whose tangent is y = 2. As 9 does not divide the number of points (tested below), that
 /// point is none of three times another one, and the pairing with it is one exactly for multiples of three: Frey and Rück 1994.

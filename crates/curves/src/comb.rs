@@ -63,7 +63,7 @@ type Base<W, F> = (W, Table<Affine<F>>);
 #[derive(Debug)]
 pub struct FixedSum<N> {
     comb: Comb,
-    /// What is added to the products.
+    /// Constant summand.
     constant: Option<Affine<N>>,
     /// The points that are multiplied, by the places of their scalars.
     bases: Vec<(usize, Affine<N>)>,

@@ -9,7 +9,7 @@ use crate::group::{Affine, Coordinate, Projective};
 use residue_formula::scope::enter;
 use residue_ir::{Bundle, Machine, WordOp};
 
-/// What formulas take of a curve.
+/// Curve-specific parts of the complete formulas.
 pub trait Complete<C: Coordinate> {
     /// The sum from X₁X₂, Y₁Y₂, Z₁Z₂ and X₁Y₂ + X₂Y₁, Y₁Z₂ + Y₂Z₁, X₁Z₂ + X₂Z₁.
     fn sum(&self, squares: [C; 3], mixed: [C; 3]) -> Projective<C>;

@@ -34,7 +34,7 @@ pub fn all_vanish<F: Fe>(values: &[F]) -> F {
 }
 
 impl<F: Fe> Conditions<F> {
-    /// What always holds: where a loop over conditions starts.
+    /// Conditions that always hold: the start of a loop over conditions.
     pub fn none<M: Machine<Fe = F>>(machine: &M) -> Self {
         Self { vanishing: machine.zero(), invertible: machine.one() }
     }
@@ -73,7 +73,7 @@ mod tests {
         judged(Bls12_377Fp::from_u64);
     }
 
-    /// Where −1 is a square, 1² + √−1² = 0.
+    /// If −1 is a square, 1² + √−1² = 0.
     #[test]
     fn squares_that_cancel_do_not_vanish() {
         let five = Bls12_377Fp::from_u64(5);

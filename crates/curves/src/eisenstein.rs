@@ -11,7 +11,7 @@ use residue_formula::{Fe, Number};
 use residue_ir::{Bundle, Machine, SequenceStep, WordOp};
 use ruint::aliases::U256;
 
-/// How many digits there are: a is the lower half of a digit's number, b the upper one, each with 2 added.
+/// Number of digits: a is the lower half of a digit's number, b the upper one, each with 2 added.
 pub const DIGITS: usize = 16;
 
 /// A digit that is not 0: ωᵗ times one of five numbers, or the opposite of that.
@@ -21,7 +21,7 @@ pub struct Digit {
     pub base: usize,
     /// t.
     pub turn: usize,
-    /// Whether it is the opposite.
+    /// True for the opposite.
     pub is_negated: bool,
 }
 

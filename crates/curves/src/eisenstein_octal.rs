@@ -13,14 +13,14 @@ use residue_ir::{Machine, SequenceStep, WordOp};
 use ruint::aliases::U256;
 use std::sync::LazyLock;
 
-/// How many digits there are: a digit's number is m + 8·n for a = m − 6 + ⌈n/2⌉ and b = n − 4.
+/// Number of digits: a digit's number is m + 8·n for a = m − 6 + ⌈n/2⌉ and b = n − 4.
 pub const DIGITS: usize = 64;
 /// Places of digits.
 pub const PLACES: u32 = 43;
 /// Doublings from one place to the next.
 pub const DOUBLINGS: u32 = 3;
 
-/// What m and n are more than a − ⌈n/2⌉ and b.
+/// Offsets of m and n: m = a − ⌈n/2⌉ + 6, n = b + 4.
 const A_OFFSET: i64 = 6;
 const B_OFFSET: i64 = 4;
 
@@ -42,15 +42,15 @@ const MINUS_ZETA: Unit = Unit { turn: 2, is_negated: false };
 /// that seldom turn.
 const PATH: [Unit; BASES - 2] =
     [PLUS, PLUS, ZETA, MINUS, MINUS, MINUS, ZETA, ZETA, ZETA, PLUS, MINUS_ZETA, MINUS_ZETA, PLUS];
-/// How many they are.
+/// Number of bases.
 pub const BASES: usize = 15;
 /// The same way to those of them that 2 does not divide; it passes 2, and no other that it divides.
 const ODD_PATH: [Unit; ODD_BASES - 1] =
     [PLUS, OMEGA, PLUS, PLUS, OMEGA, OMEGA, OMEGA, MINUS_ZETA, MINUS_ZETA, MINUS_ZETA];
-/// How many these are.
+/// Number of odd bases.
 const ODD_BASES: usize = 11;
 
-/// Which multiples of a point there are for digits.
+/// Multiples of a point that are kept for the digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
     /// Fifteen, of which digits are units times one.
@@ -120,7 +120,7 @@ impl Kept {
 /// A digit that is not 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Digit {
-    /// Which of the numbers that digits are multiples of.
+    /// Index of the base that the digit is a multiple of.
     base: usize,
     /// Times this.
     unit: Unit,
@@ -258,7 +258,7 @@ fn at_each_place(places: impl Iterator<Item = u32>, value: u64) -> U256 {
     places.fold(U256::ZERO, |sum, place| sum | U256::from(value) << (DOUBLINGS * place) as usize) // widens
 }
 
-/// What is added to a − b and to b so that [`digits`] are those of a + b·ω. Both are from 0 to 8⁴³ then.
+/// Offsets added to a − b and to b so that [`digits`] are those of a + b·ω. Both are from 0 to 8⁴³ then.
 pub fn offsets() -> [U256; 2] {
     [A_OFFSET - B_OFFSET, B_OFFSET].map(|offset| at_each_place(0..PLACES, offset.unsigned_abs()))
 }
@@ -300,7 +300,7 @@ pub fn digits<M: Machine>(machine: &M, [a_less_b, b]: [M::Word; 2], last_bits: u
     }))
 }
 
-/// Which word has the digit at place `at`, and from which bit on.
+/// Index of the word with the digit at place `at`, and the digit's first bit there.
 const fn cell(at: u32) -> (usize, u32) {
     let number = if at == PLACES - 1 { at } else { at / 2 + at % 2 * (PLACES / 2) };
     ((number % 4) as usize, number / 4 * CELL_BITS) // widens

@@ -248,7 +248,7 @@ mod tests {
         multiples_are_right(&VESTA, &Numbers::<Vesta>::new(Vec::new()));
     }
 
-    /// Where a curve says that there is an exception there is one, and its sum is looked after.
+    /// Exceptions are where curves declare them, and their sums are handled.
     #[test]
     fn exceptions_are_where_curves_say() {
         for (exception, order) in [

@@ -16,12 +16,12 @@ use residue_formula::Fe;
 use residue_formula::scope::enter;
 use residue_ir::Bundle;
 
-/// Where coordinates live: Fp itself or an extension of it.
+/// Field of the coordinates: Fp itself or an extension of it.
 pub trait Coordinate: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {
     /// Fp.
     type Base;
 
-    /// Where the Z of Jacobian coordinates lies: Fp, or as many of its elements as stand side by side.
+    /// Field of Z of Jacobian coordinates: Fp, or as many of its elements as stand side by side.
     type Denominator: Coordinate<Base = Self::Base, Denominator = Self::Denominator>;
 
     /// a ↦ a².
@@ -144,7 +144,7 @@ pub struct Addend<C: Coordinate> {
     pub x: C,
     /// ±Y.
     pub y: C,
-    /// Whether the point has −Y instead of the y above: a sign costs nothing in an addition.
+    /// True if the point has −Y instead of the y above: a sign costs nothing in an addition.
     pub is_negated: bool,
     /// Z.
     pub z: C::Denominator,
@@ -341,7 +341,7 @@ impl<C: Coordinate> Add<Addend<C>> for Jacobian<C> {
     }
 }
 
-/// What both additions have in common: (X₃, Y₃, h) from both points over one denominator; `negated`: the second has −S₂.
+/// Common part of both additions: (X₃, Y₃, h) from both points over one denominator; `negated`: the second has −S₂.
 fn chord<C: Coordinate>(u1: C, s1: C, u2: C, s2: C, negated: bool) -> (C, C, C::Denominator) {
     let run = u2 - u1; //                                    H = U₂ − U₁
     let rise = if negated { s2 + s1 } else { s2 - s1 }; //   R = S₂ − S₁, or −R = S₂ + S₁

@@ -4,7 +4,7 @@
 use crate::group::Affine;
 use residue_formula::Fe;
 
-/// What an addition gives.
+/// Sum, and its operand over the sum's denominator.
 #[derive(Debug, Clone, Copy)]
 pub struct Sum<F> {
     /// P ± Q over the new denominator.

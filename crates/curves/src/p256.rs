@@ -66,8 +66,9 @@ fn tau() -> BigUint {
     BigUint::from(3u8).modpow(&150u32.into(), &CONSTANTS.order)
 }
 
-/// How u becomes bytes: (o, s) for s·(u − o) modulo n. o is what the sum has beyond u·G + v·Q: T after all doublings, and what the
-/// entries add, which stand for one more than their bytes. s is 1/16, as four doublings come after the last entry.
+/// Map from u to bytes: (o, s) for s·(u − o) modulo n. o is the multiple of G in the sum beyond u·G + v·Q: T after all
+/// doublings, and the excess of the entries, each of which stands for one more than its byte. s is 1/16, as four
+/// doublings come after the last entry.
 pub fn to_bytes() -> (BigUint, BigUint) {
     let n = &CONSTANTS.order;
     let last = BigUint::from(1u8) << DOUBLINGS;

@@ -84,7 +84,8 @@ fn tau() -> BigUint {
     BigUint::from(3u8).modpow(&250u32.into(), &CONSTANTS.order)
 }
 
-/// What [`sum`] has beyond (u + offset)·G + v·Q: T after all doublings, and what digits of u stand for beyond themselves. Modulo n.
+/// Multiple of G in [`sum`] beyond (u + offset)·G + v·Q: T after all doublings, and the excess of the digits of u.
+/// Modulo n.
 pub fn offset() -> BigUint {
     let ones = (0..PLACES).fold(BigUint::ZERO, |sum, _| (sum << DOUBLINGS) + 1u32);
     let doublings = BigUint::from(1u8) << (DOUBLINGS as u32 * (PLACES - 1)); // 4

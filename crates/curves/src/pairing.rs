@@ -34,7 +34,7 @@ pub enum Family {
     Bls {
         /// |x|.
         x_abs: u64,
-        /// Whether x < 0.
+        /// True if x < 0.
         x_is_negative: bool,
     },
     /// Barreto and Naehrig 2005 (2005/133): r = 36x⁴ + 36x³ + 18x² + 6x + 1 for x > 0, and the loop is that of 6x + 2 with
@@ -64,7 +64,7 @@ impl Family {
     }
 }
 
-/// Where the twist E′ of the curve y² = x³ + b lies, and how its points are brought to the curve over Fp12.
+/// Place of the twist E′ of the curve y² = x³ + b, and the map of its points to the curve over Fp12.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Twist {
     /// y² = x³ + b/ξ, (x, y) ↦ (x·w², y·w³).
@@ -84,7 +84,7 @@ pub trait PairingCurve: Tower {
     /// Pairs that a loop takes, at most [`miller::PAIRS_MAX`].
     const PAIRS: usize = miller::PAIRS_MAX;
 
-    /// What programs need of it.
+    /// Constants of the curve for programs.
     fn constants() -> &'static Constants<Self>;
 
     /// a ↦ a⁻¹ in Fp, as a function; 0 ↦ 0.
@@ -98,8 +98,8 @@ pub trait PairingCurve: Tower {
         None
     }
 
-    /// What holds exactly if Q, which lies on the twist (or a rescaled one), is in G2, given the multiple that the Miller loop
-    /// ends with. Z = 0 is absorbing in its steps.
+    /// Conditions that hold exactly if Q, which lies on the twist (or a rescaled one), is in G2, given the multiple
+    /// that the Miller loop ends with. Z = 0 is absorbing in its steps.
     fn membership_from_multiple<M: Machine>(
         machine: &M,
         q: Affine<Fp2<M::Fe, Self>>,
@@ -107,7 +107,7 @@ pub trait PairingCurve: Tower {
     ) -> Conditions<M::Fe>;
 }
 
-/// How coordinates are changed before the loop.
+/// Change of coordinates before the loop.
 #[derive(Debug)]
 pub enum Scale<C> {
     /// (x, y) ↦ (μ²x, μ³y) for both curves, μ in Fp: it maps both to isomorphic ones over the same fields, and changes no pairing value.
@@ -174,7 +174,7 @@ pub struct Constants<C> {
     pub psi_x: Fp2<BigUint, C>,
     /// cy = ξ^(±(p − 1)/2).
     pub psi_y: Fp2<BigUint, C>,
-    /// How coordinates are changed first, if they are.
+    /// Change of coordinates before the loop, if any.
     pub scale: Option<Scale<C>>,
     /// The same for formulas made for sums of products, if it is another way: to a twist with 9b″ = ξ.
     pub scale_for_sums: Option<Scale<C>>,
@@ -229,12 +229,12 @@ impl<C: PairingCurve> Constants<C> {
         Self { scale_for_sums: Some(Scale::both(mu)), ..self }
     }
 
-    /// Whether elements such as `sample` are computed with by formulas for which coordinates are changed as [`Constants::scale_for_sums`] says.
+    /// True if the formulas for elements such as `sample` use the coordinates of [`Constants::scale_for_sums`].
     pub(crate) fn is_scaled_for_sums<F: Fe>(&self, sample: F) -> bool {
         self.scale_for_sums.is_some() && sample.fp2_product() == Fp2Product::Sums
     }
 
-    /// How coordinates are changed first where elements are such as `sample`.
+    /// Change of coordinates before the loop for elements such as `sample`.
     pub(crate) fn scale_for<F: Fe>(&self, sample: F) -> Option<&Scale<C>> {
         if self.is_scaled_for_sums(sample) { self.scale_for_sums.as_ref() } else { self.scale.as_ref() }
     }

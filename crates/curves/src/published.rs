@@ -1,4 +1,4 @@
-//! The formulas of the original EVM384 documents, as published: what their programs did, operation by operation.
+//! The formulas of the original EVM384 documents, as published: the operations of their programs, one by one.
 //!
 //! [`f6m`] is the product of update 2, which its synthetic loop repeats; [`tower`], [`miller`] and [`final_exponentiation`]
 //! are the pairing of update 5, which is blst's (`src/fp12_tower.c` and `src/pairing.c` of release 0.3): the same values

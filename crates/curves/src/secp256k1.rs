@@ -75,8 +75,8 @@ fn tau() -> BigUint {
     BigUint::from(3u8).modpow(&160u32.into(), &CONSTANTS.order)
 }
 
-/// How u becomes what [`sum`] takes: (o, s) for s·(u − o) modulo n. o is what the sum has beyond u·G + v·P, which is T after all doublings; s is
-/// 1/8, as three doublings come after the last digit of u.
+/// Map from u to the input of [`sum`]: (o, s) for s·(u − o) modulo n. o is the multiple of G in the sum beyond u·G +
+/// v·P, which is T after all doublings; s is 1/8, as three doublings come after the last digit of u.
 pub fn to_digits() -> (BigUint, BigUint) {
     let n = &CONSTANTS.order;
     let last = BigUint::from(1u8) << DOUBLINGS;

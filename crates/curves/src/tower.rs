@@ -1,11 +1,11 @@
 //! Towers over Fp, written once: `Fp2 = Fp[u] / (u² + n)`, `Fp4 = Fp2[s] / (s² − ξ)`, `Fp6 = Fp2[v] / (v³ − ξ)` and
 //! `Fp12 = Fp2[w] / (w⁶ − ξ)`, with ξ = k + u. A curve says what n and k are; see [`Tower`].
 //!
-//! Where the ξ that is both no square and no cube is large, two small numbers take its place: Fp12 is then `Fp4[w] / (w³ − c)` with c in Fp,
-//! and `Fp6 = Fp2[w]`.
+//! If the ξ that is both no square and no cube is large, two small numbers replace it: Fp12 is then `Fp4[w] / (w³ − c)`
+//! with c in Fp, and `Fp6 = Fp2[w]`.
 //!
-//! Where 5 is no square, Fp2 has the golden ratio too: with u² = u + 1 a product by u is one addition, and a product of Fp2 takes fewer
-//! additions than with u² = −1.
+//! If 5 is no square, Fp2 also contains the golden ratio: with u² = u + 1 a product by u is one addition, and a product
+//! of Fp2 takes fewer additions than with u² = −1.
 
 pub mod cyclotomic;
 pub mod fp12;
@@ -26,7 +26,8 @@ pub trait Tower: Copy + Debug + PartialEq + Eq + 'static {
     /// n, where u² = −n. −n is no square in Fp.
     const N: u32;
 
-    /// Whether u² = u + 1 instead, and u the golden ratio (1 + √5)/2. Then 5 is no square in Fp, n says nothing, and uᵖ = 1 − u.
+    /// True if u² = u + 1 instead, with u the golden ratio (1 + √5)/2. Then 5 is no square in Fp, n is unused, and uᵖ =
+    /// 1 − u.
     const IS_GOLDEN: bool = false;
 
     /// k, where ξ = k + u. ξ is no square in Fp2 and, without a [`Tower::CUBE`], no cube.
@@ -35,7 +36,7 @@ pub trait Tower: Copy + Debug + PartialEq + Eq + 'static {
     /// c, where w³ = c, which is no cube in Fp; w³ = s without it.
     const CUBE: Option<u32> = None;
 
-    /// Whether u² = −1 and ξ = 1 + u, for which some formulas are shorter.
+    /// True if u² = −1 and ξ = 1 + u, for which some formulas are shorter.
     const IS_ONE_PLUS_I: bool = Self::N == 1 && Self::K == 1 && !Self::IS_GOLDEN;
 }
 

@@ -30,10 +30,10 @@ pub struct Cli {
     pub json: bool,
 }
 
-/// What to do.
+/// Commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// What `residue` does itself.
+    /// Commands of `residue` itself.
     #[command(flatten)]
     Own(Own),
     /// Measure beside native libraries.

@@ -1,4 +1,5 @@
-//! What every command does around a measurement: a warning, a progress bar, a record, and a verdict if an answer was wrong.
+//! Frame of a measurement, shared by all commands: a warning, a progress bar, a record, and a verdict if an answer was
+//! wrong.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use serde_json::json;
 
 use residue_command::{output, waiting};
 
-/// Where the records of a command go, if anywhere.
+/// Folder for the records of a command, if any.
 pub struct Recording<'a> {
     directory: Option<&'a Path>,
     /// Known before anything is written into the checkout.

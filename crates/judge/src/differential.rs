@@ -33,7 +33,7 @@ pub struct Pair {
     env: Env,
 }
 
-/// How a frame ended, in words that both sides speak. Memory is empty after an exceptional halt, where it means nothing.
+/// End of a frame, comparable between both sides. Memory is empty after an exceptional halt, where it is undefined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ending {
     /// The halt's name.
@@ -57,7 +57,7 @@ pub struct Disagreement {
     pub program: Program,
     /// The revision, to disassemble under.
     pub revision: Revision,
-    /// What differs.
+    /// Name of the part that differs.
     pub what: String,
 }
 
@@ -82,7 +82,7 @@ impl Pair {
         self.revision
     }
 
-    /// What the specification says; none if the program needs a world around its frame.
+    /// End of the program under the specification; none if the program needs a world around its frame.
     pub fn specified(&self, program: &Program) -> Option<Ending> {
         let Program { code, input, gas } = program;
         let outcome = residue_spec::run(self.spec, &self.prices, &self.env, code, input, *gas);

@@ -1,4 +1,4 @@
-//! How a transaction ended and what it left, and what differs between two of them.
+//! End of a transaction and its effects, and the first difference between two of them.
 
 use std::fmt::Debug;
 
@@ -6,12 +6,12 @@ use residue_engine::Halt;
 use residue_engine::revm::context::result::ExecutionResult;
 use residue_engine::revm::state::EvmState;
 
-/// How a transaction ended and what it left: everything that must not depend on what the engine remembers.
+/// End of a transaction and its effects: everything that must not depend on the engine's memory of codes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ending {
     /// Result, gas, output and logs; or why revm refused the transaction.
     pub result: Result<ExecutionResult, String>,
-    /// How the outermost frame ended, in our words; none if no frame began.
+    /// Halt of the outermost frame, in our terms; none if no frame began.
     pub halt: Option<Halt>,
     /// Gas of the outermost frame, refunds not subtracted.
     pub gas_used: u64,
@@ -27,7 +27,7 @@ impl Ending {
         self.halt.map_or("no_frame", Halt::name)
     }
 
-    /// What differs first from another ending.
+    /// First difference from another ending.
     pub fn difference(&self, found: &Self) -> Option<String> {
         if self == found {
             return None;
@@ -51,7 +51,7 @@ impl Ending {
             .or_else(whole)
     }
 
-    /// What differs first from what the specification says.
+    /// First difference from the specification's outcome.
     pub fn difference_from_specified(&self, specified: &residue_spec::Outcome) -> Option<String> {
         let by = |what: &str, plain: &dyn Debug, specified: &dyn Debug| {
             Some(format!("{what} is {plain:?} by the plain engine, {specified:?} by the specification"))

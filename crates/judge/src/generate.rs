@@ -18,7 +18,7 @@ use residue_isa::{Family, Revision};
 
 use crate::differential::{Program, specified_opcodes};
 
-/// What programs are made of.
+/// Content of programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Stock opcodes.

@@ -30,7 +30,7 @@ pub struct History {
 pub struct Contract {
     /// Its address.
     pub address: Account,
-    /// What stands there.
+    /// Body of the account.
     pub body: Body,
 }
 
@@ -38,7 +38,7 @@ pub struct Contract {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Account(pub u16);
 
-/// What stands at an address.
+/// Body of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// Code, as items that can be left out one by one.
@@ -50,23 +50,23 @@ pub enum Body {
 /// One transaction, or several that are alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// Who is called.
+    /// Callee.
     pub to: Account,
-    /// Who calls.
+    /// Caller.
     pub caller: Account,
-    /// What is sent, in wei.
+    /// Value of the call, in wei.
     pub value: u64,
     /// The gas of the outermost frame.
     pub gas: Gas,
     /// The input, in parts.
     pub input: Vec<Datum>,
-    /// How many times in turn.
+    /// Number of repetitions.
     pub times: u16,
-    /// Whether an inspector watches every instruction.
+    /// True if an inspector watches every instruction.
     pub is_inspected: bool,
-    /// Whether it begins with the state of the first one again, on an EVM of its own.
+    /// True if it begins with the first run's initial state again, on an EVM of its own.
     pub is_fresh: bool,
-    /// Who delegates to whom before it begins (EIP-7702).
+    /// Authorisations before it begins, from an account to its delegate (EIP-7702).
     pub authorisations: Vec<(Account, Account)>,
 }
 
@@ -93,7 +93,7 @@ pub enum Datum {
         contract: Account,
         /// The target.
         label: LabelId,
-        /// What the word has beyond 32 bits.
+        /// Bits of the word from bit 32 on.
         above: u8,
     },
 }

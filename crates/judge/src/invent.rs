@@ -1,4 +1,4 @@
-//! Histories from seeds, made to stress what an engine keeps between runs.
+//! Histories from seeds, made to stress the state that an engine keeps between runs.
 //!
 //! The contracts of a history share one layout of their input ([`layout`]): words that say how many slots, which size of modulus, how many
 //! turns, how deep calls go, and words for the stack; then moduli and values. A contract takes each of these from its input or has it
@@ -30,7 +30,7 @@ use writer::Writer;
 /// Forks that histories run on.
 pub const FORKS: [Fork; 7] =
     [Fork::London, Fork::Paris, Fork::Shanghai, Fork::Cancun, Fork::Prague, Fork::Osaka, Fork::Amsterdam];
-/// How many more histories a revision gets in which the engine finds blocks.
+/// Weight of a revision in which the engine finds blocks, relative to others.
 const BLOCKS_WEIGHT: u32 = 5;
 
 /// The history of a seed, for one revision or any.

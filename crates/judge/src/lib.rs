@@ -8,8 +8,8 @@
 //! - [`search`] judges the histories of many seeds, [`saved`] lets it go on where it was interrupted, and [`minimise`] makes what it
 //!   finds short. A panic is a finding ([`panics`]).
 //!
-//! What was found is kept as text in `histories/`, and replayed by the tests. The crate is light: neither WebAssembly nor the
-//! compiler is built for it, so a change of the engine has its judge within minutes.
+//! Findings are kept as text in `histories/`, and replayed by the tests. The crate is light: neither WebAssembly nor
+//! the compiler is built for it, so a change of the engine has its judge within minutes.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]

@@ -12,7 +12,7 @@ use crate::verdict::Difference;
 /// Histories tried, at most.
 pub const TRIALS_MAX: u32 = 6_000;
 
-/// What is found wrong with a history, if anything is.
+/// Search for a difference in a history; none if it has no fault.
 pub type Find<'a> = dyn FnMut(&History) -> Option<Difference> + 'a;
 
 /// The shortest history found in which `find` still finds something, with that; none if it finds nothing in `history` itself.

@@ -1,4 +1,4 @@
-//! Who is compared with the plain engine.
+//! Executors that are compared with the plain engine.
 
 use std::fmt;
 use std::str::FromStr;

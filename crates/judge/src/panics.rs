@@ -1,11 +1,12 @@
-//! Panics of what is judged, which are findings, and what a thread is judging, for a report of one that ends the process.
+//! Panics of judged code, which are findings, and the history that a thread is judging, for a report of a panic that
+//! ends the process.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use residue_isa::Revision;
 
-/// What a thread is judging.
+/// History that a thread is judging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtWork {
     /// The seed of the history.
@@ -19,7 +20,7 @@ thread_local! {
     static IS_JUDGED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What this thread is judging, if it comes from a seed.
+/// History that this thread is judging, if it comes from a seed.
 pub fn at_work() -> Option<AtWork> {
     AT_WORK.get()
 }
@@ -29,7 +30,7 @@ pub(crate) fn set_at_work(at_work: Option<AtWork>) {
     AT_WORK.set(at_work);
 }
 
-/// Whether this thread runs what is judged: its panic is a finding, and nobody else's.
+/// True if this thread runs judged code, so that its panic is a finding.
 pub fn is_judged() -> bool {
     IS_JUDGED.get()
 }

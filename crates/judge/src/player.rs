@@ -1,4 +1,4 @@
-//! Transactions of a history, one after the other, on an engine that keeps what it learns of their codes.
+//! Transactions of a history, one after the other, on an engine that keeps analyses and plans of their codes.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -41,7 +41,7 @@ struct Keeping {
     gas: u64,
     initial_gas: Cell<u64>,
     memory: Vec<u8>,
-    /// Whether a frame has begun, so that how it ended is the engine's word.
+    /// True if a frame has begun, so that its end comes from the engine.
     has_begun: bool,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Player<'a> {
         ending
     }
 
-    /// What the transaction of a run takes in its outermost frame, all changes taken back.
+    /// Gas used by a run's transaction in its outermost frame, with all changes reverted.
     pub fn gas_used(&mut self, run: usize, gas: u64) -> u64 {
         self.run(run, gas, false).gas_used
     }

@@ -1,4 +1,4 @@
-//! What a search has done so far, to go on from there: whatever it is interrupted at, its tally is that of one go.
+//! State of a search, to resume from: its tally after any interruption equals that of an uninterrupted search.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -19,7 +19,7 @@ pub struct Saved {
     modes: Vec<String>,
     /// Seconds that it has taken so far.
     pub seconds: u64,
-    /// What it has done.
+    /// Tally so far.
     pub tally: Tally,
 }
 
@@ -27,16 +27,16 @@ pub struct Saved {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("it is of a search with {what} {saved}, not {asked}")]
 pub struct OtherSearch {
-    /// What the searches differ in.
+    /// Name of the parameter that differs.
     pub what: &'static str,
-    /// What is saved.
+    /// Value of the saved search.
     pub saved: String,
-    /// What was asked for.
+    /// Value of the requested search.
     pub asked: String,
 }
 
 impl Saved {
-    /// What a search has done.
+    /// State of a search after so many seconds.
     pub fn new(search: &Search, tally: Tally, seconds: u64) -> Self {
         let modes = search.modes.iter().map(|mode| Mode::name(*mode).to_owned()).collect();
         let revision = search.revision.map(|revision| revision.name().to_owned());

@@ -1,6 +1,6 @@
 //! A search: histories of one seed after the other, on several threads, with a tally in the order of the seeds.
 //!
-//! What a search has found depends on its seeds alone, however many threads it has, and wherever it was interrupted.
+//! The findings of a search depend on its seeds alone, not on the number of threads or on interruptions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,23 +22,23 @@ use crate::verdict::{Difference, Judged, judge};
 
 /// Histories that threads may be ahead of the tally.
 const AHEAD_MAX: usize = 1024;
-/// How often progress is told.
+/// Interval between reports of progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 /// Of so many seeds one has threads that share an engine.
 const SHARED_EVERY: u64 = 16;
 /// Findings that are alike and still made short, each of which takes seconds.
 const ALIKE_MAX: usize = 3;
 
-/// What to search.
+/// Parameters of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
     /// The seed of the first history; the others follow by one.
     pub seed: u64,
-    /// Which of them.
+    /// Shard of these seeds.
     pub shard: Shard,
     /// Histories of this revision only.
     pub revision: Option<Revision>,
-    /// Who is compared with the plain engine.
+    /// Modes to compare with the plain engine.
     pub modes: Vec<Mode>,
     /// Threads.
     pub threads: usize,
@@ -71,7 +71,7 @@ pub struct NoShard {
     text: String,
 }
 
-/// What a search has done.
+/// Counts and findings of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Histories judged, from the first seed of the shard on.
@@ -88,7 +88,7 @@ pub struct Tally {
     pub planned: u64,
     /// The same by revision.
     pub planned_by_revision: BTreeMap<String, u64>,
-    /// What was found.
+    /// Findings.
     pub findings: Vec<Finding>,
 }
 
@@ -101,7 +101,7 @@ pub struct Finding {
     pub revision: String,
     /// The mode.
     pub mode: String,
-    /// What differs.
+    /// Name of the part that differs.
     pub what: String,
     /// The history, as short as it goes unless there were some like it.
     pub text: String,
@@ -193,7 +193,7 @@ impl Search {
         self.modes.iter().filter(is_taken).copied().collect()
     }
 
-    /// Whether enough has been counted, whatever the time.
+    /// True if the limit of runs or findings is reached, whatever the time.
     fn is_full(&self, tally: &Tally) -> bool {
         tally.findings.len() >= self.findings_max || matches!(self.end, End::Runs(runs) if tally.runs >= runs)
     }

@@ -31,20 +31,20 @@ pub struct Judged {
     pub difference: Option<Difference>,
 }
 
-/// Where a mode differs from the plain engine.
+/// Difference between a mode and the plain engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// The mode.
     pub mode: Mode,
     /// The run, from 0.
     pub run: usize,
-    /// Which of those that are alike, from 0.
+    /// Repetition of the run, from 0.
     pub time: usize,
-    /// What differs.
+    /// Name of the part that differs.
     pub what: String,
 }
 
-/// What the plain engine has made of a transaction.
+/// Result of a transaction on the plain engine.
 struct Expected {
     gas: u64,
     ending: Ending,
@@ -57,7 +57,7 @@ struct Trial<'a> {
     expected: Vec<Vec<Expected>>,
 }
 
-/// How far two sides agree: transactions compared, and the first difference.
+/// Agreement of two sides: transactions compared, and the first difference.
 type Compared = (u64, Option<Difference>);
 
 /// Runs a history in these modes, each on one engine for all of it, against a plain engine that is made anew each time.
@@ -158,7 +158,7 @@ impl Trial<'_> {
         (runs, each.into_iter().find_map(|(_, difference)| difference))
     }
 
-    /// What the specification says of the first of each run, if it needs no world.
+    /// Comparison of the first of each run with the specification, if it needs no world.
     fn specified(&self) -> Compared {
         let Trial { history, stage, .. } = self;
         let mut compared = 0;

@@ -18,7 +18,7 @@ use residue_judge::search::{End, Search, Tally};
 use residue_judge::stage::Stage;
 use residue_judge::verdict::{Difference, judge};
 
-/// What was found once stays right.
+/// Past findings stay right.
 #[test]
 fn every_history_that_is_kept_agrees() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("histories");
@@ -62,7 +62,7 @@ fn a_history_follows_from_its_seed_and_is_what_its_text_says() {
     assert_eq!(invent::history(1, Some(Revision::Eip7747)).revision, Revision::Eip7747);
 }
 
-/// What runs of a history must do for it to say anything: end well, most of them, and leave traces of every kind.
+/// Invented histories are meaningful: most of their runs end well, and they leave effects of every kind.
 #[test]
 fn histories_do_what_they_are_made_for() {
     let (mut halts, mut opcodes) = (BTreeMap::new(), BTreeSet::new());
@@ -141,7 +141,7 @@ fn every_revision_comes_to_plans_or_traces() {
     }
 }
 
-/// Whether the default mode makes plans on this machine, seen on a block that it would.
+/// True if the default mode makes plans on this machine, tested on a block that it would plan.
 fn machine_has_plans() -> bool {
     let config = EngineConfig { batching: Batching::Warm, ..EngineConfig::default_for(Revision::Eip6690_2024) };
     let engine = Engine::unshared(config).unwrap();

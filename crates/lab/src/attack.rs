@@ -1,9 +1,10 @@
 //! `lab attack`: an evolutionary search for the transactions that take longest, or most memory, for their gas.
 //!
-//! A candidate is a world: contracts, many of them copies of one, and a history of transactions. An engine that has never seen
-//! it runs it, so analysis and planning, which nobody pays gas for, are in its time; the worst transaction of its history counts.
-//! What memory it has resident is counted in a process of its own. A search begins with the attacks that are known, each of
-//! which a test builds, and with instructions at the ends of their operands. What is found is a file, and can be run again.
+//! A candidate is a world: contracts, many of them copies of one, and a history of transactions. An engine that has
+//! never seen it runs it, so its time includes analysis and planning, which nobody pays gas for; the worst transaction
+//! of its history counts. Resident memory is measured in a process of its own. A search begins with the known attacks,
+//! each built by a test, and with instructions at the ends of their operand ranges. Each finding is a file that can be
+//! run again.
 //!
 //! Read [`genome`] first, which says what candidates are made of; then [`ground`] and `room`, which write them for a revision,
 //! and `layout`, which makes codes of them; [`scene`] runs them and `evolution` searches. [`cycle`] and [`extremes`] are
@@ -53,10 +54,11 @@ const SHOWN: usize = 3;
 const HONEST_SHOWN: usize = 4;
 /// Programs of less gas are not among them: a transaction around them would take most of their time.
 const HONEST_GAS_MIN: u64 = 25_000;
-/// Where memory counts, a transaction has so many times the gas of a search: 60 million where that is 2 million.
+/// Gas of a transaction in a memory search as a multiple of the gas of a time search: 60 million where that is 2
+/// million.
 const MEMORY_GAS: u64 = 30;
 
-/// What is searched, and how long.
+/// Parts and effort of a search.
 #[derive(Debug, Clone)]
 pub struct Search {
     /// The revision.
@@ -69,13 +71,13 @@ pub struct Search {
     pub code_bytes_max: usize,
     /// First executions of a candidate; the least of its times counts.
     pub rounds: usize,
-    /// What is searched for.
+    /// Parts to search.
     pub parts: Vec<Part>,
-    /// How each of them is searched.
+    /// Effort of each part.
     pub effort: Effort,
 }
 
-/// How a search goes.
+/// Size, length and seed of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
     /// All choices come of it.
@@ -86,18 +88,18 @@ pub struct Effort {
     pub generations: usize,
     /// In place of a number of generations: how long.
     pub time: Option<Duration>,
-    /// Whether the first generation has the attacks that are known.
+    /// True if the first generation contains the known attacks.
     pub begins_with_known: bool,
 }
 
-/// What is searched for.
+/// Quantity that a search maximises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// Time for a gas, operands anywhere.
     Time,
     /// Time for a gas within the bound: 64 KiB of memory, or 64 slots of each field context.
     Bounded,
-    /// How many times as long as without blocks and plans.
+    /// Time as a multiple of the time without blocks and plans.
     OverPlain,
     /// Resident memory.
     Memory,
@@ -106,11 +108,11 @@ pub enum Part {
 /// Transactions with what they take.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// What it is made of, in words; empty for honest programs.
+    /// Content in words; empty for honest programs.
     pub description: String,
-    /// What runs it again; nothing for honest programs.
+    /// Scene that runs it again; none for honest programs.
     pub scene: Option<Scene>,
     /// The codes: what is called first, then what that calls.
     pub codes: Vec<Vec<u8>>,
@@ -126,12 +128,12 @@ pub struct Found {
     pub warm: Spread,
     /// By revm as it is, where the transactions need no instruction of the revision: what the EVM itself takes.
     pub stock: Option<Spread>,
-    /// What is resident, where that was the question.
+    /// Resident memory, if the search was for memory.
     pub resident: Option<Resident>,
     samples: [Vec<f64>; 3],
 }
 
-/// What a search has found.
+/// Findings of a search, by part.
 #[derive(Debug, Clone)]
 pub struct Findings {
     /// The worst of each part, the worst first.
@@ -267,7 +269,7 @@ impl Findings {
         self.parts.iter().flat_map(|(_, found)| found).chain(&self.honest)
     }
 
-    /// What was found of a part, the worst first; nothing if it was not searched.
+    /// Findings of a part, the worst first; empty if it was not searched.
     pub fn of(&self, part: Part) -> &[Found] {
         self.parts.iter().find(|(searched, _)| *searched == part).map_or(&[], |(_, found)| found)
     }
@@ -303,7 +305,7 @@ impl Findings {
         self.all().filter_map(|found| found.resident).map(|resident| resident.beyond_bytes()).max()
     }
 
-    /// What was found, in a sentence.
+    /// Summary of the findings in a sentence.
     pub fn verdict(&self) -> String {
         let mut said = Vec::new();
         if let (Some(ratio), Some(honest)) = (self.ratio(), self.worst_honest()) {

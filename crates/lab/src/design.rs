@@ -1,5 +1,6 @@
-//! The ablation of instructions: every contract compiled for a base revision and for revisions that add instructions to it, run, and priced
-//! twice: under each revision's own schedule, and with what the base has at the price of its measured times.
+//! The ablation of instructions: every contract compiled for a base revision and for revisions that add instructions to
+//! it, run, and priced twice: under each revision's own schedule, and with the base's instructions at the price of
+//! their measured times.
 //!
 //! A revision that only adds opcodes runs the base's code too, so its gas is that of the cheaper of the two codes. [`crate::render::design`]
 //! makes tables and a figure of the record.
@@ -31,12 +32,12 @@ pub const LEFT_OUT: &str = "left out";
 /// More than any contract takes.
 const GAS: u64 = 1 << 40;
 
-/// What is compared.
+/// Revisions to compare: a base, and others that add instructions to it.
 #[derive(Debug, Clone, Copy)]
 pub struct Ablation<'a> {
-    /// What instructions are added to.
+    /// Revision that instructions are added to.
     pub base: Revision,
-    /// What adds some.
+    /// Revisions that add some.
     pub others: &'a [Revision],
     /// The contracts.
     pub contracts: &'a [&'static Contract],
@@ -63,7 +64,8 @@ impl Added {
         format!("adds {revision}")
     }
 
-    /// What that line says: `MNEMONIC immediate pops pushes`, with commas between; for moduli of more limbs than the base has, how many.
+    /// Value of that line: `MNEMONIC immediate pops pushes`, with commas between; for moduli wider than the base has,
+    /// `LIMBS-limbs 0 0 0`.
     pub fn line(revision: Revision, base: Revision) -> String {
         let row = |row: &OpcodeRow| format!("{} {} {} {}", row.mnemonic, row.immediate_bytes, row.pops, row.pushes);
         let mut parts: Vec<String> = added(revision, base).unwrap_or_default().into_iter().map(row).collect();
@@ -73,7 +75,7 @@ impl Added {
         parts.join(", ")
     }
 
-    /// Whether it is an opcode.
+    /// True for an opcode, false for a limb count.
     pub fn is_opcode(&self) -> bool {
         !self.mnemonic.starts_with(|first: char| first.is_ascii_digit())
     }
@@ -100,7 +102,7 @@ pub fn added(revision: Revision, base: Revision) -> Option<Vec<&'static OpcodeRo
     keeps.then(|| revision.opcodes().iter().filter(is_new).collect())
 }
 
-/// Whether a revision has all that the base has, and more: opcodes or wider moduli.
+/// True if a revision has all of the base and more: opcodes or wider moduli.
 pub fn adds(revision: Revision, base: Revision) -> bool {
     added(revision, base).is_some() && !Added::line(revision, base).is_empty()
 }
@@ -118,12 +120,12 @@ pub struct Compiled {
     rows: Vec<RecordRow>,
     /// The trials of each contract.
     made: Vec<(&'static Contract, Vec<(Revision, Trial)>)>,
-    /// What a revision cannot express.
+    /// Revisions that cannot express the contract, each with a contract's name.
     left_out: Vec<(Revision, &'static str)>,
 }
 
 impl Compiled {
-    /// What a record's header says of contracts that have no rows: revisions, each with their names.
+    /// Header of a record that lists contracts without rows: revisions, each with their names.
     pub fn left_out(&self) -> Option<String> {
         let mut revisions: Vec<Revision> = self.left_out.iter().map(|(revision, _)| *revision).collect();
         revisions.dedup();

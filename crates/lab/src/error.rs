@@ -1,4 +1,4 @@
-//! What can go wrong with a measurement and with its record.
+//! Errors of measurements and records.
 
 use std::io;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub enum LabError {
     Halted {
         /// Name of the subject.
         subject: String,
-        /// How it ended.
+        /// Reason for the halt.
         halt: Halt,
     },
     /// A contract that the lab measures is not among the contracts.
@@ -107,7 +107,7 @@ pub enum LabError {
     Module {
         /// Name of the subject.
         subject: String,
-        /// What is wrong.
+        /// Error of the run.
         error: residue_wasm::RunError,
     },
     /// A program outside that measures itself failed.
@@ -115,7 +115,7 @@ pub enum LabError {
     Outside {
         /// The program.
         program: String,
-        /// What it said.
+        /// Message of the program.
         reason: String,
     },
     /// Nobody's answer is there to compare with.
@@ -127,7 +127,7 @@ pub enum LabError {
     /// A candidate of a search that cannot be run.
     #[error("a scene of the attack: {reason}")]
     Scene {
-        /// What is wrong.
+        /// Reason.
         reason: String,
     },
     /// A page is asked for whose record is not there.
@@ -147,7 +147,7 @@ pub enum LabError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         error: io::Error,
     },
     /// The text of a record is wrong.
@@ -157,13 +157,13 @@ pub enum LabError {
         file: String,
         /// Line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// Fault of the line.
         fault: RecordFault,
     },
 }
 
 impl LabError {
-    /// Whether a revision has no code for a contract.
+    /// True if a revision has no code for a contract.
     pub fn is_inexpressible(&self) -> bool {
         matches!(self, LabError::Compile { error, .. } if error.is_inexpressible())
     }

@@ -1,4 +1,4 @@
-//! What a process of its own does: the other side of [`crate::bench::process`].
+//! Jobs that run in a process of their own: the other side of [`crate::bench::process`].
 
 use serde::Deserialize;
 use serde_json::json;

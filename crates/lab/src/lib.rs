@@ -1,4 +1,4 @@
-//! Measurements and what is made of them.
+//! Measurements, prices and pages derived from them.
 //!
 //! Read in this order: [`bench`] measures in groups beside native libraries; [`record`] is what a measurement leaves behind, with the
 //! machine that it was made on. [`opcodes`] times every opcode, [`price`] makes gas schedules of such a record, and [`attack`] searches for what

@@ -46,14 +46,14 @@ pub const EVM_LAYER: &str = "evm";
 /// Pairs that take turns in the same rounds; what disturbs a pair disturbs both of its sides.
 const TOGETHER: usize = 8;
 
-/// How much is done for the numbers.
+/// Rounds and widths of a measurement of opcodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeasureEffort {
     /// Rounds of each pair.
     pub rounds: usize,
     /// About how long one program of a pair runs.
     pub program_ns: u64,
-    /// Whether every width and every class is measured, or the widths and classes that matter most.
+    /// True to measure every width and class, false for the most relevant ones.
     pub is_complete: bool,
     /// First executions that are measured.
     pub cold_starts: usize,
@@ -68,7 +68,7 @@ impl MeasureEffort {
     pub const SMOKE: Self = Self { rounds: 2, program_ns: 2_000, is_complete: false, cold_starts: 1 };
 }
 
-/// What was measured, and the executions after it.
+/// Record of a measurement, with the executions behind it.
 #[derive(Debug, Clone)]
 pub struct Measured {
     /// The record.
@@ -118,7 +118,7 @@ fn padded_left_out(revision: Revision) -> impl Iterator<Item = String> {
     rows.map(move |row| format!("{revision}/{}: it takes the time of LOADX or STOREX", row.mnemonic))
 }
 
-/// What stands in code, each with the reason.
+/// Opcodes that are not measured because they read from code, each with the reason.
 fn from_code_left_out(revision: Revision) -> impl Iterator<Item = String> {
     let opcodes = revision.slot_rules().map_or([None; 2], |rules| [rules.set_modulus_in_code, rules.store_from_code]);
     let rows = opcodes.into_iter().flatten().filter_map(move |opcode| revision.row(opcode));

@@ -1,4 +1,4 @@
-//! `lab price`: from times to gas schedules, by the models that were published, with what each leaves over.
+//! `lab price`: from times to gas schedules, by the published models, with the residuals of each.
 
 mod fit;
 mod model;

@@ -1,4 +1,4 @@
-//! The published programs, run: what they execute, what they cost under every model, and how long they take.
+//! The published programs, run: operation counts, gas under every model, and times.
 //!
 //! Rows are named `layer/program/part`: the layer is a revision, with its schedule after a colon where gas is counted. Counts
 //! and gas are exact; times are medians.
@@ -109,7 +109,7 @@ fn number(value: u64) -> f64 {
     value as f64
 }
 
-/// What the parts of the pairing execute under version 7, and their gas under every model.
+/// Opcode counts of the pairing's parts under version 7, and their gas under every model.
 fn models() -> Result<Vec<RecordRow>, LabError> {
     let mut rows = Vec::new();
     for name in PARTS {
@@ -253,7 +253,7 @@ fn two_pairings(rounds: usize) -> Result<Vec<RecordRow>, LabError> {
     times(subjects, rounds)
 }
 
-/// What the gas of a check of two pairs goes to, and the price of the precompile.
+/// Breakdown of the gas of a check of two pairs, and the price of the precompile.
 fn against() -> Result<Vec<RecordRow>, LabError> {
     let contract = contract("bls12_381/pairing")?;
     let native = residue_workbench::native(contract, &(contract.example)())

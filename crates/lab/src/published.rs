@@ -1,4 +1,4 @@
-//! What the documents that Residue implements have published, as data: each table names its document and its place there.
+//! Published numbers of the documents that Residue implements, as data: each table cites its document and place.
 //!
 //! Times are of machines of 2020 to 2024: only ratios within one column can be compared with ours.
 

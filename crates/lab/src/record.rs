@@ -1,4 +1,4 @@
-//! Records: what a measurement leaves behind, a dated CSV file that says which machine made it.
+//! Records of measurements: dated CSV files that name the machine.
 //!
 //! A record lies at `<directory>/<machine>/<date>-<group>.csv`. Lines that begin with `#` are its header, `name: value`;
 //! then follow one line of column names and one line for each [`RecordRow`]. [`date`] and [`environment`] with the [`clock`] make its header;
@@ -28,7 +28,7 @@ pub struct Record {
     pub group: String,
     /// When, in UTC.
     pub date: Date,
-    /// Where, and with what.
+    /// Machine, software and date.
     pub environment: Environment,
     /// The measurements.
     pub rows: Vec<RecordRow>,
@@ -37,9 +37,9 @@ pub struct Record {
 /// One measurement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecordRow {
-    /// What was measured: `layer/operation/width`.
+    /// Name of the measured operation: `layer/operation/width`.
     pub name: String,
-    /// What of it.
+    /// Measured quantity.
     pub quantity: Quantity,
     /// If this is the ratio of the quantity to that of another row: the name of the other.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,12 +49,12 @@ pub struct RecordRow {
     pub spread: Spread,
     /// The number of rounds that the spread is of.
     pub rounds: usize,
-    /// Where the median lies with 95 % confidence; older records do not say.
+    /// Interval that contains the median with 95 % confidence; none in older records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
 }
 
-/// What can be measured of a thing.
+/// Quantity of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(into = "&'static str")]
 pub enum Quantity {
@@ -78,11 +78,11 @@ pub enum Quantity {
     GasMemory,
     /// Gas of the rest.
     GasControl,
-    /// What the time of one warm execution would cost at the anchor of 10 ns per gas.
+    /// Gas equivalent of [`Self::Time`] at the anchor of 10 ns per gas.
     GasByTime,
     /// Size of the code.
     CodeSize,
-    /// How often something happens.
+    /// Number of occurrences.
     Count,
     /// Time of the first execution for a gas.
     NsPerGas,
@@ -94,19 +94,19 @@ pub enum Quantity {
     OpsSub,
     /// Multiplications of one run.
     OpsMul,
-    /// How many times as long as the synthetic loop it takes.
+    /// Time as a multiple of the synthetic loop's time.
     Adjustment,
     /// The most memory that a process had resident.
     PeakMemory,
     /// The same without what it had resident before the work.
     MemoryGrowth,
-    /// How many times as much is done in the same time.
+    /// Work per time as a multiple of the baseline's.
     Speedup,
     /// Time of planning one operation.
     Planning,
     /// Bytes of a plan for one operation.
     PlanMemory,
-    /// How many times as fast as otherwise the clock runs.
+    /// Clock frequency as a multiple of the usual one.
     Clock,
     /// Gas where what has measured times costs what these are at the anchor of 10 ns per gas.
     GasMeasured,
@@ -142,7 +142,7 @@ const QUANTITIES: &[(Quantity, &str, &str)] = &[
     (Quantity::GasMeasured, "gas-measured", "gas"),
 ];
 
-/// What is wrong in the text of a record.
+/// Faults in the text of a record.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RecordFault {
     /// The header does not say something that every record says.
@@ -157,9 +157,9 @@ pub enum RecordFault {
     /// A row has another number of fields.
     #[error("a row has {expected} fields, not {found}")]
     Fields {
-        /// How many it has.
+        /// Number of fields of the line.
         found: usize,
-        /// How many columns there are.
+        /// Number of columns.
         expected: usize,
     },
     /// A field of a row is not what its column has.

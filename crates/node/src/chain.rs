@@ -55,9 +55,9 @@ pub enum ChainError {
         number: u64,
         /// The field.
         what: &'static str,
-        /// What came of the block.
+        /// Value computed for the block.
         found: String,
-        /// What the header has.
+        /// Value in the header.
         expected: String,
     },
     /// The database is of another chain.
@@ -88,12 +88,12 @@ enum Beginning {
     Fork { block: ChainBlock, hash: B256, rich: Vec<Address> },
 }
 
-/// What a block to be built is given.
+/// Inputs of a block to be built.
 #[derive(Debug, Clone)]
 pub struct Attributes {
     /// Seconds.
     pub time: u64,
-    /// Who is paid.
+    /// Recipient of the block's fees.
     pub beneficiary: Address,
     /// Gas of all transactions.
     pub gas_limit: u64,
@@ -147,7 +147,7 @@ pub struct LoadedBlock {
     pub receipts: Vec<ReceiptEnvelope>,
 }
 
-/// What came of executing.
+/// Result of an execution.
 struct Executed {
     result: BlockExecutionResult<ReceiptEnvelope>,
     included: Vec<Sent>,
@@ -279,12 +279,12 @@ impl Chain {
         self.executors.spec()
     }
 
-    /// What executors of blocks are made by.
+    /// Factory of block executors.
     pub fn executors(&self) -> &Executors {
         &self.executors
     }
 
-    /// What EVMs are made by.
+    /// Factory of EVMs.
     pub fn factory(&self) -> &FieldEvmFactory {
         self.executors.evm_factory()
     }

@@ -1,4 +1,4 @@
-//! Requests of JSON-RPC 2.0 and what they are answered: calls, notifications, which get no answer, and batches of both.
+//! Requests of JSON-RPC 2.0 and their answers: calls, notifications, which get no answer, and batches of both.
 //!
 //! An id is given back as it was written, so that any number is one: <https://www.jsonrpc.org/specification>, sections 4 to 6.
 

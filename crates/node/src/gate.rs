@@ -1,4 +1,5 @@
-//! How many requests may execute code at a time: each may take as much memory as its gas buys, so their number is what bounds the whole.
+//! Limit of concurrent requests that execute code: each may take as much memory as its gas buys, so their number bounds
+//! the total.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 

@@ -21,7 +21,8 @@ pub const GAS_LIMIT: u64 = 30_000_000;
 /// Wei of a development account: 10,000 ether, as anvil's.
 const DEV_BALANCE_ETHER: u64 = 10_000;
 const WEI_PER_ETHER: u64 = 1_000_000_000_000_000_000;
-/// Where Foundry and others expect the deterministic deployer, and its code: github.com/Arachnid/deterministic-deployment-proxy.
+/// Address of the deterministic deployer, as expected by Foundry and others, and its code:
+/// github.com/Arachnid/deterministic-deployment-proxy.
 const DEPLOYER: Address = address!("4e59b44847b379578588920ca78fbf26c0b4956c");
 const DEPLOYER_CODE: Bytes = bytes!(
     "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3"

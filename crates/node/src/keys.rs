@@ -37,7 +37,7 @@ impl Keys {
         self.0.iter().map(|(address, _)| *address).collect()
     }
 
-    /// Whether there is a key of an address.
+    /// True if there is a key of an address.
     pub fn has(&self, address: Address) -> bool {
         self.0.iter().any(|(held, _)| *held == address)
     }

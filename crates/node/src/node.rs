@@ -1,4 +1,5 @@
-//! The node: the chain, the transactions that wait, and what was set by hand. Whatever writes takes the one lock, and answers when it is on disk.
+//! The node: the chain, the waiting transactions, and settings made by hand. Every write takes the one lock, and is
+//! answered when it is on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,7 +32,7 @@ pub struct Node {
     pace: watch::Sender<Mining>,
 }
 
-/// What has happened, for subscriptions.
+/// Events for subscriptions.
 #[derive(Debug, Clone)]
 pub enum Event {
     /// A block was written.
@@ -40,7 +41,7 @@ pub enum Event {
     Pending(B256),
 }
 
-/// What changes besides the chain, and is gone with the process.
+/// State beside the chain, lost with the process.
 #[derive(Debug, Default)]
 pub struct Working {
     /// Transactions that wait.
@@ -59,13 +60,13 @@ pub struct Working {
     pub next_randao: Option<B256>,
     /// Wei for a unit of gas that a transaction has to offer, before London.
     pub gas_price_min: u128,
-    /// Who is paid.
+    /// Recipient of fees.
     pub coinbase: Address,
     /// Gas of a block; none: as the parent's.
     pub gas_limit: Option<u64>,
     /// Senders whose transactions need no signature.
     pub impersonated: BTreeSet<Address>,
-    /// Whether that are all.
+    /// True if all senders are impersonated.
     pub impersonates_all: bool,
     /// Installed filters.
     pub filters: Filters,
@@ -100,7 +101,7 @@ impl Node {
         self.working.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What happens from now on.
+    /// Receiver of events from now on.
     pub fn events(&self) -> broadcast::Receiver<Event> {
         self.events.subscribe()
     }
@@ -110,7 +111,7 @@ impl Node {
         let _ = self.events.send(event);
     }
 
-    /// What the next block is given.
+    /// Inputs of the next block.
     pub fn attributes(&self, working: &Working) -> Result<Attributes, ChainError> {
         let (number, _, parent) = self.chain.head()?;
         let clock = now().saturating_add_signed(working.time_offset);

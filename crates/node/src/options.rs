@@ -36,7 +36,7 @@ pub struct Options {
     /// The field instructions there are; none without it, unless the genesis file says so.
     #[arg(long)]
     pub revision: Option<Revision>,
-    /// What they cost: the name of a schedule or a TOML file; the revision's own without it.
+    /// Their prices: the name of a schedule or a TOML file; the revision's own without it.
     #[arg(long, requires = "revision")]
     pub schedule: Option<String>,
     /// From which block time on there are field instructions, in seconds.
@@ -102,7 +102,7 @@ const GENESIS_TIME: &str = "genesis time";
 const CONFIG: &str = "config";
 /// The entry with what else its blocks depend on.
 const OPTIONS: &str = "options";
-/// Where a data folder says which block of another node its chain goes on after.
+/// Entry of a data folder with the block of another node after which its chain goes on.
 const FORK_BLOCK: &str = "fork block";
 /// Development accounts that can be asked for.
 const ACCOUNTS_MAX: u32 = 1000;
@@ -263,7 +263,7 @@ fn shown(value: &Value) -> String {
     if value.is_null() { "none".to_owned() } else { value.to_string() }
 }
 
-/// What an engine is made of: a revision with its own schedule, one of a name or one of a TOML file.
+/// Configuration of an engine: a revision with its own schedule, a named one or one of a TOML file.
 pub fn config(revision: Revision, schedule: Option<&str>, as_precompiles: bool) -> Result<EngineConfig> {
     let schedule = match schedule {
         None => GasSchedule::default_for(revision)?,

@@ -9,7 +9,7 @@ use crate::chain::Sent;
 
 /// Transactions that may wait.
 pub const LEN_MAX: usize = 16_384;
-/// What a transaction has to offer to take another one's place, in percent of its fees.
+/// Least fees of a replacement transaction, in percent of the replaced one's.
 const REPLACEMENT_PERCENT: u128 = 110;
 
 /// By sender and nonce, with the order in which they came.
@@ -34,7 +34,7 @@ pub enum Refused {
 }
 
 impl Pool {
-    /// Whether a transaction may wait.
+    /// Errors if a transaction may not wait.
     pub fn accepts(&self, tx: &Sent) -> Result<(), Refused> {
         let Some((_, held)) = self.waiting.get(&(tx.signer(), tx.nonce())) else {
             return if self.waiting.len() < LEN_MAX { Ok(()) } else { Err(Refused::Full) };

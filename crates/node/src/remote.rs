@@ -1,4 +1,4 @@
-//! Another node, read at one block: what a forked chain stands on. What was fetched is kept, first here, then in the database.
+//! Another node, read at one block: the base of a forked chain. Fetched data is kept, first here, then in the database.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -36,7 +36,7 @@ pub struct Remote {
     fetched: Mutex<Fetched>,
 }
 
-/// What was fetched since the database was last written.
+/// Data fetched since the database was last written.
 #[derive(Debug, Default)]
 pub struct Fetched {
     /// Accounts, with an empty storage root: that of what is here.
@@ -86,7 +86,7 @@ impl Remote {
         self.block
     }
 
-    /// Where it is.
+    /// Address of the other node.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -144,7 +144,7 @@ impl Remote {
         Ok(Some(hash))
     }
 
-    /// What was fetched, to be written.
+    /// Fetched data, to be written.
     pub fn lock(&self) -> MutexGuard<'_, Fetched> {
         // Whole values are put in; none is half there.
         self.fetched.lock().unwrap_or_else(PoisonError::into_inner)

@@ -241,7 +241,7 @@ fn module(node: Arc<Node>, served: &Served) -> Result<RpcModule<Node>, jsonrpsee
     Ok(module)
 }
 
-/// What a subscription wants.
+/// Topic of a subscription.
 enum Kind {
     Heads,
     Logs(Box<filters::LogFilter>),
@@ -260,7 +260,7 @@ impl Kind {
         })
     }
 
-    /// What an event is to the subscription.
+    /// Messages of an event for the subscription.
     fn messages(&self, node: &Node, event: &Event) -> Result<Vec<Value>, RpcError> {
         let mut found = Vec::new();
         match (self, event) {

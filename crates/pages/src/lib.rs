@@ -11,9 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// What ends a part.
+/// End mark of a part.
 pub const END: &str = "<!-- end -->";
-/// What asks tests to write pages anew.
+/// Environment variable that makes tests write pages anew.
 pub const WRITE: &str = "RESIDUE_WRITE_TABLES";
 
 /// The page with `text` in its part `name`; none if it has no such part.
@@ -30,7 +30,7 @@ pub fn names<'a>(page: &'a str, prefix: &str) -> Vec<&'a str> {
     page.lines().filter_map(name).filter(|name| name.starts_with(prefix)).collect()
 }
 
-/// Where a document of the project stands, such as `docs/eip2537.md`.
+/// Path of a document of the project, such as `docs/eip2537.md`.
 pub fn path(document: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(document)
 }
@@ -65,7 +65,7 @@ pub fn hold(document: &str, name: &str, text: &str) {
     );
 }
 
-/// Whether a page has a sentence, wherever its lines break.
+/// True if a page has a sentence, with any line breaks.
 pub fn quotes(page: &str, sentence: &str) -> bool {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     words(page).contains(&words(sentence))

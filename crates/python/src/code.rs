@@ -30,7 +30,7 @@ struct Inner {
     code: Vec<u8>,
     /// None of code that was compiled elsewhere.
     compiled: Option<Compiled>,
-    /// What is known of it, as JSON.
+    /// Report of the code, as JSON.
     known: Value,
     /// The precompile that does the same.
     native: Option<u16>,
@@ -133,7 +133,7 @@ impl Inner {
         Engine::new(config).map_err(|error| RulesError::new_err(error.to_string()))
     }
 
-    /// Where the byte at `pc` comes from.
+    /// Source of the byte at `pc`.
     fn source(&self, pc: usize) -> Option<String> {
         self.compiled.as_ref()?.source_map.name_at(pc)
     }
@@ -146,7 +146,7 @@ impl Code {
         PyBytes::new(py, &self.inner.code)
     }
 
-    /// What is known of the code, as `residue build --json` says it.
+    /// Report of the code, in the form of `residue build --json`.
     fn report(&self) -> String {
         let mut known = self.inner.known.clone();
         known["schedule"] = self.inner.rules.schedule.name().into();

@@ -1,4 +1,5 @@
-//! `residue._native`: what the Python package `residue-evm` asks of the compiler, the engine and the lab.
+//! `residue._native`: the functions of the compiler, the engine and the lab that the Python package `residue-evm`
+//! calls.
 //!
 //! Programs come as text ([`residue_ir::text`]), results go as the JSON that the command line gives with `--json`
 //! ([`residue_workbench::report`]). Nothing here knows how programs are recorded: that is Python. Every call works in a thread of its
@@ -25,7 +26,8 @@ fn check(py: Python<'_>, text: String) -> PyResult<String> {
     work(py, move || program(&text).map(|program| text::print(&program)))
 }
 
-/// What the evaluator makes of a program: JSON with `outcome`, which is `returned`, `ended` or `failed`, and `output`.
+/// Outcome of a program under the evaluator: JSON with `outcome`, which is `returned`, `ended` or `failed`, and
+/// `output`.
 #[pyfunction]
 fn evaluate(py: Python<'_>, text: String, input: Vec<u8>, steps_max: u64) -> PyResult<String> {
     work(py, move || {

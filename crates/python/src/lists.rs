@@ -1,4 +1,4 @@
-//! What there is to choose from, and what belongs to contracts of ours.
+//! Lists of the available choices, and the data of our contracts.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -50,8 +50,8 @@ pub fn contract_text(py: Python<'_>, name: &str) -> PyResult<String> {
     work(py, move || Ok(text::print(&contract.program())))
 }
 
-/// What the precompile that a contract replaces makes of an input: JSON with `output`, `gas_used` and `error`; nothing if it replaces
-/// none.
+/// Result of the precompile that a contract replaces on an input: JSON with `output`, `gas_used` and `error`; none if
+/// it replaces none.
 #[pyfunction]
 pub fn native(py: Python<'_>, name: &str, input: Vec<u8>) -> PyResult<Option<String>> {
     let contract = contract(name)?;

@@ -1,4 +1,4 @@
-//! Names from Python as what they mean: revisions, schedules, hard forks, engines and formulas.
+//! Parsers of names from Python: revisions, schedules, hard forks, engines and formulas.
 
 use pyo3::prelude::*;
 use residue_compiler::{Dialect, SmallMultiples};

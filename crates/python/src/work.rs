@@ -1,4 +1,4 @@
-//! Work in a thread of its own, while Python goes on; and what can go wrong, as exceptions of the package.
+//! Work in a thread of its own, while Python goes on; and errors as exceptions of the package.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,14 +19,14 @@ import_exception!(residue.errors, ProgramError);
 import_exception!(residue.errors, RulesError);
 import_exception!(residue.errors, UnknownName);
 
-/// How often a call that waits looks whether there was a Ctrl-C.
+/// Interval at which a waiting call checks for Ctrl-C.
 const HEARD_EVERY: Duration = Duration::from_millis(50);
 
 /// Programs may be a thousand calls and regions deep ([`residue_ir::verify()`]), and what goes through them calls itself.
 const STACK_BYTES: usize = 256 << 20;
 
-/// What `work` gives. The interpreter is free meanwhile; a Ctrl-C ends the waiting, and the work, whose gas or rounds are bounded,
-/// ends by itself. A panic is an `InternalError`.
+/// Result of `work`. The interpreter is free meanwhile; a Ctrl-C ends the waiting, and the work, whose gas or rounds
+/// are bounded, ends by itself. A panic is an `InternalError`.
 pub fn work<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> PyResult<T> + Send + 'static) -> PyResult<T> {
     let (sender, mut receiver) = channel();
     let worker = move || {
@@ -53,7 +53,7 @@ pub fn work<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> PyResult<T
     }
 }
 
-/// What a panic says.
+/// Message of a panic.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned())

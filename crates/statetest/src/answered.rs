@@ -16,7 +16,7 @@ use crate::remembered::Remembered;
 pub struct Asked<'a> {
     /// The account whose code would run.
     pub code_of: [u8; 20],
-    /// Who calls it.
+    /// Caller.
     pub caller: [u8; 20],
     /// The input.
     pub input: &'a [u8],
@@ -24,14 +24,14 @@ pub struct Asked<'a> {
     pub gas: u64,
 }
 
-/// How such a call ends.
+/// End of such a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// Whether what it did stays.
+    /// True if its effects stay.
     pub is_success: bool,
-    /// Whether it took all gas and left nothing.
+    /// True if it used all gas.
     pub is_exceptional: bool,
-    /// What it returned.
+    /// Output.
     pub output: Vec<u8>,
     /// Gas that it used.
     pub gas_used: u64,

@@ -17,7 +17,7 @@ use residue_isa::{Jumpdests, Revision, jumpdests};
 
 use crate::execution::Setting;
 
-/// How a program uses the opcodes of a revision.
+/// Use of a revision's opcodes by a program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
     /// It executes one.
@@ -26,7 +26,7 @@ pub enum Use {
         opcode: u8,
         /// Its name in the revision.
         mnemonic: &'static str,
-        /// Where the program has it.
+        /// Offset of the opcode in the code.
         pc: usize,
     },
     /// It jumps to a place that is a jump target only with, or only without, the immediates of the revision.
@@ -49,7 +49,7 @@ impl fmt::Display for Use {
     }
 }
 
-/// What the differing execution under a revision uses first, if that explains the difference.
+/// First use of the revision's opcodes in the differing execution, if it explains the difference.
 pub fn first_use(setting: &Setting<'_>, engine: &Engine) -> Option<Use> {
     let revision = engine.config().revision;
     let (_, watch) = setting.with_engine_observed(engine, Watch::new(revision));
@@ -58,7 +58,7 @@ pub fn first_use(setting: &Setting<'_>, engine: &Engine) -> Option<Use> {
     (replay.steps_left == 0 && replay.digest == watch.digest).then_some(found)
 }
 
-/// What all steps so far were, folded into a number: place, gas, and the top of the stack.
+/// Hash of all steps so far: place, gas, and the top of the stack.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Digest(u64);
 

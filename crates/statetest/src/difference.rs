@@ -1,4 +1,4 @@
-//! A field of a test that says something else than what was found.
+//! A field of a test that differs from the value found.
 
 use std::fmt;
 

@@ -24,7 +24,7 @@ pub type StockContext<'a> = Context<BlockEnv, TxEnv, CfgEnv, Db<'a>, Journal<Db<
 /// The context of the engine.
 pub type FieldContext<'a> = Context<BlockEnv, TxEnv, CfgEnv, Db<'a>, Journal<Db<'a>>, FieldMachine>;
 
-/// What every execution of an entry has in common.
+/// Setting shared by all executions of an entry.
 #[derive(Debug)]
 pub struct Setting<'a> {
     /// The state before.
@@ -37,11 +37,11 @@ pub struct Setting<'a> {
     pub transaction: TxEnv,
     /// Blobs of the block at most.
     pub blobs_max: u64,
-    /// What precompiles gave so far.
+    /// Results of precompiles so far.
     pub results: RefCell<Results>,
 }
 
-/// How a transaction ended.
+/// End of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
     /// It was executed, whether it reverted or halted or not.
@@ -52,10 +52,10 @@ pub enum Ended {
     Broken(String),
 }
 
-/// How a transaction ended and what it changed.
+/// End of a transaction and its changes.
 #[derive(Debug, Clone)]
 pub struct Execution {
-    /// How it ended.
+    /// End of the transaction.
     pub ended: Ended,
     /// Accounts that it loaded, with what it changed.
     pub changes: EvmState,
@@ -132,8 +132,8 @@ impl Execution {
         Self { ended, changes: EvmState::default() }
     }
 
-    /// Whether two executions are the same in all that anyone can see: result, gas, output, logs and every account. The reason of
-    /// a halt, which is no part of the rules, is left out.
+    /// True if two executions agree in every observable part: result, gas, output, logs and every account. The reason
+    /// of a halt, which is no part of the rules, is left out.
     pub fn is_same(&self, other: &Self) -> bool {
         use ExecutionResult::Halt;
         let is_same_end = match (&self.ended, &other.ended) {
@@ -153,7 +153,7 @@ impl Execution {
         }
     }
 
-    /// What it returned.
+    /// Output.
     pub fn output(&self) -> Bytes {
         match &self.ended {
             Ended::Executed(result) => result.output().cloned().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! Reading a file: its state tests, what else it holds, or the place at which it cannot be read.
+//! Reading a file: its state tests, its other entries, or the place at which it cannot be read.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -28,18 +28,18 @@ pub struct StateTest {
     pub source: Arc<Source>,
     /// Its name there.
     pub name: String,
-    /// What the file has under it.
+    /// Body of the test in the file.
     pub unit: Unit,
     /// The accounts before the transaction.
     pub state: State,
 }
 
-/// What a file holds.
+/// Content of a file.
 #[derive(Debug, Default)]
 pub struct Content {
     /// State tests, in the order of the file.
     pub tests: Vec<Arc<StateTest>>,
-    /// What is something else, and what it is.
+    /// Entries that are no state tests, each with its kind.
     pub others: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ pub enum FileError {
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// What is wrong there.
+        /// Fault in the text.
         message: String,
     },
     /// It was named as one with state tests and has none.
@@ -85,7 +85,7 @@ pub enum FileError {
     Other {
         /// The file.
         path: PathBuf,
-        /// What it holds.
+        /// Kind of its content.
         what: String,
     },
 }
@@ -196,7 +196,7 @@ fn text(path: &Path) -> Result<String, FileError> {
     Ok(text.to_owned())
 }
 
-/// What an entry is, if it is no state test.
+/// Kind of an entry that is no state test.
 fn other(raw: &RawValue) -> Option<&'static str> {
     let Ok(shape) = serde_json::from_str::<Shape>(raw.get()) else {
         return Some("no object, so no state test");
@@ -244,7 +244,7 @@ fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, offset - line_start + 1)
 }
 
-/// Where a part of a text begins in it.
+/// Offset of a part in its text, in bytes.
 fn offset_in(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len()) // Addresses have the width of usize.
 }

@@ -1,4 +1,4 @@
-//! What a new test is to expect: its transaction is executed, and the root of the state afterwards noted.
+//! Expectations of a new test: its transaction is executed, and the state root afterwards recorded.
 
 use std::cell::RefCell;
 
@@ -24,7 +24,7 @@ pub struct Scene {
     spec: SpecId,
 }
 
-/// What an entry of a test is to expect.
+/// Expectation of an entry of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filled {
     /// The root of the state.
@@ -56,7 +56,7 @@ impl Scene {
         Ok(Self { unit, state, fork: fork.to_owned(), spec })
     }
 
-    /// What a variant of the transaction gives where calls of some accounts are answered.
+    /// Result of a variant of the transaction, with the calls of some accounts answered.
     pub fn answered(
         &self,
         indexes: Indexes,
@@ -65,7 +65,7 @@ impl Scene {
         self.filled(indexes, |setting| setting.answered(answers))
     }
 
-    /// What it gives on an engine.
+    /// Result of a variant on an engine.
     pub fn executed(&self, indexes: Indexes, engine: &Engine) -> Result<Filled, FillError> {
         self.filled(indexes, |setting| setting.with_engine(engine))
     }

@@ -1,4 +1,4 @@
-//! Which entries of the files are run.
+//! Selection of the entries to run.
 
 use std::num::ParseIntError;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::format::Indexes;
 use crate::report::Place;
 
-/// Which entries; all without any part.
+/// Selection of entries; all without any part.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Under these forks, in any letter case.
@@ -25,13 +25,13 @@ pub enum IndexesError {
     /// Not as many.
     #[error("{text:?} is not DATA,GAS,VALUE")]
     Count {
-        /// What was given.
+        /// The text given.
         text: String,
     },
     /// Not a number.
     #[error("{part:?} in {text:?}: {source}")]
     Number {
-        /// What was given.
+        /// The text given.
         text: String,
         /// The part.
         part: String,

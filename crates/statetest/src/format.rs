@@ -23,10 +23,10 @@ pub struct Unit {
     pub pre: Accounts,
     /// The transaction with its variants.
     pub transaction: TransactionParts,
-    /// What is expected, by the name of the fork.
+    /// Expected results, by the name of the fork.
     #[serde(deserialize_with = "unique")]
     pub post: BTreeMap<String, Vec<Post>>,
-    /// What differs from mainnet.
+    /// Differences from mainnet.
     #[serde(default)]
     pub config: Config,
 }
@@ -38,10 +38,10 @@ pub type Accounts = BTreeMap<HexAddress, AccountParts>;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Env {
-    /// Where it is said here and not in `config`.
+    /// Chain id, if given here and not in `config`.
     #[serde(rename = "currentChainID", alias = "currentChainId")]
     pub current_chain_id: Option<Number>,
-    /// Who is paid.
+    /// Recipient of fees.
     pub current_coinbase: HexAddress,
     /// Before the merge.
     #[serde(default)]
@@ -164,11 +164,11 @@ pub struct AuthorizationParts {
     pub s: Number,
 }
 
-/// What one variant gives.
+/// Expected result of one variant.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Post {
-    /// Which variant.
+    /// The variant.
     pub indexes: Indexes,
     /// The root of the state afterwards. Zero, which is no root, says nothing of a transaction that is refused.
     pub hash: Word,
@@ -197,7 +197,7 @@ pub struct Indexes {
     pub value: usize,
 }
 
-/// What differs from mainnet.
+/// Differences from mainnet.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -212,7 +212,7 @@ pub struct Config {
     pub revision: Option<Revision>,
 }
 
-/// How many blobs a block has, and how their price moves (EIP-7840).
+/// Number of blobs of a block, and the update of their price (EIP-7840).
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BlobParts {

@@ -1,4 +1,4 @@
-//! One entry of a test: executed on stock revm and under every rule set asked for, and compared with what is expected.
+//! One entry of a test: executed on stock revm and under every rule set asked for, and compared with its expectations.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -54,7 +54,7 @@ pub enum Rules {
 /// When blocks ran as plans, by name.
 pub type BatchingName = &'static str;
 
-/// What an entry came to.
+/// Verdict on an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// All as expected under all rules.
@@ -75,13 +75,13 @@ pub enum Verdict {
 pub struct Failure {
     /// Whose rules.
     pub rules: Rules,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
     /// Accounts that differ from those expected, where these are known.
     pub differences: Vec<String>,
 }
 
-/// What is wrong.
+/// Fault of an execution.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Fault {
     /// Another state.
@@ -149,10 +149,10 @@ pub enum Fault {
     },
 }
 
-/// What an entry came to, and under how much.
+/// Verdict on an entry, and its extent.
 pub(crate) struct Judged {
     pub verdict: Verdict,
-    /// Whether it was spared revisions for all that it executes.
+    /// True if revisions were skipped for it because it executes too much.
     pub is_spared: bool,
 }
 

@@ -26,7 +26,7 @@ pub struct HexBytes(pub Bytes);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HexAddress(pub Address);
 
-/// Where a transaction goes: nowhere, written as nothing, if it creates a contract.
+/// Recipient of a transaction: none, written as an empty text, if it creates a contract.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Target(pub Option<Address>);
 
@@ -204,7 +204,7 @@ deserialize! {
     Target: FromText;
 }
 
-/// What follows 0x.
+/// Digits after 0x.
 fn hex_digits(text: &str) -> Option<&str> {
     text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))
 }

@@ -1,5 +1,5 @@
-//! `receipt`: what a test says of the receipt of its transaction, compared with what was executed. Every field that is there is compared but the
-//! hash of the block, which a state test has not.
+//! `receipt`: a test's expected receipt of its transaction, compared with that of the execution. Every field that is
+//! there is compared but the hash of the block, which a state test has not.
 
 use alloy_primitives::Bloom;
 use alloy_rlp::{Encodable, Header};

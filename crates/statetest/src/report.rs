@@ -1,4 +1,4 @@
-//! What a run came to: counts by folder, fork and rules, and every entry that did not simply pass.
+//! Summary of a run: counts by folder, fork and rules, and every entry that did not simply pass.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::fork_rules::age;
 use crate::format::Indexes;
 use crate::judge::{Failure, Judged, Verdict};
 
-/// What a run came to.
+/// Summary of a run.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Files with state tests.

@@ -18,12 +18,12 @@ use crate::judge::{Entry, Failure, Fault, Judged, Rules, Subject, Verdict};
 use crate::report::{ForkName, Place, Report};
 use crate::sources::Source;
 
-/// What to run.
+/// Options of a run.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The revisions; none for stock revm alone.
     pub subjects: Vec<Subject>,
-    /// Which entries.
+    /// Selection of entries.
     pub filter: Filter,
     /// An entry that executes more instructions runs under one revision of each family, and not under every one.
     pub steps_max: Option<u64>,
@@ -31,7 +31,7 @@ pub struct Options {
     pub jobs: NonZeroUsize,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Files that have been read.
@@ -106,7 +106,7 @@ pub fn run_text(source: Source, text: &str, subjects: &[Subject]) -> Result<Repo
     Ok(report)
 }
 
-/// What the threads share.
+/// State shared by the threads.
 struct Work<'a> {
     sources: Vec<Arc<Source>>,
     state: Mutex<Shared>,
@@ -255,7 +255,7 @@ pub(crate) fn places<'a>(
     places.filter(|place| filter.lets_through(place))
 }
 
-/// What an entry of a test expects.
+/// Expected result of an entry of a test.
 pub(crate) fn post<'a>(test: &'a StateTest, place: &Place) -> Option<&'a Post> {
     test.unit.post.get(&place.fork.name)?.get(place.entry)
 }

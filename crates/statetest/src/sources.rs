@@ -10,11 +10,11 @@ use walkdir::WalkDir;
 /// A file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Where it is; `-` is standard input.
+    /// Path of the file; `-` is standard input.
     pub path: PathBuf,
     /// The folder that it is counted under: that part of its path that lies below the folder that was named.
     pub folder: String,
-    /// Whether it was named itself, and so has to hold state tests.
+    /// True if it was named itself, and so has to hold state tests.
     pub is_named: bool,
 }
 

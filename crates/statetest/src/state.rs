@@ -69,7 +69,7 @@ impl State {
         self.account(address).map(|account| account.info.balance).unwrap_or_default()
     }
 
-    /// Whether an account has storage and nothing else that a new contract would collide with.
+    /// True if an account has storage and nothing else that a new contract would collide with.
     pub fn has_storage_only(&self, address: Address) -> bool {
         self.account(address).is_some_and(|account| {
             let is_new = account.info.nonce == 0 && account.info.is_empty_code_hash();
@@ -77,7 +77,7 @@ impl State {
         })
     }
 
-    /// What this state has otherwise than expected, a line for each: `0x…: balance 5, expected 6`.
+    /// Differences of this state from the expected one, a line for each: `0x…: balance 5, expected 6`.
     pub fn differences(&self, expected: &State) -> Vec<String> {
         let [got, wanted] = [self.compared(), expected.compared()];
         let mut lines = Vec::new();

@@ -1,12 +1,12 @@
-//! How much an entry executes.
+//! Number of instructions that an entry executes.
 
 use residue_engine::revm::Inspector;
 use residue_engine::revm::interpreter::Interpreter;
 
 use crate::execution::{Execution, Setting};
 
-/// Whether the transaction executes more instructions than `max` on stock revm. Gas alone does not tell: a program that ends at a
-/// byte without meaning uses all that it was given.
+/// True if the transaction executes more instructions than `max` on stock revm. Gas alone does not tell: a program that
+/// ends at a byte without meaning uses all that it was given.
 pub fn more_than(max: u64, setting: &Setting<'_>, stock: &Execution) -> bool {
     // All instructions take gas but those that end a frame, and a frame that is called takes more than one gas.
     stock.gas_used() > max && setting.stock_observed(Steps(0)).1.0 > max

@@ -73,7 +73,7 @@ fn parsed(test: &Value) -> Arc<StateTest> {
     Arc::clone(&content.tests[0])
 }
 
-/// What the only entry of a test comes to.
+/// Verdict on the only entry of a test.
 #[track_caller]
 fn verdict(test: &Value, revisions: &[Revision]) -> Verdict {
     let test = parsed(test);

@@ -175,7 +175,7 @@ fn trace_entry(entry: Entry<'_>, place: &Place, traced: Traced<'_>, out: &mut dy
     write_line(out, &summary)
 }
 
-/// What the one execution comes to.
+/// Verdict on the one execution.
 fn verdict_on(entry: Entry<'_>, setting: &Setting<'_>, engine: Option<&Engine>, execution: &Execution) -> Verdict {
     let Err(fault) = entry.check(setting, execution) else {
         return Verdict::Passed { refusal: None };

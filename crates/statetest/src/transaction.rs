@@ -21,7 +21,7 @@ use crate::format::{AuthorizationParts, Indexes, TransactionParts};
 use crate::quantity::{HexAddress, Number, Word};
 use crate::state::State;
 
-/// What became of a variant.
+/// Result of building a variant.
 #[derive(Debug)]
 pub enum Built {
     /// A transaction to execute.
@@ -55,7 +55,7 @@ pub struct OutOfList {
     pub list: &'static str,
     /// The index.
     pub index: usize,
-    /// What the list has.
+    /// Length of the list.
     pub count: usize,
 }
 
@@ -66,7 +66,7 @@ enum Not {
     Contradiction(Difference),
 }
 
-/// Whether `indexes` choose a variant.
+/// Errors if `indexes` choose no variant.
 pub fn check(parts: &TransactionParts, indexes: Indexes) -> Result<(), OutOfList> {
     let lists = [
         ("data", indexes.data, parts.data.len()),

@@ -1,4 +1,4 @@
-//! What there is to choose from, as data: revisions, gas schedules, hard forks, opcodes and contracts.
+//! Catalogue of the choices, as data: revisions, gas schedules, hard forks, opcodes and contracts.
 
 use residue_contracts::{Contract, ProofSystem};
 use residue_engine::Fork;
@@ -63,7 +63,7 @@ pub fn proof_system(system: &ProofSystem) -> Value {
     json!({ "name": system.name, "summary": system.summary, "interface": system.interface })
 }
 
-/// Where a revision keeps values.
+/// Place where a revision keeps values.
 pub fn place_of_values(revision: Revision) -> &'static str {
     match revision.family() {
         Family::Memory384 => "memory",

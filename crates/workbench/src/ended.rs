@@ -1,17 +1,17 @@
-//! How a frame ended, whichever engine executed it.
+//! End of a frame under any engine.
 
 use residue_engine::Outcome;
 
-/// How a frame ended, whichever engine executed it.
+/// End of a frame under any engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
     /// The halt's name.
     pub halt: &'static str,
     /// Stop or return.
     pub is_success: bool,
-    /// Whether the halt consumed all gas.
+    /// True if the halt consumed all gas.
     pub is_exceptional: bool,
-    /// What it returned.
+    /// Output.
     pub output: Vec<u8>,
     /// Gas of the frame.
     pub gas_used: u64,

@@ -1,5 +1,5 @@
-//! Exact gas of a schedule with fractional prices: execution meters whole gas, each price rounded up; this tracer sums what
-//! was metered too much, in thousandths, and the total is rounded up once at the end.
+//! Exact gas of a schedule with fractional prices: execution meters whole gas, each price rounded up; this tracer sums
+//! the excess, in thousandths, and the total is rounded up once at the end.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct CountingExactly<'a> {
     operands: Operands,
 }
 
-/// What was metered too much in a frame and in those it called, in thousandths of gas.
+/// Gas metered in excess in a frame and in those it called, in thousandths of gas.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Excess {
     arithmetic: u64,
@@ -49,7 +49,7 @@ struct Context {
     is_odd: bool,
 }
 
-/// What an instruction that is about to be executed finds on the stack and after its opcode.
+/// Operands of the next instruction, on the stack and after its opcode.
 #[derive(Debug, Default)]
 enum Operands {
     #[default]
@@ -88,12 +88,12 @@ impl<'a> CountingExactly<'a> {
         }
     }
 
-    /// What was executed.
+    /// Counts of executed operations.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// What the gas of the run went to; the parts add up to the exact gas. An exceptional halt uses what it was given.
+    /// Breakdown of the run's gas; the parts add up to the exact gas. An exceptional halt uses all gas given to it.
     pub fn gas_split(&self, outcome: &Outcome) -> GasSplit {
         let metered = self.counts.gas_split(outcome.gas_used);
         match self.frames.first() {
@@ -122,7 +122,7 @@ impl<'a> CountingExactly<'a> {
         }
     }
 
-    /// What the base price of an opcode is rounded up by.
+    /// Rounding of an opcode's base price, in thousandths of gas.
     fn base_excess(&self, opcode: u8) -> u64 {
         let own = self.revision.opcodes().iter().find(|row| row.byte == opcode);
         let price = match own {
@@ -132,7 +132,7 @@ impl<'a> CountingExactly<'a> {
         price.map_or(0, rounding)
     }
 
-    /// What the prices of an instruction that depend on its operands are rounded up by.
+    /// Rounding of the prices of an instruction that depend on its operands, in thousandths of gas.
     fn dynamic_excess(&mut self, step: &Step) -> u64 {
         if self.revision.family() == Family::Memory384 {
             return 0;
@@ -257,7 +257,7 @@ impl Tracer for CountingExactly<'_> {
     }
 }
 
-/// What metering whole gas rounds a price up by, in thousandths.
+/// Difference between a price metered in whole gas and the exact one, in thousandths of gas.
 fn rounding(price: Price) -> u64 {
     Price::from_gas(price.whole()).0 - price.0
 }

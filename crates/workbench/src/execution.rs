@@ -1,4 +1,4 @@
-//! One execution of code under given rules: how it ended, what it executed, what its gas went to, and how long it takes.
+//! One execution of code under given rules: its end, operation counts, breakdown of gas, and times.
 //!
 //! The code runs more than once: first timed with its analysis, then warm beside the native library, then counted. The
 //! counting run is a second opinion too: it must end as the first did.
@@ -16,7 +16,7 @@ use crate::harness::{Rounds, Subject, WrongAnswer, interleave, time_ns};
 use crate::specification::{Specification, SpecificationError};
 use crate::statistics::{Spread, ratios, whole_ns};
 
-/// Who executes.
+/// Choice of engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EngineKind {
     /// The engine, with blocks of field instructions eight lanes at a time where the revision and the machine allow it.
@@ -50,7 +50,7 @@ pub struct Setup {
     pub schedule: GasSchedule,
     /// The EVM's own rules.
     pub fork: Fork,
-    /// Who executes.
+    /// Choice of engine.
     pub kind: EngineKind,
     engine: Engine,
     specification: Option<Specification>,
@@ -70,32 +70,32 @@ pub enum SetupError {
 /// All that is known of an execution.
 #[derive(Debug)]
 pub struct Execution {
-    /// How it ended. The gas is exact, also if prices are fractional.
+    /// End of the frame. The gas is exact, also if prices are fractional.
     pub ended: Ended,
-    /// What was executed and what the gas went to; none if the counting run ended differently.
+    /// Operation counts and breakdown of gas; none if the counting run ended differently.
     pub counted: Option<Executed>,
     /// In which way the counting run ended differently. There is a mistake in an engine then.
     pub disagreement: Option<String>,
     /// Bytes of code.
     pub code_bytes: usize,
-    /// How long it takes, if it was timed.
+    /// Times, if measured.
     pub times: Option<Times>,
     /// Its blocks after a few executions, if they were asked for.
     pub blocks: Option<Vec<BlockExplained>>,
 }
 
-/// What was executed.
+/// Operation counts and breakdown of gas.
 #[derive(Debug)]
 pub struct Executed {
     /// Instructions by mnemonic.
     pub ops: Vec<(&'static str, u64)>,
     /// Executed lanes of each operation, over moduli of any width.
     pub lanes: PerOp<u64>,
-    /// What the gas went to.
+    /// Breakdown of the gas.
     pub gas_split: GasSplit,
 }
 
-/// How long an execution takes.
+/// Times of an execution.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
     /// Median of warm executions of the frame.
@@ -108,16 +108,16 @@ pub struct Times {
     pub rounds: usize,
 }
 
-/// How long native code takes beside an execution.
+/// Times of native code beside an execution.
 #[derive(Debug, Clone, Copy)]
 pub struct NativeTimes {
     /// Median of its times.
     pub time_ns: u64,
-    /// How many times as long the execution takes: the median of the ratios of each round.
+    /// Execution time as a multiple of the native one: the median of the ratios of each round.
     pub ratio: f64,
 }
 
-/// What is executed.
+/// Code, input and settings of an execution.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
     /// The code.
@@ -126,9 +126,9 @@ pub struct Job<'a> {
     pub input: &'a [u8],
     /// Its gas.
     pub gas: u64,
-    /// Whether to measure times.
+    /// True to measure times.
     pub timed: bool,
-    /// Whether to explain its blocks.
+    /// True to explain its blocks.
     pub explained: bool,
     /// The address of the precompile that does the same with the same input, to measure beside.
     pub native: Option<u16>,

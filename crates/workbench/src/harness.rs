@@ -16,7 +16,7 @@ use thiserror::Error;
 pub struct Subject<'a> {
     /// `layer/operation/width`.
     pub name: String,
-    /// What `run` has to return, always.
+    /// Required output of every call of `run`.
     pub expected: Vec<u8>,
     /// One execution.
     pub run: Box<dyn FnMut() -> Vec<u8> + 'a>,
@@ -43,7 +43,7 @@ pub struct WrongAnswer {
     pub got: Vec<u8>,
 }
 
-/// How many rounds a measurement has: as many as there is time for, between bounds.
+/// Number of rounds of a measurement: as many as there is time for, between bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rounds {
     /// So many are made, even if they take longer than the budget.
@@ -121,7 +121,7 @@ pub fn interleave(
     Ok(samples)
 }
 
-/// What `execution` returns and its time in nanoseconds.
+/// Result of `execution` and its time in nanoseconds.
 pub fn time_ns<T>(execution: impl FnOnce() -> T) -> (T, f64) {
     let begin = Instant::now();
     let result = execution();

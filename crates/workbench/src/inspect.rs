@@ -1,4 +1,4 @@
-//! A look into one execution: every instruction with what it does, or where the time goes.
+//! A look into one execution: a trace of every instruction, or a profile of time and gas.
 
 pub mod flame;
 pub mod profile;

@@ -1,4 +1,4 @@
-//! Contracts compiled, run and timed: what stands between programs and those who ask what they cost.
+//! Contracts compiled, run and timed: the layer between programs and the commands that measure them.
 //!
 //! [`variants`] chooses the formulas that cost least under given prices. [`execution`] runs code under given rules and tells
 //! how it ended, what it executed, what its gas went to ([`exact_gas`], [`op_classes`]) and how long it takes ([`harness`],

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 pub struct Machine {
     /// Model as the system names it.
     pub cpu: String,
-    /// What it has of the instruction set extensions that matter here.
+    /// Relevant instruction set extensions of the CPU.
     pub features: Vec<&'static str>,
     /// Cores that the system runs on, or where it does not tell, those that this thread may use.
     pub cores: usize,

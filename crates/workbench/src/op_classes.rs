@@ -1,11 +1,11 @@
-//! Classes of executed instructions: what a program spends its steps on, comparable between interfaces.
+//! Classes of executed instructions, comparable between interfaces.
 //!
 //! Field arithmetic counts by lanes, since one strided instruction does the work of many; everything else by instructions.
 
 use residue_isa::{FieldOp, PerOp, Revision};
 use serde::Serialize;
 
-/// What was executed, by class.
+/// Executed operations by class.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct OpClasses {
     /// Lanes of field additions.

@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{iter, thread};
 
-/// What `work` makes of each item, in their order, on as many threads as there are cores for. It panics as `work` does.
+/// Results of `work` for each item, in their order, on as many threads as there are cores. It panics as `work` does.
 pub fn in_parallel<'a, T: Sync, R: Send>(items: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let do_next = || {

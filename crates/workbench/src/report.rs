@@ -1,4 +1,4 @@
-//! What is told of code, executions, traces and profiles as JSON: one place, so that the command line and Python say the same.
+//! JSON of code, executions, traces and profiles: one place for the command line and Python.
 //!
 //! The fields of an object are always the same; what is not known is null. Bytes are hexadecimal after 0x.
 
@@ -49,7 +49,7 @@ pub fn variant(trial: &Trial) -> Value {
     })
 }
 
-/// How small multiples are made, in words.
+/// Method for small multiples, in words.
 pub const fn small_multiples(multiples: SmallMultiples) -> &'static str {
     match multiples {
         SmallMultiples::AsWritten => "additions",

@@ -57,9 +57,9 @@ pub fn ratios(a: &[f64], b: &[f64]) -> Vec<f64> {
     by_round(a, b, |a, b| a / b)
 }
 
-/// Where the median of what was sampled lies, with 95 % confidence: between two order statistics, whatever the
-/// distribution. Conover 1999, Practical Nonparametric Statistics, §3.2. Of few samples these are the extremes.
-/// Panics if there are none.
+/// Interval that contains the median of the samples with 95 % confidence, for any distribution: between two order
+/// statistics. Conover 1999, Practical Nonparametric Statistics, §3.2. For few samples it spans the extremes. Panics if
+/// there are none.
 pub fn median_interval(samples: &[f64]) -> [f64; 2] {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -15,9 +15,9 @@ use thiserror::Error;
 /// One choice of everything that can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// How products in Fp2 are made.
+    /// Method for products in Fp2.
     pub product: Fp2Product,
-    /// How small multiples are made.
+    /// Method for small multiples.
     pub multiples: SmallMultiples,
 }
 
@@ -29,7 +29,7 @@ impl Variant {
     }
 }
 
-/// Which variants are to be tried.
+/// Choice of variants to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Wanted {
     /// Products in Fp2.
@@ -38,7 +38,7 @@ pub struct Wanted {
     pub multiples: Option<SmallMultiples>,
 }
 
-/// Which products in Fp2 are to be tried.
+/// Choice of products in Fp2 to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WantedProduct {
     /// As published for the contracts of the EVM384 documents, and all for others.
@@ -93,13 +93,13 @@ pub enum VariantError {
         contract: String,
         /// Under which revision.
         revision: Revision,
-        /// How it ended.
+        /// Reason for the halt.
         halt: String,
     },
 }
 
 impl VariantError {
-    /// Whether the revision has no code for such a contract: [`CompileError::is_inexpressible`].
+    /// True if the revision has no code for such a contract: [`CompileError::is_inexpressible`].
     pub fn is_inexpressible(&self) -> bool {
         matches!(self, VariantError::Compile(error) if error.is_inexpressible())
     }
@@ -116,8 +116,8 @@ pub fn cheapest(contract: &dyn Source, revision: Revision, schedule: &GasSchedul
 /// Compiles the contract and runs its example in each of `variants`; the cheapest comes first, and of two that cost the same
 /// the one that was. A variant for which there is no room is left out, unless it is the only one.
 ///
-/// Where code may call precompiles that a contract asks for, it is compiled without them too; but for the EVM without field instructions, where no formulas of ours
-/// cost less than a precompile and take long to compile.
+/// Contracts that call precompiles where they may are also compiled without them, except for the EVM without field
+/// instructions, where no formulas of ours cost less than a precompile and take long to compile.
 pub fn trials(
     contract: &dyn Source,
     variants: impl IntoIterator<Item = Variant>,
@@ -232,7 +232,7 @@ impl<'a> Candidates<'a> {
     }
 }
 
-/// Whether a program asks whether it may call a precompile.
+/// True if a program asks for the availability of a precompile.
 pub fn asks_for_precompiles(program: &Program) -> bool {
     let is_question = |word: &WordDef| matches!(word, WordDef::Has(Feature::Precompile(_)));
     program.functions.iter().any(|function| function.words.iter().any(is_question))

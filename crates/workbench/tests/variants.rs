@@ -39,7 +39,7 @@ fn every_variant_gives_the_same_bytes() {
     }
 }
 
-/// Where calling an instruction costs as much as executing it, fewer instructions win; else fewer multiplications.
+/// If calling an instruction costs as much as executing it, fewer instructions win; else fewer multiplications.
 #[test]
 fn prices_decide() {
     let chosen = |name: &str, revision, schedule: &str| {

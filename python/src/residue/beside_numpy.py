@@ -29,7 +29,7 @@ _OPERATORS = {
 
 
 class BesideNumPy:
-    """What has operators that NumPy's numbers and arrays may stand to the left of."""
+    """Base of classes with operators that accept NumPy's numbers and arrays on the left."""
 
     __slots__ = ()
 

@@ -32,11 +32,11 @@ class Slice:
     Attributes:
         kind: `engine` or `attack`.
         shard: Number of the shard, from 0.
-        shards: How many there are.
+        shards: Number of shards.
         seed: Seed of the campaign.
         number: Number of the slice in its shard, from 0.
         runs: Transactions that the shard has compared after it, of an engine campaign.
-        state: What the shard has done so far, as `--resume` keeps it; None at the beginning.
+        state: Progress of the shard so far, as `--resume` keeps it; None at the beginning.
         options: Options of the command.
         command: The command, where it is not `residue` on the path.
     """
@@ -83,12 +83,12 @@ def _done(part: Slice) -> Slice:
 
 @dataclass(frozen=True)
 class Campaign:
-    """What a campaign has done.
+    """Result of a campaign.
 
     Attributes:
         kind: `engine` or `attack`.
-        shards: What each shard has done: as `--resume` keeps it for `engine`, a list of searches for `attack`.
-        seconds: How long it took.
+        shards: Progress of each shard: as `--resume` keeps it for `engine`, a list of searches for `attack`.
+        seconds: Time taken.
     """
 
     kind: str
@@ -97,7 +97,7 @@ class Campaign:
 
     @property
     def findings(self) -> tuple[dict[str, Any], ...]:
-        """What was found: histories in which engines differ, or the transactions that took longest for their gas."""
+        """Findings: histories in which engines differ, or the transactions that took longest for their gas."""
         if self.kind == "engine":
             return tuple(finding for shard in self.shards for finding in shard["tally"]["findings"])
         return tuple(search for shard in self.shards for search in shard)
@@ -108,7 +108,7 @@ class Campaign:
         return sum(shard["tally"]["runs"] for shard in self.shards) if self.kind == "engine" else 0
 
     def without_times(self) -> tuple[Any, ...]:
-        """What is the same wherever and whenever it is computed."""
+        """The part that is independent of place and time of computation."""
         if self.kind == "engine":
             return tuple({name: value for name, value in shard.items() if name != "seconds"} for shard in self.shards)
         return tuple(tuple(search["seed"] for search in shard) for shard in self.shards)
@@ -129,11 +129,11 @@ def campaign(
     """Searches for what is wrong with the engine (`engine`), or for transactions that take long for their gas (`attack`).
 
     Args:
-        kind: Which search.
-        hours: How long; no slice begins after that.
-        slices: How many slices each shard does instead; the result is the same wherever they are done.
+        kind: Kind of search.
+        hours: Time limit; no slice begins after that.
+        slices: Number of slices of each shard instead; the result is the same wherever they are done.
         on: `serial`, `processes` or `ray`.
-        shards: How many searches at once, each with its own seeds.
+        shards: Number of searches at once, each with its own seeds.
         seed: The first seed.
         slice_runs: Transactions of a slice of an engine campaign, at least.
         path: A file that keeps what has been done, to go on from after this process was lost.
@@ -168,7 +168,7 @@ def campaign(
 
 
 def _kept(path: str | Path | None, about: dict[str, Any]) -> tuple[int, list[str]]:
-    """How many slices have been done, and the states of the shards after them."""
+    """Number of finished slices, and the states of the shards after them."""
     if path is None or not Path(path).exists():
         return 0, []
     try:

@@ -1,4 +1,4 @@
-"""What there is to choose from: interfaces, gas schedules, hard forks, opcodes and contracts of ours, as data."""
+"""Catalogue of the choices: interfaces, gas schedules, hard forks, opcodes and contracts of ours, as data."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Revision:
 
     Attributes:
         name: As `compile` takes it.
-        summary: What it is.
-        values: Where it keeps values: `slots`, `slots in memory` or `memory`.
+        summary: Its description, in a line.
+        values: Place of values: `slots`, `slots in memory` or `memory`.
         schedule: Its own gas schedule.
-        is_default: Whether it is taken when none is named.
+        is_default: True if it is used when none is named.
     """
 
     name: str
@@ -109,7 +109,7 @@ def revisions() -> tuple[Revision, ...]:
 
 @cache
 def beside() -> tuple[Revision, ...]:
-    """What programs are compiled for beside the interfaces."""
+    """Targets of programs beside the interfaces."""
     return _revisions("beside")
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _Bytes = bytes
 
 ENGINES = ("batch", "plain", "spec")
-"""Who executes: many field instructions at a time, one by one, or the executable specification."""
+"""Executors: many field instructions at a time, one by one, or the executable specification."""
 
 OPTIONS = {"text": ("fork", "portable", "multiples"), "contract": ("fork", "portable", "multiples", "f2mul"), "raw": ("fork",)}
 """Options of a compilation beside interface and schedule, by what is compiled."""
@@ -36,15 +36,15 @@ GAS = 1_000_000_000
 
 @dataclass(frozen=True)
 class Options:
-    """What a compilation depends on beside the program.
+    """Parameters of a compilation beside the program.
 
     Attributes:
         revision: The interface.
         schedule: Name of its gas schedule; its own without it.
         toml: Text of a gas schedule and the name of its file, in place of a name.
         fork: The hard fork: code has no opcode that came after it; the newest without it.
-        portable: Whether engines are to execute it that skip data of PUSH only.
-        multiples: How small multiples are made: `additions`, `3` or `2`; for a contract None is what costs least.
+        portable: True if engines that skip data of PUSH only must execute it.
+        multiples: Method for small multiples: `additions`, `3` or `2`; for a contract None is the cheapest.
         f2mul: Of a contract, products in Fp2: `auto`, `3` or `4`.
     """
 
@@ -80,7 +80,7 @@ class Options:
 
     @classmethod
     def of(cls, kind: str, revision: str, schedule: str | Path | None, options: dict[str, Any], others: Iterable[str] = ()) -> Options:
-        """What is asked for what is of a kind of `Source`; `others` are keywords that the caller takes beside them."""
+        """Options of a kind of `Source`; `others` are keywords that the caller takes beside them."""
         taken = OPTIONS[kind]
         for name in options:
             if name not in taken:
@@ -94,12 +94,12 @@ class Options:
 
 @dataclass(frozen=True)
 class Source:
-    """What code is compiled from.
+    """Origin of code.
 
     Attributes:
         kind: `text` of a program, the name of a `contract` of ours, or `raw` code in hexadecimal.
         content: The text, the name or the code.
-        name: What people call it.
+        name: Its name in messages.
     """
 
     kind: str
@@ -129,8 +129,8 @@ class Code:
     """Bytecode for one interface, and where each byte comes from. It can be pickled, at the cost of the text it came from.
 
     Attributes:
-        source: What it was compiled from.
-        options: How.
+        source: Its origin.
+        options: Parameters of the compilation.
         files: Paths of the Python files that it was recorded from, by the names that profiles have for them.
     """
 
@@ -159,7 +159,7 @@ class Code:
 
     @property
     def report(self) -> dict[str, Any]:
-        """What is known of it, as `residue build --json` says it."""
+        """Report of the code, in the form of `residue build --json`."""
         report: dict[str, Any] = json.loads(self._native.report())
         return report
 
@@ -219,8 +219,8 @@ class Code:
             arguments: Calldata as bytes, or the numbers that the program reads.
             gas: Gas of the frame.
             engine: `batch`, `plain` (instruction by instruction) or `spec` (the executable specification, which is slow).
-            timed: Whether to measure times, of the precompile that does the same too.
-            explained: Whether to tell the blocks of field instructions and their plans.
+            timed: True to measure times, also those of the precompile that does the same.
+            explained: True to report the blocks of field instructions and their plans.
 
         Returns:
             How it ended. A halt that is no return is a result too.
@@ -250,7 +250,7 @@ class Code:
         return Trace.of(json.loads(self._native.trace(self.encode(*arguments), _gas(gas), rows, function)))
 
     def profile(self, *arguments: Any, gas: SupportsIndex = GAS, rounds: SupportsIndex = 0) -> Profile:
-        """Where its gas goes, and its time if `rounds` is above 0: by function, by name and by line of Python."""
+        """Profile of its gas, and of its time if `rounds` is above 0: by function, by name and by line of Python."""
         rounds = whole(rounds, "the number of rounds", 0, GAS_MAX)
         told = json.loads(self._native.profile(self.encode(*arguments), _gas(gas), rounds))
         return Profile.of(told, f"{self.source.name} under {self.revision}, schedule {self.schedule}")

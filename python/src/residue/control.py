@@ -1,4 +1,4 @@
-"""What a program may do besides arithmetic: loops, choices, requirements, functions, memory, hashes, and other fields.
+"""Statements of a program besides arithmetic: loops, choices, requirements, functions, memory, hashes, and other fields.
 
 On numbers these do what they say; while a program is recorded they write it down.
 """
@@ -40,7 +40,7 @@ def repeat(count: Word | SupportsIndex, state: T, body: Callable[..., T]) -> T:
 
     Args:
         count: Turns; it may be known only when the code runs.
-        state: What changes from turn to turn: elements and words in tuples, lists, dicts and small classes.
+        state: Values that change from turn to turn: elements and words in tuples, lists, dicts and small classes.
         body: Gets the number of the turn, from 0, and the state (its members, if it is a tuple), and gives the next state.
 
     A `for` in Python is no loop of the code: it writes its body out as often as it runs.
@@ -90,7 +90,7 @@ def repeat(count: Word | SupportsIndex, state: T, body: Callable[..., T]) -> T:
 
 
 def when(condition: Condition | SupportsIndex, then: Any, otherwise: Any = None) -> Any:
-    """What `then` gives if the condition is not 0, else what `otherwise` gives; only one of them is executed.
+    """Result of `then` if the condition is not 0, else of `otherwise`; only one of them is executed.
 
     Args:
         condition: A word, or a comparison.
@@ -241,7 +241,7 @@ def function(body: Callable[..., T]) -> Callable[..., T]:
 
 
 def over(field: Field, body: Callable[..., Any], *words: Word | SupportsIndex) -> Any:
-    """What `body` makes of words, computed over another field.
+    """Result of `body` on words, computed over another field.
 
     Elements go from one field to another as words: `body` takes words and gives words, and what it does in between is recorded once.
     Interfaces with several field contexts have code for it: EIP-6601, EIP-6690, EIP-7747.
@@ -282,14 +282,14 @@ def over(field: Field, body: Callable[..., Any], *words: Word | SupportsIndex) -
 
 
 def _back(leaf: Leaf) -> Word:
-    """What comes back from another field."""
+    """Result from another field."""
     if isinstance(leaf, Element):
         raise wrong("what is computed over another field comes back as words: element.word()")
     return checked_word(leaf)
 
 
 Piece = Word | int | Element | bytes | Slice | tuple[Word, Word | int]
-"""What is hashed: words and numbers as 32 bytes, elements as words, known bytes, the first bytes of a word, a piece of calldata."""
+"""Input of a hash: words and numbers as 32 bytes, elements as words, known bytes, the first bytes of a word, a piece of calldata."""
 
 
 def sha256(*pieces: Piece) -> Word:

@@ -1,4 +1,4 @@
-"""What can go wrong, by kind.
+"""Exceptions, by kind.
 
 Everything that this package raises on purpose is a `ResidueError`; those that stand for a misuse are a `TypeError` or a
 `ValueError` too, so that code which knows nothing of this package treats them as it should.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 
 class ResidueError(Exception):
-    """What this package raises."""
+    """Base of the exceptions of this package."""
 
 
 class ProgramError(ResidueError):
     """A text that is no program.
 
     Attributes:
-        what: What is wrong, with the offending value.
+        what: The fault, with the offending value.
         line: Line of the text, from 1.
         place: File and line of the Python source that the line of the text was recorded from, if it was.
     """
@@ -35,7 +35,7 @@ class RecordingError(ResidueError, TypeError):
 
 
 class NumberError(RecordingError, ValueError):
-    """What is no whole number where one is wanted, or one that is out of range; the message names file and line."""
+    """Not a whole number where one is required, or one out of range; the message names file and line."""
 
 
 class CompileError(ResidueError):

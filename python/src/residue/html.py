@@ -1,4 +1,4 @@
-"""What notebooks show: HTML with nothing loaded from elsewhere, in the colours of the page, light or dark."""
+"""Display in notebooks: HTML with nothing loaded from elsewhere, in the colours of the page, light or dark."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def program(name: str, recorded: Recorded) -> str:
 
 
 def code(code: Code) -> str:
-    """What is known of code, and its disassembly beside the source."""
+    """Report of code, and its disassembly beside the source."""
     report = code.report
     facts = {
         "interface": code.revision,

@@ -38,14 +38,14 @@ def truth(value: object) -> bool | None:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is meant as a number, rightly or not: operators refuse it here and do not ask its own class."""
+    """True if a value is meant as a number, rightly or not: operators refuse it here and do not ask its own class."""
     if has_members(value):
         return False
     return value is None or isinstance(value, Number | str | bytes | bytearray) or hasattr(value, "__index__") or truth(value) is not None
 
 
 def has_members(value: object) -> bool:
-    """Whether a value is an array of NumPy's with dimensions, which has `__index__` and is no number."""
+    """True if a value is an array of NumPy's with dimensions, which has `__index__` and is no number."""
     return bool(getattr(value, "shape", ()))
 
 
@@ -53,8 +53,8 @@ def whole(value: Any, what: str, least: int | None = None, most: int | None = No
     """The integer that a value is.
 
     Args:
-        value: What is given.
-        what: What it is wanted as, for the message: `the modulus of a field`.
+        value: The given value.
+        what: Its purpose, for the message: `the modulus of a field`.
         least: The least that it may be.
         most: The most that it may be.
 

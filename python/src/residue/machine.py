@@ -1,4 +1,4 @@
-"""Which program is being recorded, if one is; and where in the Python source."""
+"""The program that is being recorded, if any, and its place in the Python source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GALLERY = os.path.join(_HERE, "gallery") + os.sep
 
 
 def is_ours(frame: FrameType) -> bool:
-    """Whether a frame is of this package, and not of who uses it."""
+    """True if a frame is of this package, and not of its user."""
     name = frame.f_code.co_filename
     return name.startswith(_HERE) and not name.startswith(_GALLERY)
 

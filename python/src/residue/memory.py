@@ -1,4 +1,4 @@
-"""Where a program keeps things: variables, arrays in memory, tables in code."""
+"""Storage of a program: variables, arrays in memory, tables in code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Variable:
             self._recorder.set(self._number, self._word)
 
     def get(self) -> Word:
-        """What it holds now."""
+        """Its current value."""
         return self._word if self._recorder is None else self._recorder.get(self._number)
 
     def set(self, word: Word | SupportsIndex) -> None:

@@ -32,12 +32,12 @@ STEPS_MAX = 1 << 22
 
 
 class Compilable:
-    """What can be compiled: a program or a contract. `run`, `trace`, `profile` and `explain` compile it first."""
+    """Source of a compilation: a program or a contract. `run`, `trace`, `profile` and `explain` compile it first."""
 
     name: str
 
     def source(self) -> Source:
-        """What is compiled."""
+        """The source that is compiled."""
         raise NotImplementedError
 
     def encode(self, *arguments: Any) -> bytes:
@@ -45,7 +45,7 @@ class Compilable:
         raise NotImplementedError
 
     def options(self, revision: str, schedule: str | Path | None, options: dict[str, Any]) -> Options:
-        """What `compile` is asked for; a keyword that nothing takes, or that has no effect, is refused."""
+        """Options of `compile`; a keyword that nothing takes, or that has no effect, is refused."""
         kind = "contract" if isinstance(self, Contract) else "text"
         return Options.of(kind, revision, schedule, options, RUN_OPTIONS)
 
@@ -95,7 +95,7 @@ class Compilable:
         return self.compile(**options).explain(*arguments)
 
     def expected(self, data: bytes) -> bytes | None:
-        """What code has to return for this calldata; None if it has to halt."""
+        """Required output of code for this calldata; None if it has to halt."""
         raise NotImplementedError
 
 
@@ -135,7 +135,7 @@ class Program(Compilable):
 
     @property
     def recorded(self) -> Recorded:
-        """What the function does, recorded at the first use."""
+        """Recording of the function, made at the first use."""
         if self._recorded is None:
             self._recorded = self._record()
         return self._recorded
@@ -165,7 +165,7 @@ class Program(Compilable):
         return _encoded(self.name, self.recorded.reads, arguments)
 
     def __call__(self, *arguments: Any) -> bytes:
-        """What it returns, computed in Python on numbers: the reference that code is held to.
+        """Its output, computed in Python on numbers: the reference for code.
 
         Raises:
             Halted: A requirement does not hold, or a number is not below the modulus.
@@ -184,7 +184,7 @@ class Program(Compilable):
         return b"".join(_bytes(self.field, leaf, size) for leaf in leaves)
 
     def evaluate(self, *arguments: Any, steps_max: SupportsIndex = STEPS_MAX) -> bytes | None:
-        """What the evaluator, a second judge that reads the text, makes of it; None if it halts."""
+        """Its output under the evaluator, a second judge that reads the text; None if it halts."""
         steps_max = whole(steps_max, "the number of steps", 0, (1 << 64) - 1)
         return _evaluated(self.text, self.encode(*arguments), steps_max)
 
@@ -231,7 +231,7 @@ class ProgramText(Compilable):
         return _encoded(self.name, self.recorded.reads, arguments)
 
     def evaluate(self, *arguments: Any, steps_max: SupportsIndex = STEPS_MAX) -> bytes | None:
-        """What the evaluator makes of it; None if it halts."""
+        """Its output under the evaluator; None if it halts."""
         steps_max = whole(steps_max, "the number of steps", 0, (1 << 64) - 1)
         return _evaluated(self.text, self.encode(*arguments), steps_max)
 
@@ -250,8 +250,8 @@ class Contract(Compilable):
 
     Attributes:
         name: Its name.
-        summary: What it computes.
-        interface: What it takes and returns.
+        summary: Its function, in a line.
+        interface: Its calldata and output.
         precompile: Address of the precompile that it replaces, if it replaces one.
     """
 
@@ -276,7 +276,7 @@ class Contract(Compilable):
         return _encoded(self.name, None, arguments) if arguments else self.example
 
     def native(self, data: bytes | None = None) -> dict[str, Any] | None:
-        """What the precompile that it replaces makes of calldata: `output`, `gas_used` and `error`; None if it replaces none."""
+        """Result of the precompile that it replaces on calldata: `output`, `gas_used` and `error`; None if it replaces none."""
         told = _native.native(self.name, self.example if data is None else self.encode(data))
         return None if told is None else cast("dict[str, Any]", json.loads(told))
 
@@ -307,7 +307,7 @@ def program(field: Field, name: str | None = None, size: SupportsIndex | None = 
 
     Args:
         field: The field that it computes in; `over` computes in another.
-        name: What people call it: that of the function without it.
+        name: Its name in messages: that of the function without it.
         size: Bytes of an element that is returned: those of the field without it.
     """
     _check_field(field)
@@ -340,14 +340,14 @@ def _held(field: Field, size: int) -> int:
 
 @dataclass(frozen=True)
 class Output:
-    """What a program returns, with the bytes of an element; made by `output`."""
+    """Output of a program, with the bytes of an element; made by `output`."""
 
     values: Any
     size: int
 
 
 def output(values: Any, size: SupportsIndex) -> Output:
-    """What a program returns, where elements are to take `size` bytes each."""
+    """Output of a program with elements of `size` bytes each."""
     return Output(values, _size(size))
 
 
@@ -452,7 +452,7 @@ def _evaluated(text: str, data: bytes, steps_max: int) -> bytes | None:
 
 @contextmanager
 def _placed(recorded: Recorded, name: str) -> Iterator[None]:
-    """What is wrong with a text is told of the Python source that it comes from."""
+    """Errors of a text name the place in the Python source that it comes from."""
     try:
         yield
     except ProgramError as error:

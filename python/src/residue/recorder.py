@@ -32,9 +32,9 @@ class Region:
 
     Attributes:
         function: The function that it is in.
-        what: What people call it.
+        what: Its name in messages.
         items: Lines of text, each with its place and the stretch of an operation; and regions.
-        is_open: Whether it is being recorded.
+        is_open: True while it is being recorded.
     """
 
     function: Function
@@ -72,7 +72,7 @@ class Function:
 
 @dataclass(eq=False)
 class Unit:
-    """What is computed over one modulus.
+    """Part of a program over one modulus.
 
     Attributes:
         name: Its name.
@@ -104,7 +104,7 @@ class Recorder:
         variables: Names of its variables.
         entered: Units by what they were recorded from.
         reads: Offsets and bytes of what it reads of calldata.
-        has_unknown_reads: Whether it reads at offsets too that are known only when the code runs.
+        has_unknown_reads: True if it also reads at offsets that are known only at run time.
     """
 
     def __init__(self, name: str, field: Field, size: int, home: str) -> None:
@@ -337,7 +337,7 @@ class Recorder:
         return len(self.variables) - 1
 
     def get(self, variable: int) -> Word:
-        """What a variable holds."""
+        """Value of a variable."""
         return self.defined(f"get x{variable} -> @")
 
     def set(self, variable: int, word: Word | int) -> None:

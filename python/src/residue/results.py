@@ -1,4 +1,4 @@
-"""What is told of executions, traces and profiles, as values. Bytes are `bytes`, times nanoseconds, gas whole gas."""
+"""Results of executions, traces and profiles, as values. Bytes are `bytes`, times nanoseconds, gas whole gas."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _bytes(text: str) -> bytes:
 
 @dataclass(frozen=True)
 class GasSplit:
-    """What gas went to: field arithmetic, transfers of values, growth of memory, and all else."""
+    """Breakdown of gas: field arithmetic, transfers of values, growth of memory, and all else."""
 
     arithmetic: int
     transfer: int
@@ -84,22 +84,22 @@ class Block:
 
 @dataclass(frozen=True)
 class Run:
-    """How an execution ended.
+    """Result of an execution.
 
     Attributes:
-        success: Whether it stopped or returned.
+        success: True if it stopped or returned.
         halt: Name of the halt.
-        output: What it returned.
+        output: Its output.
         gas_used: Gas of the frame.
-        gas_split: What it went to; None where that is not known.
+        gas_split: Breakdown of the gas; None where that is not known.
         ops: Executed instructions by mnemonic.
         code_bytes: Bytes of code.
         memory_bytes: Bytes of memory at its end.
         time_ns: Median of warm executions, if it was timed.
         cold_ns: The first execution, with analysis of the code.
         native_ns: The precompile that does the same, if there is one.
-        native_ratio: How many times as long as that it takes.
-        engine: Who executed.
+        native_ratio: Its time as a multiple of that.
+        engine: The executor.
         revision: The interface.
         schedule: The gas schedule.
         fork: The hard fork.
@@ -149,11 +149,11 @@ class Step:
         depth: Nesting of calls.
         pc: Offset in the code.
         mnemonic: Its name; None of a byte that is no opcode.
-        words: What it took from the stack, top first, or pushed.
-        lanes: What field arithmetic computed, each with `operation`, `out`, `x` and `y`.
-        gas_cost: What it was charged.
+        words: Words taken from the stack, top first, or pushed.
+        lanes: Results of field arithmetic, each with `operation`, `out`, `x` and `y`.
+        gas_cost: Gas charged for it.
         source: Function and stretches that it comes from, joined by `/`; the last is the line of Python.
-        halt: How the frame ended, if it did.
+        halt: Halt of the frame, if it ended.
     """
 
     depth: int
@@ -171,11 +171,11 @@ class Trace:
     """The instructions of an execution.
 
     Attributes:
-        success: Whether it stopped or returned.
+        success: True if it stopped or returned.
         halt: Name of the halt.
         gas_used: Gas of the frame.
         steps: The instructions that were asked for.
-        steps_left_out: How many more there were.
+        steps_left_out: Number of further steps.
     """
 
     success: bool
@@ -206,8 +206,8 @@ class Node:
     Attributes:
         name: Its name.
         parent: Index of what called it, or what it stands in.
-        is_function: Whether it is a function of its own in the code.
-        calls: How often.
+        is_function: True if it is a function of its own in the code.
+        calls: Number of calls.
         gas: Its own gas, without that of its children.
         time_ns: Its own time, if times were measured.
     """
@@ -221,7 +221,7 @@ class Node:
 
     @property
     def is_line(self) -> bool:
-        """Whether it is a line of Python."""
+        """True if it is a line of Python."""
         return _LINE.search(self.name) is not None
 
 
@@ -230,11 +230,11 @@ _LINE = re.compile(r":\d+$")
 
 @dataclass(frozen=True)
 class Profile:
-    """What an execution went to: a tree of functions, Python functions and lines.
+    """Profile of an execution: a tree of functions, Python functions and lines.
 
     Attributes:
-        title: What was executed, and how.
-        success: Whether it stopped or returned.
+        title: Name and setting of the execution.
+        success: True if it stopped or returned.
         halt: Name of the halt.
         gas_used: Gas of the frame.
         time_ns: Median time of an execution, if times were measured.

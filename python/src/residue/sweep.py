@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas
 
 WAYS = ("serial", "processes", "ray")
-"""Where work is done."""
+"""Place of the work."""
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -40,14 +40,14 @@ class Row:
         schedule: The gas schedule.
         input: Number of the input.
         reason: Why there is no code, if there is none; all that follows is None then.
-        success: Whether it stopped or returned.
+        success: True if it stopped or returned.
         halt: Name of the halt.
-        output: What it returned.
+        output: Its output.
         gas: Gas of the frame, of which `arithmetic`, `transfer`, `memory` and `control` are the parts.
         code_bytes: Bytes of code.
         slots: Slots that it uses.
         field_instructions: Field instructions in the code.
-        agrees: Whether it ended as it should, if that is known.
+        agrees: True if it ended as expected; None if that is not known.
         time_ns: Median time, if it was timed.
     """
 
@@ -73,7 +73,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Job:
-    """What one worker does: some kilobytes, whatever it computes."""
+    """Task of one worker: some kilobytes, whatever it computes."""
 
     source: Source
     options: Options
@@ -141,7 +141,7 @@ class Sweep:
 
     @property
     def agrees(self) -> bool:
-        """Whether there is something to compare, and all of it ended as it should."""
+        """True if there is something to compare, and all of it ended as expected."""
         return bool(self.compared) and all(row.agrees for row in self.compared)
 
     def frame(self) -> pandas.DataFrame:
@@ -149,7 +149,7 @@ class Sweep:
         return frame([vars(row) for row in self.rows])
 
     def without_times(self) -> Sweep:
-        """What is the same wherever and whenever it is computed."""
+        """The part that is independent of place and time of computation."""
         return Sweep(tuple(replace(row, time_ns=None) for row in self.rows))
 
     def _repr_html_(self) -> str:
@@ -184,7 +184,7 @@ def sweep(
         on: `serial`, `processes` (one for each core) or `ray` (wherever `ray.init` finds workers). Rows are the same in all ways.
         gas: Gas of a frame.
         engine: As `run` takes it.
-        timed: Whether to measure times; do so only where nothing else runs.
+        timed: True to measure times; do so only where nothing else runs.
         options: As `compile` takes them.
     """
     some = [programs] if isinstance(programs, Compilable) else _listed(programs, "programs and contracts")
@@ -236,7 +236,7 @@ def _schedules(asked: str | Sequence[str | Path] | None, revision: str) -> list[
 
 
 def spread(work: Callable[[A], B], items: Sequence[A], on: str, what: str) -> list[B]:
-    """What `work` makes of each item, in their order, wherever it is done."""
+    """Results of `work` for each item, in their order, wherever it is done."""
     on = named("way to work", on, WAYS)
     done: list[B] = []
     for result in _spread(work, items, on):
@@ -263,7 +263,7 @@ def _spread(work: Callable[[A], B], items: Sequence[A], on: str) -> Iterator[B]:
             import ray
         except ImportError as error:
             raise ImportError("on='ray' needs Ray: pip install residue-evm[ray]") from error
-        # What a lost worker was doing is done again elsewhere.
+        # The task of a lost worker is done again elsewhere.
         task = ray.remote(max_retries=5)(work)
         for waiting in [task.remote(item) for item in items]:
             yield ray.get(waiting)
@@ -271,7 +271,7 @@ def _spread(work: Callable[[A], B], items: Sequence[A], on: str) -> Iterator[B]:
 
 @dataclass(frozen=True)
 class GasEntry:
-    """What an input costs: before, as a file has it, and now."""
+    """Gas of an input: before, from a file, and now."""
 
     name: str
     revision: str
@@ -293,7 +293,7 @@ def gas_snapshot(
     check: bool = False,
     tolerance: float = 0.0,
 ) -> list[GasEntry]:
-    """What programs cost, each with the arguments of an input, kept in a file or held to it.
+    """Gas of programs, each with the arguments of an input, written to a file or compared with it.
 
     The file is that of `residue gas`, a line for each program and interface, each under its own schedule.
 
@@ -301,7 +301,7 @@ def gas_snapshot(
         path: The file.
         subjects: Programs and contracts, each with an input, which is calldata or a tuple of what `run` takes.
         revisions: Interfaces.
-        check: Whether to hold what is found to the file instead of writing it.
+        check: True to compare the results with the file instead of writing it.
         tolerance: Percent that gas may differ by.
 
     Raises:

@@ -13,7 +13,7 @@ from residue.machine import wrong
 from residue.values import Element, Word
 
 Leaf = Element | Word | int
-"""What a program computes with: a number is an element, or a word where a word is wanted."""
+"""Operand of a program: a number is an element, or a word where a word is required."""
 
 
 DEPTH_MAX = 64
@@ -22,7 +22,7 @@ DEPTH_MAX = 64
 
 @dataclass(frozen=True)
 class Shape:
-    """How leaves stand in a tree: the kind of a node, its keys, and the shapes below. A leaf has the kind `leaf`.
+    """Shape of a tree: the kind of a node, its keys, and the shapes below. A leaf has the kind `leaf`.
 
     What is no leaf and holds none (a name, a function, a field) is part of the shape.
     """
@@ -55,7 +55,7 @@ _LEAF = Shape("leaf")
 
 
 def _leaf(value: Any) -> Leaf | None:
-    """What a program can compute with, if it is that: whole numbers of any kind as `int`."""
+    """The value as an operand of a program, if it is one: whole numbers of any kind as `int`."""
     if isinstance(value, Element | Word | int):
         return value
     if isinstance(value, type) or has_members(value):
@@ -84,7 +84,7 @@ def map_leaves(change: Callable[[Leaf], Any], value: Any) -> Any:
 
 
 def _is_ours(module: str) -> bool:
-    """Whether a class is of this package: arrays, tables and calldata are no values."""
+    """True if a class is of this package: arrays, tables and calldata are no values."""
     return module.startswith("residue.") and not module.startswith("residue.gallery")
 
 

@@ -40,7 +40,7 @@ class Field:
 
         Args:
             modulus: Elements are integers modulo this number.
-            name: What people call it.
+            name: Its name in messages.
             size: Bytes of an element in calldata and output; as many 32-byte words as hold it without it.
         """
         self.modulus = whole(modulus, "the modulus of a field")
@@ -100,7 +100,7 @@ class Field:
 
     @cached_property
     def is_prime(self) -> bool:
-        """Whether the modulus is a prime, by Miller and Rabin's test to the first 24 prime bases."""
+        """True if the modulus is a prime, by Miller and Rabin's test to the first 24 prime bases."""
         bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89)
         m = self.modulus
         if m in bases:
@@ -221,11 +221,11 @@ class Element(BesideNumPy):
         return self * self
 
     def is_zero(self) -> Condition:
-        """Whether it is 0."""
+        """True if it is 0."""
         return self == 0
 
     def is_odd(self) -> Condition:
-        """Whether its number, below the modulus, is odd."""
+        """True if its number, below the modulus, is odd."""
         raise NotImplementedError
 
     def word(self, number: SupportsIndex = 0) -> Word:
@@ -578,7 +578,7 @@ class WordValue(Word):
 
 
 Condition = Word | bool
-"""What `when` and `require` take: 0 is false, all else true."""
+"""Condition of `when` and `require`: 0 is false, all else true."""
 
 
 def word(number: SupportsIndex) -> Word:

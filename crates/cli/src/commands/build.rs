@@ -53,7 +53,7 @@ pub struct BuildArgs {
     /// With what is compiled: which engines it is for.
     #[command(flatten)]
     pub code: CodeRules,
-    /// What to write: the code without it.
+    /// The format of the output: the code without it.
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub format: Option<Format>,
     /// With --format solidity: where the contract is, in place of code that creates it. In mixed case its checksum is held to EIP-55.
@@ -307,7 +307,7 @@ fn to_text(built: &[Built]) -> String {
     rows.trim_fmt()
 }
 
-/// What was chosen, and what every other variant of the contract would have cost.
+/// The chosen variant, and the gas of every other variant of the contract.
 fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
     let mut rows = table(&[
         "",

@@ -82,7 +82,7 @@ struct Comparison {
     compared: Compared,
     input: Vec<u8>,
     native: Option<Result<NativeOutput, NativeError>>,
-    /// What is to be returned, or nothing where the input is to be refused.
+    /// Required output, or none if the input must be refused.
     expected: Option<Vec<u8>>,
     is_choice_shown: bool,
     rows: Vec<ComparedRow>,
@@ -92,13 +92,13 @@ struct Comparison {
 /// Turns and calls of a program that the evaluator does at most.
 const STEPS_MAX: u64 = 1 << 22;
 
-/// What the evaluator makes of the program.
+/// Outcome of the program under the evaluator.
 fn evaluated(compared: &Compared, input: &[u8]) -> Result<Outcome> {
     evaluate_within(&compared.program(), input, STEPS_MAX)
         .with_context(|| format!("{} has no outcome on this input that others could be held to", compared.name()))
 }
 
-/// What is compared.
+/// Subject of the comparison.
 enum Compared {
     Contract(Chosen),
     Program { path: String, program: Box<Program> },
@@ -342,7 +342,7 @@ impl Comparison {
         Ok(ComparedRow { setup, f2mul, execution, agrees })
     }
 
-    /// Whether there is something to compare and all of it is the same.
+    /// True if there is something to compare and all of it agrees.
     fn agrees(&self) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.agrees)
     }

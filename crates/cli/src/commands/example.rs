@@ -1,4 +1,4 @@
-//! `residue example`: the input that comes with a contract, and what has to come out.
+//! `residue example`: the input that comes with a contract, and its expected output.
 
 use anyhow::{Result, ensure};
 use clap::Args;
@@ -58,7 +58,7 @@ pub fn example(args: &ExampleArgs, json: bool) -> Result<Verdict> {
     Ok(Verdict::Good)
 }
 
-/// What the precompile gives that the contract replaces, or the contract itself where there is none.
+/// Output of the precompile that the contract replaces, or of the contract itself if there is none.
 fn expected(contract: &dyn Source, input: &[u8]) -> Result<Vec<u8>> {
     if let Some(native) = native(contract, input) {
         return Ok(native?.output);

@@ -1,4 +1,4 @@
-//! `residue gas`: what the examples of contracts cost, kept in a file, held to it, or compared with it.
+//! `residue gas`: gas of the contracts' examples, written to a file, checked against it, or compared with it.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `residue list`: what there is to choose from.
+//! `residue list`: the available choices.
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
@@ -20,7 +20,7 @@ use crate::verdict::Verdict;
   residue list revisions
   residue list opcodes --revision evm384-v7 --json")]
 pub struct ListArgs {
-    /// What to list; everything without it.
+    /// The kind of things to list; everything without it.
     #[arg(value_enum)]
     pub what: Option<Listed>,
     /// With schedules and opcodes: only those of this revision.
@@ -34,7 +34,7 @@ pub struct ListArgs {
     pub long: bool,
 }
 
-/// What `list` lists.
+/// Kinds of things that `list` lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Listed {
     /// Interface revisions.

@@ -63,7 +63,7 @@ pub struct ProfileArgs {
     pub no_time: bool,
 }
 
-/// What the widths of a flame graph are.
+/// Unit of the widths of a flame graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum By {
     /// Gas.

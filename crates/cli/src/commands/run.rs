@@ -35,7 +35,7 @@ pub struct RunArgs {
     /// Gas for the frame.
     #[arg(long, value_name = "GAS", default_value = "1000000000", value_parser = input::number, allow_hyphen_values = true)]
     pub gas: u64,
-    /// Who executes: the engine, or the executable specification, which is slow.
+    /// The executor: the engine, or the executable specification, which is slow.
     #[arg(long, default_value = "batch", value_parser = engine_kinds())]
     pub engine: EngineKind,
     /// Calldata: hexadecimal, or a file of it (raw bytes if the name ends in .bin).

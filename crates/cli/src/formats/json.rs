@@ -1,4 +1,5 @@
-//! An artifact: `contractName`, `abi`, `bytecode` and `deployedBytecode` as tools for Solidity call them, and what is known of the code.
+//! An artifact: `contractName`, `abi`, `bytecode` and `deployedBytecode` as tools for Solidity call them, and the
+//! report of the code.
 
 use anyhow::Result;
 use residue_compiler::source_map::{SourceMap, Span};

@@ -33,12 +33,12 @@ library {name} {{
     /// The contract did not take the input.
     error Failed(bytes output);
 
-    /// Whether the account has this code.
+    /// True if the account has this code.
     function isAt(address account) internal view returns (bool) {{
         return account.codehash == CODE_HASH;
     }}
 
-    /// What the contract at the account makes of the input.
+    /// Output of the contract at the account for the input.
     function call(address account, bytes memory input) internal view returns (bytes memory output) {{
         if (account.code.length == 0) revert NoCode(account);
         bool success;
@@ -53,10 +53,10 @@ library {name} {{
 fn known(address: &str) -> String {
     format!(
         "
-    /// Where the contract is.
+    /// Address of the contract.
     address internal constant ADDRESS = {address};
 
-    /// What the contract makes of the input.
+    /// Output of the contract for the input.
     function call(bytes memory input) internal view returns (bytes memory output) {{
         return call(ADDRESS, input);
     }}

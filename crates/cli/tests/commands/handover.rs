@@ -1,4 +1,5 @@
-//! Commands of the full program: `residue` starts it with the same arguments and ends as it does, or says how it is built.
+//! Commands of the full program: `residue` starts it with the same arguments and ends as it does, or says how to build
+//! it.
 
 #![cfg(unix)]
 

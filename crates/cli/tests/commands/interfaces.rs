@@ -1,4 +1,4 @@
-//! The tables of `docs/interfaces.md` are what the commands above them print.
+//! The tables of `docs/interfaces.md` equal the output of the commands above them.
 //!
 //! A table stands between a comment with its command, `<!-- residue compare … -->`, and `<!-- end -->`. If an interface, a
 //! contract or the compiler changes, this writes the tables anew, for review with the change:

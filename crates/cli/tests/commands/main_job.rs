@@ -30,7 +30,7 @@ fn people_get_one_table() {
     }
 }
 
-/// What README shows of the table does not depend on the machine.
+/// The README's extract of the table does not depend on the machine.
 #[test]
 fn the_readme_shows_what_is_printed() {
     let readme = residue_pages::read("README.md");

@@ -1,4 +1,4 @@
-//! Running the binary and looking at what it left behind.
+//! Running the binary and inspecting its output.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// What the command left behind.
+/// Exit code and output of a command.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,

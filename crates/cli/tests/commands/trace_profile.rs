@@ -1,4 +1,4 @@
-//! `residue trace` and `residue profile`: what is executed, and what it costs by function.
+//! `residue trace` and `residue profile`: executed instructions, and their gas by function.
 
 use crate::support::{assembled, directory, residue, residue_reading};
 use serde_json::Value;

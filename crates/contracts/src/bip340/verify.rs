@@ -22,7 +22,7 @@ pub const CONTRACT: Contract = Contract {
     example,
 };
 
-/// Where the parts of calldata are.
+/// Offsets of the parts of calldata, in bytes.
 const R_AT: u64 = 32;
 const S_AT: u64 = 64;
 const MESSAGE_AT: u64 = 96;

@@ -14,11 +14,11 @@ use residue_curves::{Affine, Conditions};
 use residue_formula::Fe;
 use residue_ir::{Array, Capacity, Machine, Variable, WordOp};
 
-/// How elements and points are encoded; EIP-2539 has the same encoding.
+/// Encoding of elements and points; EIP-2539 has the same encoding.
 const ENCODING: Encoding = Encoding::EIP_2537;
 const FP_BYTES: u32 = ENCODING.element_bytes;
 
-/// What the check takes of a curve.
+/// Properties of a curve that the check uses.
 pub(crate) trait PairingCheck: Bls12 {
     /// The element of Fp2 that calldata has as `given`.
     fn element<M: Machine>(_: &M, given: Fp2<M::Fe, Self>) -> Fp2<M::Fe, Self> {
@@ -172,7 +172,7 @@ impl<F: Fe> Members<F> {
         machine.branch(among(1), with_last, |_| conditions)
     }
 
-    /// What has to hold of the points from number `first` on, a multiple of N, to be in G1.
+    /// Conditions for the N points from number `first` on, a multiple of N, to be in G1.
     fn membership_from<M: Machine<Fe = F>, C: Bls12, const N: usize>(
         &self,
         machine: &M,

@@ -1,5 +1,5 @@
-//! The sum of many points of the curve of G1, as the public keys of a committee are aggregated: what a chain of calls of
-//! G1ADD gives, with one inversion at its end.
+//! The sum of many points of the curve of G1, as the public keys of a committee are aggregated: the result of a chain
+//! of calls of G1ADD, with one inversion at its end.
 //!
 //! The sum is kept in homogeneous projective coordinates with complete formulas, so that equal, opposite and identical points
 //! need no thought. What is on no curve is found out at the end, for all points as one.

@@ -1,4 +1,5 @@
-//! A multiple of a point of G2 by double and add, with complete projective formulas: what the reports on EVMMAX measured.
+//! A multiple of a point of G2 by double and add, with complete projective formulas, as measured in the reports on
+//! EVMMAX.
 
 use super::{ENCODING, FP_BYTES};
 use crate::Contract;

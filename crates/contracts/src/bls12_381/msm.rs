@@ -8,7 +8,7 @@ use residue_ir::{Machine, WordOp};
 /// Bytes of a scalar.
 pub(crate) const SCALAR_BYTES: u32 = 32;
 
-/// How a contract trades code against gas.
+/// Trade-off between code size and gas of a contract.
 pub(crate) struct Policy {
     /// The layout for many products; for few, where those are summed in buckets too, it has the other window.
     pub layout: Layout,

@@ -1,4 +1,4 @@
-//! The curves that verifiers are for, and how their points are encoded.
+//! The curves of the verifiers, and the encoding of their points.
 
 use super::many::sum_of_many;
 use crate::encoding::Encoding;
@@ -20,7 +20,7 @@ pub trait ProofCurve: PairingCurve + Send + Sync {
     /// Numbers of its field.
     type Number: Number + Send + Sync;
 
-    /// How elements stand in calldata: in words of 32 bytes.
+    /// Encoding of elements in calldata: words of 32 bytes.
     const ENCODING: Encoding;
 
     /// The precompiles that compute on it.
@@ -44,7 +44,7 @@ pub trait ProofCurve: PairingCurve + Send + Sync {
     /// A point of G2.
     fn g2_generator() -> Affine<Fp2<BigUint, Self>>;
 
-    /// What holds exactly if both points are in G1.
+    /// Conditions that hold exactly if both points are in G1.
     fn members<M: Machine>(machine: &M, points: [Affine<M::Fe>; 2]) -> Conditions<M::Fe>;
 
     /// Zero exactly if the point lies on the twist.

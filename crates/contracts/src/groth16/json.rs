@@ -28,7 +28,8 @@ impl KeyFile {
         if json.is_object() { Ok(Self { json }) } else { Err(Field::root(&json).shape("an object")) }
     }
 
-    /// Whether it is a key on this curve: by the name of the curve, or else by whether α is on it, as keys of gnark do not say.
+    /// True if it is a key on this curve: by the name of the curve, or for keys without one, as gnark's, by whether α
+    /// is on it.
     pub fn is_of<C: ProofCurve>(&self) -> Result<bool, KeyError> {
         let root = Field::root(&self.json);
         let name = root.curve();

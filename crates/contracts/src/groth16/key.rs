@@ -35,7 +35,7 @@ pub struct Proof<N, C> {
 pub const INPUTS_MAX: usize = 4096;
 
 impl<N: Number, C: PairingCurve> Key<N, C> {
-    /// How many inputs it is for.
+    /// Number of inputs.
     pub fn inputs(&self) -> usize {
         self.ic.len() - 1
     }

@@ -36,7 +36,7 @@ pub struct Verifier<C: ProofCurve> {
     lines: Vec<Vec<BigUint>>,
 }
 
-/// Where the parts of a call are, in bytes: after the selector A, B, C and the inputs, then a witness.
+/// Offsets of the parts of a call, in bytes: after the selector A, B, C and the inputs, then a witness.
 struct Places {
     a: u32,
     b: u32,
@@ -62,7 +62,8 @@ const WITNESS_ELEMENTS: u32 = 6;
 /// Inputs that one expression looks at: what it has found lies on the stack meanwhile.
 const INPUTS_IN_AN_EXPRESSION: usize = 8;
 
-/// What the loop takes, A and B, C, and the sum as X·Z, Z³ and Y; and what is to be checked, A and C as members of G1, and what has to vanish beside.
+/// Parsed call: A and B, then C and the sum as X·Z, Z³ and Y, for the Miller loop; A and C to be checked for membership
+/// in G1, and an element that must vanish.
 type Parsed<F, C> = ((Affine<F>, Affine<Fp2<F, C>>), (Affine<F>, [F; 3]), [Affine<F>; 2], F);
 
 impl<C: ProofCurve> Verifier<C> {

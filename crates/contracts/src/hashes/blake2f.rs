@@ -24,11 +24,11 @@ pub const CONTRACT: Contract = Contract {
 
 /// Bytes of calldata.
 const CALLDATA_BYTES: u64 = 213;
-/// Where h, m and t begin; f is the last byte.
+/// Offsets of h, m and t, in bytes; f is the last byte.
 const H_AT: u64 = 4;
 const M_AT: u64 = 68;
 const T_AT: u64 = 196;
-/// What a number of the upper half of a word is multiplied by.
+/// Shift of a number to the upper half of a word, in bits.
 const UPPER: usize = 128;
 /// By which a number becomes the same twice.
 const TWICE: u128 = (1 << 64) + 1;
@@ -177,7 +177,7 @@ fn several_rounds<M: Machine>(
     }
 }
 
-/// Which word of rows a and c has its halves in the other order.
+/// Indices of the words of rows a and c that have their halves in the other order.
 #[derive(Clone, Copy)]
 struct Swapped {
     a: usize,

@@ -22,7 +22,7 @@ impl<W: Copy> Message<W> {
         Self { size, blocks, block_words }
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub(super) fn blocks(&self) -> W {
         self.blocks
     }

@@ -55,7 +55,7 @@ fn added(round: usize) -> U256 {
     lines(left, right)
 }
 
-/// Which numbers of the message come in the steps of a round: left, right.
+/// Order of the message's numbers in the steps of a round: left, right.
 fn order(round: usize) -> [[usize; 16]; 2] {
     let permuted = |mut number: usize| {
         (0..round).for_each(|_| number = RHO[number]);

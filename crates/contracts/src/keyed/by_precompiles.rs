@@ -1,4 +1,5 @@
-//! Sums of multiples and pairing checks by a curve's precompiles, where code may call them: what verifiers do on chains that have no field instructions.
+//! Sums of multiples and pairing checks by a curve's precompiles, where code may call them: verifiers on chains that
+//! have no field instructions.
 //!
 //! The pairs stand at the beginning of scratch memory, and what is summed after them.
 
@@ -12,13 +13,13 @@ use ruint::aliases::U256;
 /// A curve's precompiles.
 #[derive(Debug, Clone, Copy)]
 pub struct Precompiles {
-    /// What makes sums of multiples.
+    /// Precompiles for sums of multiples.
     pub sums: Sums,
     /// The pairing check.
     pub pairing: u16,
 }
 
-/// What makes sums of multiples.
+/// Precompiles for sums of multiples.
 #[derive(Debug, Clone, Copy)]
 pub enum Sums {
     /// A multiple of one point, and a sum of two (EIP-196).
@@ -41,12 +42,12 @@ pub(crate) enum Point {
     Calldata(u32),
 }
 
-/// What a point is multiplied by.
+/// Scalar of a point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Scalar<W> {
     /// This word.
     Word(W),
-    /// What this variable holds.
+    /// Value of this variable.
     Variable(Variable),
 }
 

@@ -15,7 +15,7 @@ use residue_ir::Bundle;
 /// An element of the field of G2's curve.
 type ElementOfG2<C> = Fp2<<C as ProofCurve>::Number, C>;
 
-/// What points of a curve are checked by.
+/// Coefficients for checks of points on a curve.
 pub(crate) struct Curve<C: ProofCurve> {
     pub(crate) b: C::Number,
     twist_b: Fp2<C::Number, C>,
@@ -103,7 +103,7 @@ fn check(
     Ok(())
 }
 
-/// Whether r·P is the identity, for a point of y² = x³ + b without points of order two.
+/// True if r·P is the identity, for a point of y² = x³ + b without points of order two.
 fn is_in_subgroup<N, K>(point: Affine<K>, b: K, [zero, one]: [K; 2], order: &BigUint) -> bool
 where
     N: Number,

@@ -38,7 +38,7 @@ pub const CONTRACT: Contract = Contract {
     example,
 };
 
-/// Where the parts of calldata are. EIP-4844, “Point evaluation precompile”.
+/// Offsets of the parts of calldata, in bytes. EIP-4844, “Point evaluation precompile”.
 const Z_AT: u32 = 32;
 const Y_AT: u32 = 64;
 const COMMITMENT_AT: u32 = 96;
@@ -131,7 +131,7 @@ pub fn text<M: Machine>(machine: &M) {
     machine.return_elements(machine.constant(&((BigUint::from(FIELD_ELEMENTS_PER_BLOB) << 256u32) + order)), 64);
 }
 
-/// What holds exactly if P = −Q, for an affine P.
+/// Conditions that hold exactly if P = −Q, for an affine P.
 fn are_opposite<F: Fe>(p: Affine<F>, q: Jacobian<F>) -> Conditions<F> {
     let zz = q.z.square();
     let [dx, dy] = [p.x * zz - q.x, p.y * (zz * q.z) + q.y];

@@ -1,4 +1,4 @@
-//! Where base, exponent and modulus stand. EIP-198, “Specification”; limits: EIP-7823.
+//! Offsets and lengths of base, exponent and modulus. EIP-198, “Specification”; limits: EIP-7823.
 
 use crate::words::Words;
 use residue_ir::{Machine, Variable};
@@ -17,7 +17,7 @@ pub(super) struct Operand<W> {
     pub bytes: W,
 }
 
-/// What calldata begins with.
+/// Header of calldata: offset and length of each operand.
 #[derive(Clone, Copy)]
 pub(super) struct Calldata<W> {
     pub base: Operand<W>,
@@ -59,7 +59,7 @@ impl<W: Copy> Calldata<W> {
         );
     }
 
-    /// Whether exponent and modulus have a word at most each.
+    /// 1 if exponent and modulus have a word at most each, else 0.
     pub(super) fn is_short_but_for_base<M: Machine<Word = W>>(&self, machine: &M) -> W {
         let w = Words(machine);
         let of = |of: Operand<W>| w.is_below(of.bytes, w.number(WORD_BYTES + 1));
@@ -151,7 +151,7 @@ pub(super) fn where_words_stand<M: Machine>(machine: &M, words: impl FnOnce(&M),
     );
 }
 
-/// Where the exponent stands if the base has a word.
+/// Offset of the exponent if the base has a word.
 pub(super) const EXPONENT_AT: u64 = HEADER_BYTES + WORD_BYTES;
 
 /// Base, exponent and modulus of one word each, which stand one after the other.

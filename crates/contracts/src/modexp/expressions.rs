@@ -1,4 +1,4 @@
-//! Names for what the text says often.
+//! Names for frequent expressions.
 
 use residue_ir::{Machine, ModOp};
 use ruint::aliases::U256;

@@ -29,7 +29,7 @@ const _: () = assert!(OUTPUT_BYTES as usize >= LIMB_BYTES * LIMBS_MAX, "the long
 /// Names of the subprograms for one number of limbs: over a power of two, and over an odd number.
 type Names = [&'static str; 2];
 
-/// What is known of the numbers before limbs are made of them.
+/// Variables computed before the numbers are split into limbs.
 #[derive(Clone, Copy)]
 struct Plan {
     /// s / 368 for the shift s of the modulus, and what is left of it.

@@ -1,5 +1,6 @@
-//! Powers by an exponent that is known at run time: windows of four bits, or of six for long exponents, whose digits choose what is executed
-//! next. Handbook of Applied Cryptography 1996, algorithm 14.82, with the table of odd powers that 14.83 has.
+//! Powers by an exponent that is known at run time: windows of four bits, or of six for long exponents, whose digits
+//! select the next part. Handbook of Applied Cryptography 1996, algorithm 14.82, with the table of odd powers that
+//! 14.83 has.
 
 use super::State;
 use super::calldata::Calldata;
@@ -375,7 +376,8 @@ fn spread_windows<M: Machine>(
     follow::<_, DIGIT_BITS>(machine, (&order, first), y, powers)
 }
 
-/// Where each digit of a word stands: in which word, and from which bit of it on. Digits that are moved alike stand in the same word.
+/// Place of each digit of a word: the index of the word, and its first bit there. Digits that are moved alike are in
+/// the same word.
 fn places<const DIGIT: u32>() -> Vec<(usize, u32)> {
     let cell = SequenceStep::<U256>::CELLS.bits;
     let digits = WORD_BITS.div_ceil(DIGIT);

@@ -9,9 +9,10 @@ use super::power::F4;
 use crate::words::Words;
 use residue_ir::Machine;
 
-/// Where powers 0 to 3 of the base are, 32 bytes each: a digit of the exponent that is moved to bit 5 is an address.
+/// Address of the powers 0 to 3 of the base, 32 bytes each: a digit of the exponent that is moved to bit 5 is an
+/// offset.
 const TABLE: u64 = 0;
-/// Where the exponent stands.
+/// Address of the exponent.
 const EXPONENT: u64 = 128;
 /// Scratch memory that powers and results take.
 pub(super) const SCRATCH_BYTES: u32 = 160;

@@ -1,4 +1,4 @@
-//! Powers modulo 2ᵗ, t at most 255, in words, and what makes powers modulo even numbers of them.
+//! Powers modulo 2ᵗ, t at most 255, in words, and their combination into powers modulo even numbers.
 //!
 //! An odd x has y = x^(2¹⁶) = 1 modulo 2¹⁸, so that y^E = exp(E·log y) for every E, by fourteen terms of each series (Koblitz 1984, “p-adic
 //! Numbers, p-adic Analysis, and Zeta-Functions”, IV.1): a long exponent costs a product.

@@ -23,7 +23,7 @@ use ruint::aliases::U256;
 const LIMBS: [u32; 3] = [6, 8, 12];
 /// Bytes of the widest modulus.
 pub(super) const BYTES_MAX: u64 = 32 * WORDS_MAX as u64; // usize to u64 widens
-/// Where the modulus is, or its odd part, and where the base is if it is as short.
+/// Address of the modulus, or its odd part, and of a base that is as short.
 const MODULUS: u64 = 0;
 const BASE: u64 = BYTES_MAX;
 /// Scratch memory of these.

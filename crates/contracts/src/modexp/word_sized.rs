@@ -19,7 +19,7 @@ use ruint::aliases::U256;
 const LIMBS: u32 = 4;
 /// Windows of the chains for inverses: wider ones spare six gas of products, and their slots take forty.
 const WINDOW_BITS: u64 = 3;
-/// Where the base is reduced.
+/// Address of the base, for its reduction.
 const BASE_CELL: u64 = 0;
 
 /// Returns the result where base, exponent and modulus have 32 bytes each.

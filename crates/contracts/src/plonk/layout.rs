@@ -1,4 +1,4 @@
-//! Where the parts of calldata are, after the selector: nine points, six evaluations, the inputs.
+//! Offsets of the parts of calldata, in bytes, after the selector: nine points, six evaluations, the inputs.
 
 /// Points of a proof.
 pub(super) const POINTS: usize = 9;

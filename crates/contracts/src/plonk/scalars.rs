@@ -1,4 +1,4 @@
-//! What points are multiplied by: arithmetic modulo r, on challenges and evaluations.
+//! Scalars of the points: arithmetic modulo r, on challenges and evaluations.
 
 use super::key::Key;
 use super::layout::{EVALUATIONS_AT, INPUTS_AT};

@@ -289,7 +289,7 @@ fn projective<F: Fe>(Jacobian { x, y, z }: Jacobian<F>) -> Projective<F> {
     Projective { x: x * z, y, z: z * z * z }
 }
 
-/// What the point of that number of the proof is multiplied by; 0 for the identity, for which the generator stands.
+/// Scalar of the point of that number of the proof; 0 for the identity, which the generator replaces.
 fn scalar_or_0<M: Machine>(machine: &M, number: M::Word, scalar: M::Word) -> M::Word {
     let y_at = machine.word_op(
         WordOp::Add,

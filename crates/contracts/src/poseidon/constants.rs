@@ -1,9 +1,9 @@
-//! Where the constants of rounds come from.
+//! Sources of the round constants.
 
 use num_bigint::BigUint;
 use residue_ir::{Machine, Table};
 
-/// Where constants that are added once come from, in the order in which they are wanted.
+/// Source of constants that are added once each, in order of use.
 pub trait Constants<M: Machine> {
     /// The next one, which is `value`.
     fn next(&mut self, machine: &M, value: &BigUint) -> M::Fe;

@@ -3,7 +3,7 @@
 
 use num_bigint::BigUint;
 
-/// What the generator is started from.
+/// Initial state of the generator.
 #[derive(Debug, Clone, Copy)]
 pub struct Seed {
     /// Bits of the modulus.

@@ -21,7 +21,7 @@ pub const CONTRACT: Contract = Contract {
     example,
 };
 
-/// What contracts of this kind take and return.
+/// Calldata and output of contracts of this kind.
 pub(crate) const INTERFACE: &str = "96 bytes and 32 a level, at most 256: root, leaf, index of the leaf, then the siblings from the \
                                     leaf upwards; returns 32 bytes, 1 or 0; takes the depth from the length of calldata, so that an inner node \
                                     is a leaf of a shorter path: the caller has to fix it";

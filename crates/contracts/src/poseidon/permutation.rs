@@ -26,9 +26,9 @@ const HALF: usize = FULL_ROUNDS / 2;
 /// The permutation as a hash: the first element of the state is 0 before it, and is the hash after it.
 #[derive(Debug)]
 pub struct Hash<F> {
-    /// What is added before each round with a full S-box layer.
+    /// Constants added before each round with a full S-box layer.
     full: Vec<Vec<F>>,
-    /// What is added to x̂ before each partial round.
+    /// Constants added to x̂ before each partial round.
     partial: Vec<F>,
     mds: Matrix<F>,
     /// In place of `mds` before the partial rounds, and in the last of them.

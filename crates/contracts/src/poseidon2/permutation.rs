@@ -9,7 +9,7 @@ use residue_ir::Machine;
 /// Rounds with S-boxes on the whole state: half before the partial ones, half after.
 const FULL_ROUNDS: usize = 8;
 
-/// What tells one permutation from another.
+/// Parameters of a permutation.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameters {
     /// t.
@@ -22,7 +22,7 @@ pub struct Parameters {
     pub matrices: Matrices,
 }
 
-/// Where the matrices come from.
+/// Source of the matrices.
 #[derive(Debug, Clone, Copy)]
 pub enum Matrices {
     /// The paper and its authors' generator.
@@ -48,9 +48,9 @@ pub struct Entry {
 #[derive(Debug)]
 pub struct Permutation<F> {
     power: u32,
-    /// Whether M₄ is circulant.
+    /// True if M₄ is circulant.
     is_circulant: bool,
-    /// What is added before each round, to the whole state or to its first element.
+    /// Constants added before each round, to the whole state or to its first element.
     added: Vec<Vec<F>>,
     /// The diagonal of the internal matrix less 1; its other elements are 1.
     diagonal: Vec<F>,

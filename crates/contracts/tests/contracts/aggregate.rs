@@ -1,4 +1,5 @@
-//! The sum of many points is what a chain of calls of G1ADD gives, under every revision, and fails where one of them does.
+//! The sum of many points equals the result of a chain of calls of G1ADD, under every revision, and fails where one of
+//! them does.
 //!
 //! `RESIDUE_CASES=2000` takes as many inputs instead of forty.
 

@@ -1,4 +1,4 @@
-//! Contracts at the addresses of precompiles: a caller that knows nothing of them gets what it got before.
+//! Contracts at the addresses of precompiles: a caller that knows nothing of them gets the same results as before.
 
 use residue_contracts::{CONTRACTS, Contract};
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Replacement};

@@ -1,4 +1,4 @@
-//! The table of gas in `docs/bls12-377.md` is what the contracts cost.
+//! The table of gas in `docs/bls12-377.md` equals the gas of the contracts.
 //!
 //! If a contract or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts bls12_377_page -- --ignored`.
 

@@ -1,4 +1,5 @@
-//! Code that compares slots: it ends as code without does, for less gas, on points of either sign and on what is no point.
+//! Code that compares slots: it ends as code without does, for less gas, on points of either sign and on invalid
+//! points.
 
 use residue_compiler::{Compiled, compile};
 use residue_contracts::find;
@@ -6,7 +7,7 @@ use residue_engine::{Batching, Engine, EngineConfig, Halt};
 use residue_isa::revision::x_cmpx::{EQX, LTX};
 use residue_isa::{GasSchedule, Revision};
 
-/// Whether the code has an instruction of this opcode.
+/// True if the code has an instruction of this opcode.
 fn has(compiled: &Compiled, opcode: u8) -> bool {
     let mut at = 0;
     while at < compiled.instruction_bytes && compiled.code[at] != opcode {

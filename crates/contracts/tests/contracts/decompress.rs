@@ -11,7 +11,7 @@ use residue_contracts::find;
 use residue_engine::Prepared;
 use residue_isa::Revision;
 
-/// What has to come of compressed bytes: EIP-2537's encoding, or nothing. arkworks has the roots, in order.
+/// Expected output for compressed bytes: EIP-2537's encoding, or none. arkworks has the roots, in order.
 type Judge = fn(&[u8]) -> Option<Vec<u8>>;
 
 /// Flags and x of a finite point of `length` bytes; the identity is `Err`.

@@ -58,7 +58,7 @@ fn p256() -> Group<P256Fp> {
     Group { sums: Sums { a: -P256Fp::from_u64(3) }, generator, order: constants.order.clone() }
 }
 
-/// What the precompile makes of `input` must be what every revision does.
+/// For every revision the output for `input` equals the precompile's.
 #[track_caller]
 fn check(
     contract: &Contract,
@@ -183,7 +183,7 @@ fn signatures_on_p256_are_verified_as_by_the_precompile() {
     assert!(valid > 10, "{valid} signatures are valid");
 }
 
-/// What the crate p384 says of calldata: 1 or 0.
+/// Output of the crate p384 for calldata: 1 or 0.
 fn is_valid_on_p384(input: &[u8]) -> bool {
     use p384::ecdsa::signature::hazmat::PrehashVerifier;
     use p384::ecdsa::{Signature, VerifyingKey};
@@ -320,8 +320,8 @@ fn addresses_are_recovered_as_by_the_precompile() {
     assert!(valid > 10, "{valid} keys were recovered");
 }
 
-/// What is there before the last addition is the multiple that it adds, so that the sum is computed again. Which multiple that is depends on the
-/// digits, so all are tried.
+/// A sum equal to the multiple that is added last is computed again. The multiple depends on the digits, so all are
+/// tried.
 #[test]
 fn a_sum_that_meets_its_last_multiple_is_computed_again() {
     let (contract, group) = (find("secp256k1/recover").unwrap(), secp256k1());

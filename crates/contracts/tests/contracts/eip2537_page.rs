@@ -1,4 +1,4 @@
-//! The tables of `docs/eip2537.md` are what the contracts cost.
+//! The tables of `docs/eip2537.md` equal the gas of the contracts.
 //!
 //! If a contract or the compiler changes, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts
 //! eip2537_page -- --ignored`.
@@ -38,8 +38,8 @@ const ADD: u64 = 375;
 const HASH_TO_G1: u64 = 2 * 5_500 + ADD;
 const HASH_TO_G2: u64 = 2 * 23_800 + 600;
 const TWO_PAIRS: u64 = 2 * 32_600 + 37_700;
-/// What a Solidity library pays for a beacon of quicknet from compressed points: randa-mu/bls-solidity, its gas snapshots of
-/// December 2025.
+/// Gas of a Solidity library for a beacon of quicknet from compressed points: randa-mu/bls-solidity, its gas snapshots
+/// of December 2025.
 const QUICKNET: u64 = 213_958;
 
 const BEYOND: &[Beyond] = &[

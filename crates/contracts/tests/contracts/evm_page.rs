@@ -1,4 +1,4 @@
-//! The table of `docs/evm.md` is what contracts cost on the EVM without field instructions.
+//! The table of `docs/evm.md` equals the gas of contracts on the EVM without field instructions.
 //!
 //! If contracts or the compiler change, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts evm_page -- --ignored`.
 
@@ -42,7 +42,8 @@ fn trial(contract: &Contract, revision: Revision) -> Option<Trial> {
     }
 }
 
-/// Whether a program has no code because of its field, and not because that would be too long. That it may be where values are four words.
+/// True if a program has no code because of its field, and not because that would be too long. Values of four words may
+/// make it too long.
 fn is_of_field(contract: &Contract, error: &CompileError) -> bool {
     error.is_inexpressible() && (is_wide(contract) || !matches!(error, CompileError::Far { .. }))
 }
@@ -83,7 +84,7 @@ fn the_table_of_the_page_is_what_contracts_cost() {
     hold("docs/evm.md", "gas", &text);
 }
 
-/// What subroutines bring.
+/// Savings of subroutines.
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_subroutines_is_what_contracts_cost() {

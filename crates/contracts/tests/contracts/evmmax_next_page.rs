@@ -1,4 +1,5 @@
-//! The tables of `docs/evmmax-next.md`: what each experiment on top of EIP-6690 of 2024 brings, and what others would at most.
+//! The tables of `docs/evmmax-next.md`: savings of each experiment on top of EIP-6690 of 2024, and upper bounds of
+//! those of others.
 //!
 //! If a contract, the compiler or a schedule changes, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts
 //! evmmax_next_page -- --ignored`.
@@ -36,7 +37,7 @@ const OPERATIONS: [Operation; 9] = [
 /// A contract with an input, and what that is.
 type Case = (&'static str, &'static str, fn(&mut Seeded) -> Vec<u8>);
 
-/// Where experiments matter that `evmmax-next` has not.
+/// Cases for which experiments outside `evmmax-next` matter.
 const BESIDE: [Case; 6] = [
     ("modexp", "1024 bits, 65537", |s| rsa(s, 128)),
     ("modexp", "2048 bits, 65537", |s| rsa(s, 256)),
@@ -199,7 +200,7 @@ fn the_table_of_experiments_beside_them_is_what_they_cost() {
     residue_pages::hold("docs/evmmax-next.md", "beside", &text);
 }
 
-/// What is counted of an execution under EIP-6690 of 2024, in thousandths of gas that it would not take.
+/// Gas of an execution under EIP-6690 of 2024 that other instructions would save, in thousandths.
 struct Saved {
     schedule: GasSchedule,
     /// The schedule that prices values which GETX copies.
@@ -214,7 +215,7 @@ struct Saved {
     values: BTreeSet<(usize, u8)>,
     /// Jumps after which slots are copied and nothing is computed, with the copies, if choosing cost nothing.
     choices: u64,
-    /// What the instruction copies that is about to be executed.
+    /// True if the instruction that is about to be executed copies a slot.
     copied: bool,
     /// Since a jump that depends on a word: what it and copies after it have cost, and whether there were copies.
     since_jump: Option<(u64, bool)>,
@@ -279,7 +280,7 @@ impl Tracer for Saved {
     }
 }
 
-/// What a choice has cost, if it was one.
+/// Gas of the choice since the last jump, 0 if it was none.
 fn chosen(since_jump: Option<(u64, bool)>) -> u64 {
     since_jump.filter(|&(_, copies)| copies).map_or(0, |(gas, _)| gas)
 }

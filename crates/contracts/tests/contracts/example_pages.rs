@@ -1,4 +1,5 @@
-//! The tables of gas in `docs/poseidon.md`, `docs/signatures.md` and `docs/multiples.md` are what the contracts cost on their examples.
+//! The tables of gas in `docs/poseidon.md`, `docs/signatures.md` and `docs/multiples.md` equal the gas of the contracts
+//! on their examples.
 //!
 //! If a contract or the compiler changes, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts example_pages -- --ignored`.
 

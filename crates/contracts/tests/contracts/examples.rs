@@ -1,4 +1,4 @@
-//! The examples of the contracts are what they say, made anew by other means.
+//! The examples of the contracts are as described, computed again by other means.
 
 use blst::min_pk::{PublicKey, SecretKey, Signature};
 use blst::min_sig;

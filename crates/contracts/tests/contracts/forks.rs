@@ -1,4 +1,5 @@
-//! Contracts compiled for older hard forks: they have no opcode that the fork lacks, and give what the program means there.
+//! Contracts compiled for older hard forks: they have no opcode that the fork lacks, and compute the program's meaning
+//! there.
 
 use num_bigint::BigUint;
 use residue_compiler::{CompileError, Compiled, Dialect, SmallMultiples, compile, compile_as};
@@ -69,7 +70,7 @@ fn contracts_run_on_older_forks_with_the_opcodes_of_those() {
     }
 }
 
-/// Where nothing is missing, code is the same.
+/// Code is the same for forks that lack nothing of it.
 #[test]
 fn code_for_cancun_and_later_is_one() {
     let program = find("bls12_381/g2_add").unwrap().program();

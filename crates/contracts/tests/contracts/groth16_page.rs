@@ -1,4 +1,4 @@
-//! The table of gas in `docs/groth16.md` is what verifiers cost.
+//! The table of gas in `docs/groth16.md` equals the gas of verifiers.
 //!
 //! If a verifier or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts groth16_page -- --ignored`.
 
@@ -19,7 +19,8 @@ use residue_workbench::cheapest;
 /// More than any row takes.
 const GAS: u64 = 16_777_216;
 
-/// What the precompiles take of the calls that snarkjs' verifier makes: four pairs, and a product and a sum for each input (EIP-1108).
+/// Gas of the precompiles in the calls of snarkjs' verifier: four pairs, and a product and a sum for each input
+/// (EIP-1108).
 fn price_on_bn254(inputs: u64) -> u64 {
     45_000 + 4 * 34_000 + (6_000 + 150) * inputs
 }

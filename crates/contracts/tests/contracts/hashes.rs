@@ -23,7 +23,7 @@ fn check(name: &str, hash: impl Fn(&[u8]) -> Vec<u8>) {
     }
 }
 
-/// What the precompile that the contract replaces returns.
+/// Output of the precompile that the contract replaces.
 fn precompile(name: &str) -> impl Fn(&[u8]) -> Vec<u8> {
     let contract = find(name).unwrap();
     |input| residue_workbench::native(contract, input).unwrap().unwrap().output

@@ -1,4 +1,4 @@
-//! What an instruction for inverses would make of G1ADD and G2ADD: the table of `docs/eip2537.md` is what is computed here.
+//! Gas of G1ADD and G2ADD with an instruction for inverses: the computed numbers equal the table of `docs/eip2537.md`.
 //!
 //! If a contract, the compiler or the newest record changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p
 //! residue-contracts inversion`.

@@ -1,4 +1,4 @@
-//! The contracts against precompiles, blst, arkworks and what the documents say of them.
+//! The contracts against precompiles, blst, arkworks and the documents about them.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod aggregate;

@@ -1,4 +1,4 @@
-//! The tables of gas in `docs/modexp.md` are what the contract costs.
+//! The tables of gas in `docs/modexp.md` equal the gas of the contract.
 //!
 //! If the contract or the compiler changes, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts modexp_page -- --ignored`.
 
@@ -74,7 +74,7 @@ fn full(bits: usize) -> Vec<u8> {
 
 const F4: [u8; 3] = [1, 0, 1];
 
-/// Where the gas goes.
+/// Breakdown of the gas.
 fn split() -> String {
     let contract = Compiled::new(Revision::Eip6690_2024);
     let mut text = String::from(
@@ -196,7 +196,7 @@ fn dear_numbers(bits: usize, low: u8) -> [Vec<u8>; 2] {
     [base, modulus]
 }
 
-/// What the dearest exponent of so many bits costs, and the price.
+/// Gas of the dearest exponent of so many bits, and the price.
 fn dearest_of(contract: &Compiled, bits: usize, [base, modulus]: &[Vec<u8>; 2], exponent_bytes: usize) -> (u64, u64) {
     let rows = patterns(bits).map(|exponent| {
         let digits = exponent.to_bytes_be();
@@ -222,7 +222,7 @@ fn lengths() -> String {
     text
 }
 
-/// What the page says is below the price.
+/// Bit lengths from which on exponents cost no more than the price, as the page states.
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
 fn exponents_that_cost_no_more_than_the_price() {

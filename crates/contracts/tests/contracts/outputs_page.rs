@@ -1,4 +1,4 @@
-//! The table of `docs/outputs.md` is what portable code costs.
+//! The table of `docs/outputs.md` equals the gas and size of portable code.
 //!
 //! If a contract or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts outputs_page -- --ignored`.
 

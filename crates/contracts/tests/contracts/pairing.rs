@@ -17,7 +17,7 @@ fn contract() -> &'static Contract {
     find("bls12_381/pairing").unwrap()
 }
 
-/// What the precompile says: the product is one, it is not, or the input is refused.
+/// Verdict of the precompile: the product is one, it is not, or the input is refused.
 fn native(input: &[u8]) -> Verdict {
     match residue_workbench::native(contract(), input).unwrap() {
         Err(_) => Verdict::Refused,

@@ -1,4 +1,4 @@
-//! The table of gas in `docs/plonk.md` is what verifiers cost.
+//! The table of gas in `docs/plonk.md` equals the gas of verifiers.
 //!
 //! If a verifier or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts plonk_page -- --ignored`.
 
@@ -15,7 +15,7 @@ use residue_workbench::cheapest;
 
 /// More than any row takes.
 const GAS: u64 = 16_777_216;
-/// What the precompiles take of the calls that snarkjs' verifier makes: two pairs, 18 products and 18 sums (EIP-1108).
+/// Gas of the precompiles in the calls of snarkjs' verifier: two pairs, 18 products and 18 sums (EIP-1108).
 const PRICE: u64 = 45_000 + 2 * 34_000 + 18 * (6_000 + 150);
 
 fn table() -> String {

@@ -1,4 +1,4 @@
-//! Points of every sort, by arkworks, and how EIP-2537 writes them.
+//! Points of every sort, by arkworks, and their encoding in EIP-2537.
 
 #[path = "../../../ir/tests/common/seeded.rs"]
 mod seeded;

@@ -89,7 +89,7 @@ fn portable_code_has_one_set_of_jump_targets_and_runs_as_evaluated() {
     }
 }
 
-/// What is tested above is not so without being asked for; where nothing of it can happen, code is the same.
+/// The properties tested above hold only on request; code that cannot violate them is the same.
 #[test]
 fn code_is_not_portable_by_itself() {
     let contract = residue_contracts::find("bls12_381/pairing").unwrap();

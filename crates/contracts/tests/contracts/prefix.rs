@@ -1,4 +1,5 @@
-//! Code whose field instructions have a prefix: it costs what code without costs, ends alike, and is longer by a byte for each of them.
+//! Code whose field instructions have a prefix: it costs as much as code without, ends alike, and is longer by a byte
+//! for each of them.
 
 use residue_compiler::{Compiled, compile};
 use residue_contracts::find;

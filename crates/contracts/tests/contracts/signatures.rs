@@ -15,7 +15,7 @@ const SHA256: u16 = 2;
 const TAG_G1: &[u8] = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_";
 const TAG_G2: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
 
-/// Whether the key, in G1 if it has 48 bytes, has signed the message.
+/// True if the key, in G1 if it has 48 bytes, has signed the message.
 fn judge(key: &[u8], signature: &[u8], message: &[u8]) -> bool {
     if key.len() == 48 {
         let verify = || {

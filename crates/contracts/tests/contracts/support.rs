@@ -10,7 +10,7 @@ pub use residue_extent::cases;
 use residue_extent::{is_whole, number_of};
 use residue_isa::{Family, GasSchedule, Revision};
 
-/// What became of a contract, or nothing if the revision cannot express it. All have the base field of BLS12-381.
+/// Code of a contract, or none if the revision cannot express it. All have the base field of BLS12-381.
 #[track_caller]
 pub fn expressed(
     contract: &Contract,
@@ -30,7 +30,7 @@ pub fn expressed(
     }
 }
 
-/// Whether it has a field whose values are more than a word.
+/// True if it has a field with values of more than a word.
 pub fn is_wide(contract: &Contract) -> bool {
     contract.program().units().any(|unit| unit.modulus.bits() > 256)
 }

@@ -1,4 +1,4 @@
-//! Contracts on the EVM as it is: what they call, and what that costs.
+//! Contracts on the EVM as it is: the precompiles that they call, and their gas.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 #[path = "../contracts/by_precompiles.rs"]

@@ -1,4 +1,4 @@
-//! The tables of `docs/evm.md` on code that calls precompiles are what it costs.
+//! The tables of `docs/evm.md` on code that calls precompiles equal its gas.
 //!
 //! If contracts or the compiler change, this writes them anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts --test today -- --ignored`.
 

@@ -30,7 +30,7 @@ pub fn is_on_curve<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Word {
     machine.is_zero(curve_defect(machine, point))
 }
 
-/// What holds exactly if `point` lies on the curve and in G1; see [`bls12::membership_of_all`].
+/// Conditions that hold exactly if `point` lies on the curve and in G1; see [`bls12::membership_of_all`].
 pub fn membership<M: Machine>(machine: &M, point: Affine<M::Fe>) -> Conditions<M::Fe> {
     membership_of_all(machine, [point])
 }
@@ -48,8 +48,8 @@ pub fn membership_with_multiples<M: Machine, const N: usize>(
     bls12::membership_with_multiples::<M, Bls12_381, N>(machine, points)
 }
 
-/// What holds exactly if `point` lies on the curve and in G1, given `multiple` = x²·P from a chain of doublings and additions
-/// in Jacobian coordinates, whatever its order.
+/// Conditions that hold exactly if `point` lies on the curve and in G1, given `multiple` = x²·P from a chain of
+/// doublings and additions in Jacobian coordinates, of any order.
 pub fn membership_from_multiple<M: Machine>(
     machine: &M,
     point: Affine<M::Fe>,

@@ -73,8 +73,8 @@ fn double_repeatedly<M: Machine>(machine: &M, count: u32, point: Jacobian<Fp2<M:
     if count & 1 > 0 { one(machine, twos) } else { twos }
 }
 
-/// What holds exactly if `point` lies on the twist and in G2: ψ(Q) = x·Q. Scott 2021 (2021/1130);
-/// EIP-2537, `fast_subgroup_checks.md`, “The G2 case”.
+/// Conditions that hold exactly if `point` lies on the twist and in G2: ψ(Q) = x·Q. Scott 2021 (2021/1130); EIP-2537,
+/// `fast_subgroup_checks.md`, “The G2 case”.
 ///
 /// Exact for every two elements of Fp2. If the conditions hold then Z ≠ 0, so x·Q was computed without an exceptional case
 /// (see [`crate::group`]) and ψ(Q) = x·Q; as ψ² − (x + 1)ψ + p = 0 on the whole twist, this gives (p − x)·Q = h₁·r·Q = 0;
@@ -90,8 +90,8 @@ pub fn membership<M: Machine>(machine: &M, point: Affine<Fp2<M::Fe>>) -> Conditi
     membership_from_chain(machine, point, multiple)
 }
 
-/// What holds exactly if `point` lies on the twist and in G2, given `multiple` = |x|·Q from a chain of doublings and additions
-/// in Jacobian coordinates, whatever its order.
+/// Conditions that hold exactly if `point` lies on the twist and in G2, given `multiple` = |x|·Q from a chain of
+/// doublings and additions in Jacobian coordinates, of any order.
 pub fn membership_from_chain<M: Machine>(
     machine: &M,
     point: Affine<Fp2<M::Fe>>,
@@ -106,8 +106,8 @@ pub fn membership_from_chain<M: Machine>(
     Conditions { vanishing, invertible: z }
 }
 
-/// What holds exactly if Q, which must lie on the twist (or a rescaled one), is in G2, given `multiple` = |x|·Q as the
-/// homogeneous steps of [`crate::pairing::steps`] gave it: there, too, Z = 0 is absorbing.
+/// Conditions that hold exactly if Q, which must lie on the twist (or a rescaled one), is in G2, given `multiple` =
+/// |x|·Q from the homogeneous steps of [`crate::pairing::steps`]: there, too, Z = 0 is absorbing.
 pub fn membership_from_multiple<M: Machine>(
     machine: &M,
     point: Affine<Fp2<M::Fe>>,

@@ -1,4 +1,4 @@
-//! G1 and G2 as types: what programs that are one text for both groups need to know of each.
+//! G1 and G2 as types: the differences between the groups, for programs that are one text for both.
 
 use super::{g1, g2, invert, invert_by_root};
 use crate::bls12_381::Fp2;

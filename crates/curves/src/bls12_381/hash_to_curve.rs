@@ -18,7 +18,7 @@ pub const SIGNATURE_TAG_G1: &[u8] = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL
 /// The same for signatures in G2.
 pub const SIGNATURE_TAG_G2: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
 
-/// What is hashed to a curve.
+/// Message and tag to hash to a curve.
 #[derive(Debug, Clone)]
 pub struct Message<W> {
     /// The message.

@@ -45,7 +45,7 @@ pub struct FixedAndFree {
     start: Affine<Bls12_381Fp>,
     /// T/4.
     before_start: Affine<Bls12_381Fp>,
-    /// What the sum lacks in the end.
+    /// Summand that completes the sum at the end.
     end: Affine<Bls12_381Fp>,
 }
 
@@ -194,7 +194,7 @@ struct Digits<W> {
     columns: Columns<W>,
 }
 
-/// What is added, over one denominator once it is [`Addends::scaled`].
+/// Addends of the steps, over one denominator once [`Addends::scaled`].
 struct Addends<F> {
     /// The multiples of Q and z·Q, which are.
     free: [Table<F>; 2],
@@ -232,7 +232,7 @@ fn lifted<M: Machine>(machine: &M, Affine { x, y }: Affine<Bls12_381Fp>) -> Affi
 
 /// Σ 2·4ⁱ over the places of one number: what makes digits from 0 to 3 of those from −2 to 1.
 const TWOS: u64 = 0xaaaa_aaaa_aaaa_aaaa;
-/// How far below zero b₀ and b₁ begin: digits reach numbers from −2⁶⁴·2/3 on and up to 2⁶⁴/3.
+/// Offset of b₀ and b₁, which begin below zero: digits reach numbers from −2⁶⁴·2/3 on and up to 2⁶⁴/3.
 const BELOW: u64 = 1 << 63;
 /// The same of b₂ and b₃, whose opposites are digits.
 const OPPOSITES_BELOW: u64 = 1 << 62;
@@ -263,7 +263,7 @@ fn free_digits<M: Machine>(machine: &M, scalar: M::Word) -> M::Word {
 struct Columns<W> {
     /// Bits 0 to 6: the digits but the last, by which the table has columns.
     rows: W,
-    /// Whether the last is 1.
+    /// 1 in a bit for a column whose last digit is 1.
     signs: W,
 }
 
@@ -310,7 +310,7 @@ impl<W: Copy> Columns<W> {
 }
 
 impl<W: Copy> Cells<W> {
-    /// What steps carry for the column at place `at`: its row, and its sign.
+    /// Carried words of the steps for the column at place `at`: its row, and its sign.
     fn steps(&self, at: u32) -> [SequenceStep<W>; 2] {
         let byte = (at & 3) << 3 | at >> 2;
         let half = (byte % 2) as usize; // widens

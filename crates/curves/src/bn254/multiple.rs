@@ -1,4 +1,4 @@
-//! G1 with its endomorphism, for multiples of points ([`crate::glv`]), and how scalars are split by it.
+//! G1 with its endomorphism, for multiples of points ([`crate::glv`]), and the splitting of scalars by it.
 //!
 //! None of the fifteen scalars 2d that could meet an exception does, as [`split`] rounds; [`crate::glv`] tests them.
 

@@ -29,7 +29,7 @@ pub struct EvaluationPoint<F> {
 
 bundle!(EvaluationPoint { x: F, triple_x: F, twice_y: F });
 
-/// What the steps of a pair need and change: T, P and Q.
+/// State of a pair in the loop: T, P and Q.
 #[derive(Clone, Copy, Debug)]
 pub struct Running<F> {
     t: Projective<F>,
@@ -72,8 +72,9 @@ impl<F: Fe> Pairs<F> {
 /// 24 576 bytes of code.
 pub const PAIRS_MAX: usize = 5;
 
-/// What the loop takes for P to have a factor one in the end, whatever Q in G2 is: (0, 1). A line there has coefficients of 1 and i alone and lies in
-/// Fp2, whose elements the final exponentiation maps to one: r divides p² − p + 1, so (p⁶ − 1)/r is a multiple of p² − 1.
+/// Replacement for P that makes its factor one in the end, for any Q in G2: (0, 1). A line there has coefficients of 1
+/// and i alone and lies in Fp2, whose elements the final exponentiation maps to one: r divides p² − p + 1, so (p⁶ −
+/// 1)/r is a multiple of p² − 1.
 pub fn stand_in<M: Machine>(machine: &M) -> Affine<M::Fe> {
     Affine::new(machine.zero(), machine.one())
 }
@@ -245,7 +246,7 @@ pub fn miller_loop<M: Machine>(
     })
 }
 
-/// What a part does with a pair.
+/// Operation of a part on a pair.
 type Step<'a, M> = &'a dyn Fn(&M, Fp6<<M as Machine>::Fe>, Running<<M as Machine>::Fe>) -> StepOf<<M as Machine>::Fe>;
 
 /// f and the state of a pair.

@@ -14,7 +14,7 @@ use ruint::aliases::U256;
 const BITS: u32 = 3;
 /// Places of digits: scalars have 253 bits, and their highest digit is 0 or 1.
 const PLACES: u32 = 85;
-/// What is added to each of i and j.
+/// Offset of i and of j.
 const OFFSET: i64 = 4;
 /// Digits: the number of one is i + 4 + 8·(j + 4).
 const DIGITS: usize = 1 << (2 * BITS);
@@ -145,7 +145,7 @@ fn digits<M: Machine>(machine: &M, u: M::Word, v: M::Word) -> [M::Word; 8] {
     })
 }
 
-/// Which word has the digit at place `at`, and from which bit on.
+/// Index of the word with the digit at place `at`, and the digit's first bit there.
 const fn cell(at: u32) -> (usize, u32) {
     let pair = at / 2;
     ((at % 2 * 4 + pair % 4) as usize, pair / 4 * CELL_BITS) // u32 to usize widens

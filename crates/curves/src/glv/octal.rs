@@ -20,7 +20,7 @@ use residue_ir::{Machine, SequenceStep, WordOp};
 use ruint::aliases::U256;
 use std::collections::HashMap;
 
-/// Where the parallelogram of a [`Split`] is moved to, so that digits are those that are needed.
+/// Corner that the parallelogram of a [`Split`] is moved to, so that the required digits are available.
 #[derive(Debug, Clone)]
 struct Corner {
     /// By 1 and 1 + ω: a + b·ω is a − b and b of these.
@@ -85,12 +85,12 @@ impl Corner {
         [[(least - ones) / 2 - 1, most / 2 + 1], bounds(1)]
     }
 
-    /// Whether digits at [`PLACES`] are enough.
+    /// True if digits at [`PLACES`] are enough.
     fn is_in_reach(&self) -> bool {
         self.bounds(&BigInt::ZERO).iter().all(|[least, most]| *least >= BigInt::ZERO && *most < power_of_8(PLACES))
     }
 
-    /// Whether the first digit is never 0.
+    /// True if the first digit is never 0.
     fn begins_with_a_digit(&self) -> bool {
         let zero = [eisenstein_octal::zero() % 8, eisenstein_octal::zero() / 8];
         let first = power_of_8(PLACES - 1);
@@ -100,7 +100,7 @@ impl Corner {
             .any(|([least, most], zero)| *most < &first * zero || *least >= &first * (zero + 1))
     }
 
-    /// What m and n of the first digit are made less by, so that few parts are for it, and the bounds of what they are then.
+    /// Least m and n of the first digit, subtracted so that few parts are for it, and the counts of their values.
     fn first_numbers(&self) -> [(BigInt, BigInt); 2] {
         let first = power_of_8(PLACES - 1);
         let numbers = |[least, most]: &[BigInt; 2]| {
@@ -112,7 +112,7 @@ impl Corner {
         [numbers(&self.bounds(&n.0)[0]), n]
     }
 
-    /// Whether few numbers m begin one, so that those of m and n together say which digit it is.
+    /// True if few numbers m begin one, so that those of m and n together identify the digit.
     fn begins_with_few(&self) -> bool {
         self.first_numbers()[0].1 <= BigInt::from(1 << FIRST_BITS)
     }
@@ -137,7 +137,8 @@ impl Corner {
         (0..).take(count).map(|number| digits.get(&number).copied()).collect()
     }
 
-    /// Whether norms are below 16·r: that of (a − b) + b·(1 + ω) is (a − b)² + (a − b)·b + b². It is convex, and so largest at a corner.
+    /// True if norms are below 16·r: that of (a − b) + b·(1 + ω) is (a − b)² + (a − b)·b + b². It is convex, and so
+    /// largest at a corner.
     fn is_short(&self) -> bool {
         let limit = BigInt::from(self.split.order()) * 16;
         self.corners().iter().all(|[a, b]| a * a + a * b + b * b < limit)
@@ -183,7 +184,7 @@ pub(super) fn multiple<M: Machine, E: Endomorphism>(
     points.finish(machine, curve, &corner, scalar, sum)
 }
 
-/// What digits add.
+/// Addends of the digits.
 struct Points<F> {
     point: Affine<F>,
     multiples: Multiples<F>,

@@ -1,4 +1,5 @@
-//! How a scalar is split: s is k₁ + k₂·λ modulo r for a short (k₁, k₂), given two vectors that span all (a, b) with a + b·λ = 0 modulo r.
+//! Splitting of a scalar: s is k₁ + k₂·λ modulo r for a short (k₁, k₂), given two vectors that span all (a, b) with a +
+//! b·λ = 0 modulo r.
 //!
 //! (s, 0) is taken to the parallelogram {f·v + g·w, 0 ≤ f, g < 1} by exact quotients: its two coordinates for v and w have integral parts, which many times the vectors
 //! are taken away. Before that a constant is added to s and after it taken from the result, so that the middle is where it should be. ⌊n/r⌋ is (n − n mod r)/r, and in words a
@@ -65,7 +66,7 @@ impl Split {
         reduced(&(-&self.v[0] * BigInt::from(inverse)), &order)
     }
 
-    /// What is taken from the result: the middle of the parallelogram less that of where results should be.
+    /// Shift of the results: the middle of the parallelogram less the wanted middle.
     fn moved(&self, middle: &[BigInt; 2]) -> [BigInt; 2] {
         [0, 1].map(|at| (&self.v[at] + &self.w[at]) / 2 - &middle[at])
     }

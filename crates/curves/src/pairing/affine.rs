@@ -21,7 +21,7 @@ use residue_formula::scope::enter;
 use residue_formula::{Fe, bundle};
 use residue_ir::{Capacity, Feature, Machine, SequenceStep, WordOp};
 
-/// How many pairs there are: as many as another loop takes at most.
+/// Largest number of pairs, the same as of the other loop.
 pub const PAIRS: usize = super::miller::PAIRS_MAX;
 /// Values that are there together, and constants.
 const SLOTS: u32 = 240;
@@ -71,7 +71,7 @@ impl Part {
         self as usize
     }
 
-    /// What always comes after it.
+    /// Number of the part that always follows.
     const fn then(self) -> Option<usize> {
         match self {
             Part::Square => Some(Part::Double.number()),

@@ -1,5 +1,5 @@
-//! The hard part of the final exponentiation on curves of the family BLS: to 3·(p⁴ − p² + 1)/r, which maps to one exactly
-//! what (p⁴ − p² + 1)/r does.
+//! The hard part of the final exponentiation on curves of the family BLS: to 3·(p⁴ − p² + 1)/r, which maps to one
+//! exactly the elements that (p⁴ − p² + 1)/r does.
 //!
 //! 3·(p⁴ − p² + 1)/r = (x − 1)²·(x + p)·(x² + p² − 1) + 3: Hayashida, Hayasaka and Teruya 2020 (2020/875), the chain for BLS12.
 //!

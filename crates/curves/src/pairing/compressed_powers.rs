@@ -10,7 +10,7 @@ use num_bigint::BigUint;
 use residue_formula::{Fe, Fp2Product};
 use residue_ir::{Feature, Machine};
 
-/// How powers by x are taken.
+/// Method for powers by x.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// With squarings of whole elements.
@@ -19,7 +19,7 @@ pub(super) enum Way {
     Compressed,
 }
 
-/// How much code a program has room for.
+/// Size of code that a program has room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Room {
     /// An account's of 24 KiB.
@@ -28,8 +28,8 @@ pub(super) enum Room {
     Long,
 }
 
-/// What `text` gives in the way that the interface gains by. Elements such as `sample` are computed with: without sums of products there is
-/// [`Room::Short`] for the code of inversions by an instruction only.
+/// `text` with the method that is better under the interface, for elements such as `sample`. For [`Room::Short`]
+/// without sums of products, only an instruction for inversions leaves room for the compressed method.
 pub(super) fn in_best_way<M: Machine, C: PairingCurve>(
     machine: &M,
     sample: M::Fe,
@@ -47,7 +47,7 @@ pub(super) fn in_best_way<M: Machine, C: PairingCurve>(
     }
 }
 
-/// Whether there is [`Way::Compressed`].
+/// True if the curve has [`Way::Compressed`].
 fn is_used<C: PairingCurve>() -> bool {
     is_compressible::<C>()
         && matches!(C::FAMILY, Family::Bls { .. })
@@ -76,7 +76,7 @@ pub(super) fn of_x_abs<M: Machine, C: PairingCurve>(
     }
 }
 
-/// What g^|x| comes out of: |x| = Σ 2ⁱ over the places of `ones` and (2ᵃ − 1)(2ᵇ − 1)·2ⁿ.
+/// Exponent of g^|x| as a chain: |x| = Σ 2ⁱ over the places of `ones` and (2ᵃ − 1)(2ᵇ − 1)·2ⁿ.
 struct Chain {
     /// Long runs of squarings end at each of them.
     ones: Vec<u32>,
@@ -107,7 +107,7 @@ impl Chain {
 
 /// g ↦ two factors of 3ⁿ·g^|x| for n = [`Chain::threes`] and g in the cyclotomic subgroup, where `plain` makes 3g^|x|.
 ///
-/// What cannot be brought back is met where a norm is zero, as for g = 1: then all is done by `plain`.
+/// If a norm is zero, as for g = 1, the element cannot be decompressed, and `plain` computes all.
 fn factors<M: Machine, C: PairingCurve>(
     machine: &M,
     chain: &Chain,

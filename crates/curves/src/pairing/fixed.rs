@@ -30,9 +30,9 @@ bundle!(FixedPoint { x_over_y: F, inverse_y: F });
 /// A line of a constant point: l₀ and l.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedLine<F, T> {
-    /// What 1/yP is put to.
+    /// Coefficient of 1/yP.
     pub constant: Fp2<F, T>,
-    /// What xP/yP is put to.
+    /// Coefficient of xP/yP.
     pub of_x: Fp2<F, T>,
 }
 
@@ -158,7 +158,7 @@ enum Part {
 }
 
 impl Part {
-    /// What always comes next.
+    /// Part that always follows.
     const fn then(self) -> Option<Part> {
         match self {
             Part::Square => Some(Part::Doublings),

@@ -14,7 +14,7 @@ use residue_formula::scope::enter;
 use residue_formula::{Fe, bundle};
 use residue_ir::{Array, Bundle, Capacity, Machine, Variable};
 
-/// What the steps of a pair need and change: T, a multiple of Q, and P.
+/// State of a pair in the loop: T, a multiple of Q, and P.
 #[derive(Clone, Copy, Debug)]
 pub struct Running<F, C> {
     /// T.
@@ -62,9 +62,9 @@ impl<F: Fe, C: PairingCurve> Pairs<F, C> {
     }
 }
 
-/// What the loop takes for P to have a factor one in the end, whatever Q in G2 is: (0, 1). A line there has coefficients of 1
-/// and w³ alone, the one of y is not zero, and so it lies in Fp4, whose elements the final exponentiation maps to one: r divides
-/// p⁸ + p⁴ + 1, so (p¹² − 1)/r is a multiple of p⁴ − 1.
+/// Replacement for P that makes its factor one in the end, for any Q in G2: (0, 1). A line there has coefficients of 1
+/// and w³ alone, the one of y is not zero, and so it lies in Fp4, whose elements the final exponentiation maps to one:
+/// r divides p⁸ + p⁴ + 1, so (p¹² − 1)/r is a multiple of p⁴ − 1.
 pub fn stand_in<M: Machine>(machine: &M) -> Affine<M::Fe> {
     Affine::new(machine.zero(), machine.one())
 }
@@ -265,9 +265,10 @@ where
 /// The pairs of a loop.
 struct PairsInSlots<'a, M: Machine, C> {
     pairs: &'a Pairs<M::Fe, C>,
-    /// How many there are.
+    /// Number of pairs.
     count: M::Word,
-    /// What is multiplied in, and whether this loop does it. Words are out of reach in parts of the loop, variables are not.
+    /// Factor of the loop, and a flag that is 1 if this loop multiplies by it. Words are out of reach in parts of the
+    /// loop, variables are not.
     witness: Option<(&'a Witness<M, C>, Variable)>,
 }
 

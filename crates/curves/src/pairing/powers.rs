@@ -61,7 +61,7 @@ pub(super) const fn tail<C: PairingCurve>() -> u32 {
     if is_odd::<C>() { (C::FAMILY.x_abs() - 1).trailing_zeros() } else { C::FAMILY.x_abs().trailing_zeros() }
 }
 
-/// Whether a power by |x| ends in a product.
+/// True if a power by |x| ends in a product.
 pub(super) const fn is_odd<C: PairingCurve>() -> bool {
     matches!(C::FAMILY, Family::Bls { x_abs, .. } if x_abs % 2 == 1)
 }

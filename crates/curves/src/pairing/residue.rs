@@ -27,7 +27,7 @@ pub struct Residue<F, C> {
 
 bundle!(Residue<C: Tower> { a: Fp6<F, C> });
 
-/// Which power of a residue is multiplied by.
+/// Sign of the exponent of a residue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// a + t.

@@ -75,7 +75,7 @@ impl<M: Machine, C: PairingCurve> Witness<M, C> {
     }
 }
 
-/// Whether what this page says holds for the family.
+/// True for a family with the properties above: BLS with an even x < 0.
 fn has_witness(family: Family) -> bool {
     matches!(family, Family::Bls { x_abs, x_is_negative: true } if x_abs.is_multiple_of(2))
 }

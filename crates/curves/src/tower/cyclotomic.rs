@@ -106,7 +106,7 @@ pub fn shifted_trace_of_square<F: Fe, T: Tower>(shifted: Fp4<F, T>, two: F, four
     Fp4::new(Fp2::new(first.c0 - two, first.c1), Fp2::new(doubled.c0 + four, doubled.c1) * shifted.c1)
 }
 
-/// Whether [`Products`] hold: u² = −1, and ξ has a real part.
+/// True if [`Products`] hold: u² = −1, and ξ has a real part.
 const fn has_short_squares<T: Tower>() -> bool {
     T::N == 1 && T::K > 0
 }

@@ -22,7 +22,7 @@ pub struct Fp2<F, T> {
     pub c0: F,
     /// The part times u.
     pub c1: F,
-    /// Which u.
+    /// Tower that defines u.
     tower: PhantomData<T>,
 }
 
@@ -177,12 +177,12 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
         }
     }
 
-    /// Whether products in larger fields are to be sums of products in Fp: for u² = −1.
+    /// True if products in larger fields are to be sums of products in Fp: for u² = −1.
     pub(super) fn is_in_sums(self) -> bool {
         T::N == 1 && !T::IS_GOLDEN && self.c0.fp2_product() == Fp2Product::Sums
     }
 
-    /// Whether products in Fp6 are to be made whole, by an instruction: for u² = −1.
+    /// True if products in Fp6 are to be single instructions: for u² = −1.
     pub(super) fn is_in_fp6(self) -> bool {
         T::N == 1 && !T::IS_GOLDEN && self.c0.fp2_product() == Fp2Product::Fp6
     }

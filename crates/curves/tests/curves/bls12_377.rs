@@ -98,7 +98,7 @@ fn store(machine: &Numbers<N>, list: &[Pair]) -> Pairs<N, bls12_377::Bls12_377> 
     pairs
 }
 
-/// What the loop gives, and whether its conditions hold.
+/// Result of the loop, and true if its conditions hold.
 fn looped(list: &[Pair]) -> (Fp12<N>, bool) {
     let machine = numbers();
     let pairs = store(&machine, list);

@@ -105,7 +105,7 @@ fn store(machine: &Numbers<N>, list: &[Pair]) -> Pairs<N, bn254::Bn254> {
     pairs
 }
 
-/// What the loop gives, and whether its conditions hold.
+/// Result of the loop, and true if its conditions hold.
 fn looped(list: &[Pair]) -> (Fp12<N>, bool) {
     let machine = numbers();
     let pairs = store(&machine, list);

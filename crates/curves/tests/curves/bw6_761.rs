@@ -86,7 +86,7 @@ fn times2(point: G2Affine, k: &BigUint) -> G2Affine {
     crate::judges::times::<G2Projective>(point, k)
 }
 
-/// What the loop gives, and whether all conditions on the points of the twist hold.
+/// Result of the loop, and true if all conditions on the points of the twist hold.
 fn looped(list: &[Pair]) -> (Fp6<N>, bool) {
     let machine = numbers();
     let pairs = Pairs::new(&machine, U256::from(list.len()));

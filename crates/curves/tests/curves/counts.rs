@@ -1,4 +1,4 @@
-//! What the formulas cost: multiplications (M) and additions or subtractions (A), each different value counted once, as
+//! Costs of the formulas: multiplications (M) and additions or subtractions (A), each different value counted once, as
 //! after the removal of common subexpressions. The counts are exact; a formula that changes, changes its line.
 
 use num_bigint::BigUint;

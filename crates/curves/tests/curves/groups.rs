@@ -31,7 +31,8 @@ fn in_g2(point: Affine<Fp2<N>>) -> bool {
     alone
 }
 
-/// What the Jacobian formulas give for P and Q, given P + Q, 2P and −P; `lift` gives a point with a Z that follows from a number.
+/// Checks the Jacobian formulas on P and Q, given P + Q, 2P and −P; `lift` gives a point with a Z that follows from a
+/// number.
 fn check_jacobian_formulas<C>(
     [p, q, sum, twice, opposite]: [Affine<C>; 5],
     lift: impl Fn(Affine<C>, u64) -> Jacobian<C>,

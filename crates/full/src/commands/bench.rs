@@ -25,7 +25,7 @@ use residue_command::verdict::Verdict;
   residue bench scaling --quick --subjects blst,evm384-v7:batch
   residue bench pairing --quick --json --record records")]
 pub struct BenchArgs {
-    /// What to measure; everything without it.
+    /// The group of measurements; everything without it.
     #[arg(value_name = "GROUP", value_parser = group_named, long_help = groups_help())]
     pub group: Option<&'static Group>,
     /// A few rounds of everything, in seconds.
@@ -67,7 +67,7 @@ pub fn bench(args: &BenchArgs, json: bool) -> Result<Verdict> {
     Ok(Verdict::Good)
 }
 
-/// What the specification of a revision returns, for an errand.
+/// Output of a revision's specification, for an errand.
 fn specified(revision: Revision, code: &[u8], input: &[u8], gas: u64) -> Result<Vec<u8>, String> {
     let EngineConfig { schedule, fork, .. } = EngineConfig::default_for(revision);
     let ended =
@@ -99,5 +99,5 @@ fn group_named(name: &str) -> Result<&'static Group> {
 
 fn groups_help() -> String {
     let group = |group: &Group| format!("\n  {}: {}", group.name, group.summary);
-    format!("What to measure; everything without it:{}", GROUPS.iter().map(group).collect::<String>())
+    format!("The group of measurements; everything without it:{}", GROUPS.iter().map(group).collect::<String>())
 }

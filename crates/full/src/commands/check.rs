@@ -1,4 +1,4 @@
-//! `residue check`: searches for what is wrong, for as long as is wanted.
+//! `residue check`: searches for faults, for as long as requested.
 
 mod engine;
 
@@ -13,12 +13,12 @@ use residue_command::verdict::Verdict;
   residue check engine --runs 2000
   residue check engine --runs 2000 --revision eip6690-2024 --json")]
 pub struct CheckArgs {
-    /// What to check.
+    /// The subject of the check.
     #[command(subcommand)]
     command: CheckCommand,
 }
 
-/// What can be checked.
+/// Subjects of checks.
 #[derive(Debug, Subcommand)]
 enum CheckCommand {
     /// The engine on generated histories: many transactions on few contracts, in every mode against plain.

@@ -37,7 +37,7 @@ pub struct FixturesArgs {
     pub list: bool,
 }
 
-/// What became of a file.
+/// Result for a planned file.
 enum Became {
     Made(Made),
     /// There is nothing to be in it, and why.

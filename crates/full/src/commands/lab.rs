@@ -20,7 +20,7 @@ use residue_command::verdict::Verdict;
   residue lab price --published --model a
   residue lab price RECORD.csv --revision eip6690-2024 --model fit --output fit.toml")]
 pub struct LabArgs {
-    /// What to do.
+    /// The task.
     #[command(subcommand)]
     command: LabCommand,
 }

@@ -1,4 +1,5 @@
-//! `residue completions` and `residue man`: what shells and `man` know of the commands, made of their description.
+//! `residue completions` and `residue man`: completions for shells and pages for `man`, made of the commands'
+//! description.
 
 use std::path::PathBuf;
 

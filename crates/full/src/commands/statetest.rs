@@ -84,7 +84,7 @@ pub enum RuleSets {
 pub enum BatchingKind {
     /// Never.
     Off,
-    /// Where it is faster, as `residue run` does.
+    /// If it is faster, as `residue run` does.
     Warm,
     /// From the first entry, whatever it costs.
     Always,

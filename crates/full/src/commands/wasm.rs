@@ -22,12 +22,12 @@ use residue_command::verdict::Verdict;
   residue wasm build bls12_381/fp2_mul --output fp2_mul.wasm
   echo '(module (func (export \"f\")))' | residue wasm run - --export f")]
 pub struct WasmArgs {
-    /// What to do.
+    /// The task.
     #[command(subcommand)]
     pub command: WasmCommand,
 }
 
-/// What to do with modules.
+/// Tasks on modules.
 #[derive(Debug, Subcommand)]
 pub enum WasmCommand {
     /// Run a function of a module, with the host functions env.bignum_f1m_* and env.bignum_int_*.
@@ -51,7 +51,7 @@ pub struct RunArgs {
     /// A number that the function takes, in order; may be given several times.
     #[arg(long = "arg", value_name = "NUMBER", allow_hyphen_values = true)]
     pub arguments: Vec<String>,
-    /// Who runs it: wasmi interprets, wasmtime compiles to machine code.
+    /// The engine: wasmi interprets, wasmtime compiles to machine code.
     #[arg(long, default_value_t)]
     pub engine: EngineKind,
     /// Input: hexadecimal, or a file of it (raw bytes if the name ends in .bin). It is what eth2_blockDataCopy copies, and is
@@ -78,7 +78,7 @@ pub struct RunArgs {
 pub struct BuildArgs {
     /// A contract of `residue list contracts`.
     pub contract: String,
-    /// Who computes in the field.
+    /// The place of the field arithmetic.
     #[arg(long, value_enum, default_value_t = FormChoice::SelfContained)]
     pub form: FormChoice,
     /// Write the module to this file; - for standard output, with nothing else.
@@ -86,7 +86,7 @@ pub struct BuildArgs {
     pub output: Target,
 }
 
-/// Who computes in the field.
+/// Place of the field arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FormChoice {
     /// The module itself.
@@ -138,7 +138,7 @@ fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
     Ok(Verdict::Good)
 }
 
-/// How a call of a module went.
+/// End of a call of a module.
 struct Called {
     ended: Result<Vec<Number>, RunError>,
     compile_ns: u64,
@@ -235,7 +235,7 @@ impl Call<'_> {
     }
 }
 
-/// What something returns, and its time in whole nanoseconds.
+/// Result of a function, and its time in whole nanoseconds.
 fn timed<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let (result, time_ns) = time_ns(work);
     (result, whole_ns(time_ns))

@@ -1,4 +1,4 @@
-//! `residue check engine`: searches, what they save, and histories replayed from files.
+//! `residue check engine`: searches, their saved states, and histories replayed from files.
 
 use crate::support::{directory, file, residue};
 

@@ -1,4 +1,4 @@
-//! `fixtures`: what is written runs, the same each time, and what is changed in it is found.
+//! `fixtures`: the files run, are the same each time, and changes in them are found.
 
 use serde_json::{Value, json};
 

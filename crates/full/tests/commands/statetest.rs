@@ -1,4 +1,4 @@
-//! `statetest`: the example, files and folders, what fails and what is skipped, traces.
+//! `statetest`: the example, files and folders, failures and skipped tests, traces.
 
 use serde_json::{Value, json};
 

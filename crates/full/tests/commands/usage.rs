@@ -1,4 +1,4 @@
-//! Help, whose examples run, and what shells and `man` know of all commands.
+//! Help, whose examples run, and completions and pages of all commands.
 
 use crate::support::{directory, residue, run_examples};
 

@@ -1,4 +1,4 @@
-//! `residue bench`: tables and JSON of every group, and records that say what was measured.
+//! `residue bench`: tables and JSON of every group, and records that name the measurement.
 
 use crate::support::{directory, residue};
 use residue_lab::{GROUPS, Quantity, Record};

@@ -10,7 +10,7 @@ use serde_json::Value;
 pub struct Measured {
     /// The folder of the records.
     pub records: PathBuf,
-    /// What `lab measure` said.
+    /// Output of `lab measure`.
     pub measure: Ran,
     /// The folder of GasFit's input.
     pub gasfit: PathBuf,

@@ -103,7 +103,7 @@ fn a_report_is_made_of_records_alone_and_reads_well_in_a_browser() {
     }
 }
 
-/// What is found in the page, or nothing without a browser.
+/// Values found in the page, or none without a browser.
 fn look_at(page: &str, directory: &Path, scheme: &str) -> Option<Value> {
     let wrapper = directory.join("look.html");
     let quoted = serde_json::to_string(page).unwrap().replace("</", "<\\/").replace("<!--", "<\\!--");

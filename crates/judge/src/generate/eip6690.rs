@@ -11,7 +11,7 @@ use residue_isa::{Lanes, PerOp, SlotRules};
 
 use super::Generator;
 
-/// What a program has set up.
+/// Field contexts that a program has set up.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     contexts: BTreeMap<u16, Context>,

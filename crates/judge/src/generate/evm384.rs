@@ -18,7 +18,7 @@ const BLS12_381_P: &str =
 const OPCODES: [u8; 3] = [0xc0, 0xc1, MUL];
 const MUL: u8 = 0xc2;
 
-/// What a program has in memory.
+/// Moduli and values in a program's memory.
 #[derive(Debug, Default)]
 pub(super) struct Values {
     /// Offset and value of the modulus last written.
@@ -137,7 +137,7 @@ impl Generator {
         self.values.offsets.push(offset);
     }
 
-    /// Where to put a value: mostly a multiple of its size, so that values do not destroy each other.
+    /// Offset of a new value: mostly a multiple of its size, so that values do not destroy each other.
     fn value_offset(&mut self, interface: &Evm384) -> u32 {
         match self.random.random_range(0..10) {
             0 if interface.unit_bytes == 1 => self.random.random_range(0..900),

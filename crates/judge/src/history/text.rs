@@ -22,17 +22,17 @@ pub use read::read;
 /// The fewest zeros in a row that are written as their number.
 const ZEROS_MIN: usize = 24;
 
-/// What is wrong in the text of a history, and where.
+/// Fault in the text of a history, with its line.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}: {what}")]
 pub struct TextError {
     /// Line, from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// Fault of the line.
     pub what: TextFault,
 }
 
-/// What is wrong in one line.
+/// Fault of one line.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TextFault {
     /// A line that begins with no known word, outside a contract.
@@ -44,9 +44,9 @@ pub enum TextFault {
     /// Something else than what must follow.
     #[error("expected {expected}, found {found:?}")]
     Expected {
-        /// What must follow.
+        /// Expected token.
         expected: &'static str,
-        /// What was found; empty at the end of the line.
+        /// Token found; empty at the end of the line.
         found: String,
     },
     /// A line that must stand once, before all contracts.

@@ -1,4 +1,4 @@
-//! Inputs that follow the layout of a history, and what changes between them: moduli, slot counts, turns, words for the stack.
+//! Inputs that follow the layout of a history, and differ in moduli, slot counts, turns and words for the stack.
 
 use num_bigint::BigUint;
 use rand::Rng;
@@ -11,7 +11,7 @@ use super::layout::{Layout, STACK, WORDS, WORDS_BYTES};
 use crate::history::text::targets;
 use crate::history::{Contract, Datum};
 
-/// What one input says.
+/// Values of one input.
 #[derive(Debug, Clone)]
 pub(super) struct Flavour {
     slot_count: usize,

@@ -27,7 +27,7 @@ pub(super) const STACK: usize = 5;
 /// Bytes of a modulus in EVM384, with r_inv after it.
 const MODULUS_BYTES: usize = VALUE_BYTES + 8;
 
-/// What the contracts of a history agree on.
+/// Layout shared by the contracts of a history.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     pub revision: Revision,
@@ -41,9 +41,9 @@ pub(super) struct Layout {
     pub sizes: Vec<usize>,
     /// Bytes for a modulus in the input; in EVM384 for both, each with r_inv.
     pub modulus_bytes: usize,
-    /// Where values in memory lie, in EVM384.
+    /// Offsets of values in memory, in EVM384.
     pub places: Vec<u32>,
-    /// Where moduli lie, in EVM384.
+    /// Offsets of moduli in memory, in EVM384.
     pub moduli: Vec<u32>,
 }
 
@@ -139,7 +139,7 @@ impl Layout {
     }
 }
 
-/// Whether setting a modulus names a field context.
+/// True if setting a modulus names a field context.
 pub(super) fn has_ids(revision: Revision) -> bool {
     revision.slot_rules().is_some_and(|rules| rules.form != SetForm::One)
 }

@@ -11,7 +11,7 @@ use residue_isa::{
 use super::layout::{self, WORDS_BYTES};
 use super::writer::{BUFFER, Reach, Writer};
 
-/// Where values begin in memory, after the modulus.
+/// Offset of values in memory, after the modulus.
 const VALUES: usize = 96;
 /// Slots that a code shows at its end.
 const SHOWN_MAX: usize = 64;
@@ -192,7 +192,7 @@ impl Writer<'_> {
         self.transfer(self.rules().load, slot, VALUES, count);
     }
 
-    /// How many slots instructions name here.
+    /// Number of slots that instructions name here.
     fn named(&self) -> usize {
         match self.reach {
             Reach::Near => self.layout.near,
@@ -273,8 +273,8 @@ impl Writer<'_> {
         self.assembly.field(instruction);
     }
 
-    /// How two slots compare, as they are or brought next to an edge: equal, or apart by what a third one holds, which is 1 often enough, from 0 on
-    /// or not. The answer decides whether something is added, so that it shows.
+    /// Comparison of two slots, as they are or brought next to an edge: equal, or apart by the value of a third one,
+    /// which is 1 often enough, from 0 on or not. The answer decides whether something is added, so that it shows.
     fn comparison(&mut self, [x, y, by]: [u8; 3]) {
         let one_lane = |operation, slots: [u8; 3]| {
             let [out, x, y] = slots.map(Lanes::one);

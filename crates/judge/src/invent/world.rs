@@ -1,4 +1,4 @@
-//! What codes do to others and to the state: calls of every kind, creations, storage, logs, and how they end.
+//! Effects of codes on others and on the state: calls of every kind, creations, storage, logs, and ends of frames.
 
 use rand::Rng;
 use rand::seq::IndexedRandom;
@@ -11,7 +11,7 @@ use super::layout::{self, WORDS};
 use super::writer::{BUFFER, Writer};
 use crate::history::Account;
 
-/// Where code to be deployed is put together.
+/// Offset in memory of code to be deployed.
 const INITCODE: u32 = 4096;
 
 impl Writer<'_> {

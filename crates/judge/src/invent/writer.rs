@@ -1,4 +1,4 @@
-//! A code in the making: what it begins with, how it ends, and its stack.
+//! A code in the making: its beginning, its end, and its stack.
 
 use num_bigint::BigUint;
 use rand::Rng;
@@ -10,12 +10,12 @@ use residue_isa::{Family, Revision};
 
 use super::layout::{self, Layout, WORDS};
 
-/// Where the memory begins that calls send.
+/// Offset of the memory that calls send.
 pub(super) const BUFFER: u32 = 2048;
 /// Pieces of a code, at most.
 pub(super) const PIECES_MAX: u32 = 100;
 
-/// Which slots instructions name.
+/// Range of slots that instructions name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
     /// Those that all runs have.
@@ -38,7 +38,7 @@ pub(super) struct Writer<'a> {
     pub depth: usize,
     /// Words that lie there from the beginning.
     pub ground: usize,
-    /// Which words are taken from the input; the others stand in the code.
+    /// True for each word that is taken from the input; the others are constants of the code.
     from_input: [bool; WORDS],
     /// Loops around this place.
     pub level: u32,
@@ -46,11 +46,11 @@ pub(super) struct Writer<'a> {
     /// The first function that may be called from here.
     pub callable: usize,
     pub pieces: u32,
-    /// Whether it calls, so that what it sends lies in memory.
+    /// True if it calls, so that its input for the callee is in memory.
     pub calls: bool,
     /// The field context that was made last.
     pub active_id: u8,
-    /// Which slots are named.
+    /// Range of the named slots.
     pub reach: Reach,
     /// Bytes after the code.
     pub data: Vec<(LabelId, Vec<u8>)>,
@@ -154,7 +154,7 @@ impl<'a> Writer<'a> {
         self.depth = 1;
     }
 
-    /// Whether a function is called by CALLSUB: every other one, where there is one.
+    /// True if a function is called by CALLSUB: every other one, where the instruction exists.
     pub fn is_subroutine(&self, function: LabelId) -> bool {
         self.revision.has_subroutines() && function.0.is_multiple_of(2)
     }

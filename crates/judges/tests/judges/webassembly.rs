@@ -32,8 +32,8 @@ fn hex(digits: &str) -> BigUint {
     BigUint::parse_bytes(digits.as_bytes(), 16).unwrap()
 }
 
-/// Whether a program has what modules have nothing for: hashes, tables, words of elements, other moduli,
-/// words modulo a word.
+/// True if a program uses features that modules do not support: hashes, tables, words of elements, other moduli, words
+/// modulo a word.
 fn is_refused(program: &Program) -> bool {
     // What only arms have that are left out is not there.
     let program = specialise(program, |_| false);

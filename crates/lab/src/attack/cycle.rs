@@ -22,9 +22,9 @@ use crate::record::{Quantity, Record, RecordRow};
 pub const GROUP: &str = "cycle";
 /// Gas that a called contract gets.
 const CALL_GAS: u32 = 200;
-/// What a first call costs at most, with the code around it (EIP-2929).
+/// Upper bound of the gas of a first call, with the code around it (EIP-2929).
 const FIRST_GAS: u64 = 2_600 + 300;
-/// What a later one costs at least.
+/// Lower bound of the gas of a later call.
 const LATER_GAS: u64 = 100 + 40;
 /// Later turns take so long together, or are so many.
 const TIME_MIN_NS: f64 = 2e7;
@@ -34,7 +34,7 @@ const BATCHINGS: [Batching; 2] = [Batching::Warm, Batching::Off];
 /// Whom transactions call.
 const ENTRY: [u8; 20] = [0xd0; 20];
 
-/// What is measured.
+/// Revision, prices, contracts and rounds of a measurement of calls in turn.
 #[derive(Debug, Clone)]
 pub struct Cycle {
     /// The revision.
@@ -45,13 +45,13 @@ pub struct Cycle {
     pub contracts: u16,
     /// Bytes of each.
     pub code_bytes: usize,
-    /// How often all of them are called after the first time, at least.
+    /// Lower bound of the turns, calls of all contracts, after the first one.
     pub turns: u64,
     /// Rounds of measurement.
     pub rounds: usize,
 }
 
-/// What contracts hold. Each holds its number too, so that no two are alike.
+/// Code of the contracts. Each also holds its number, so that no two are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// STOP, then jump targets.
@@ -195,7 +195,7 @@ impl Cycle {
 }
 
 impl Cycled {
-    /// How many times as long as plain the later turns take.
+    /// Time of the later turns as a multiple of their time in the plain engine.
     pub fn ratio(&self) -> f64 {
         self.later[0].median / self.later[1].median
     }

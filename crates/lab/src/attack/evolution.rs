@@ -16,7 +16,7 @@ use crate::error::LabError;
 #[derive(Debug, Clone)]
 pub struct Candidate {
     pub genome: Genome,
-    /// How bad it is.
+    /// Fitness: greater is worse for the engine.
     pub fitness: f64,
     /// The generation that it appeared in.
     pub born: usize,
@@ -24,8 +24,8 @@ pub struct Candidate {
     pub name: Option<String>,
 }
 
-/// What a search maximises. Candidates that survive are measured again if it is a time: those that were slow by accident do not
-/// live on.
+/// Objective of a search. If it is a time, survivors are measured again, so that candidates that were slow by accident
+/// do not live on.
 pub struct Fitness<'a> {
     pub of: &'a mut dyn FnMut(&Genome) -> Result<f64, LabError>,
     pub is_time: bool,
@@ -84,7 +84,7 @@ pub fn evolve(
 }
 
 impl Effort {
-    /// How many candidates live on.
+    /// Number of survivors of a generation.
     fn survivors(&self) -> usize {
         (self.population / 3).max(2)
     }

@@ -1,4 +1,5 @@
-//! Each instruction by itself at the ends of its operands, without blocks: whether its time is bounded by a constant times its gas.
+//! Each instruction by itself at the ends of its operand ranges, without blocks: a test for a constant bound of time
+//! per gas.
 
 use residue_engine::Batching;
 use residue_isa::{GasSchedule, Revision};
@@ -20,7 +21,7 @@ pub const GROUP: &str = "extremes";
 pub struct Extreme {
     /// The revision.
     pub revision: Revision,
-    /// Which instruction with which operands, and the bits of the modulus: `mul of 20 lanes/384`.
+    /// Instruction, operands and bits of the modulus: `mul of 20 lanes/384`.
     pub name: String,
     /// Nanoseconds for a gas.
     pub ns_per_gas: Spread,

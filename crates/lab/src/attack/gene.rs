@@ -69,7 +69,7 @@ pub struct Field {
     pub count: u8,
     /// Their strides; the first is not 0.
     pub strides: [u8; 3],
-    /// Which modulus, where an instruction names it.
+    /// Number of the modulus, for instructions that name one.
     pub modulus: u8,
 }
 
@@ -88,7 +88,7 @@ pub struct Call {
     pub gas: u32,
 }
 
-/// Which opcode calls.
+/// Opcode of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallKind {
     Call,
@@ -196,7 +196,7 @@ impl Gene {
         }
     }
 
-    /// Whether it reads what stands in the code.
+    /// True if it reads data from code.
     pub fn reads_code(self) -> bool {
         matches!(self, Gene::ModulusInCode(_) | Gene::StoreFromCode { .. })
     }

@@ -35,23 +35,23 @@ const ENTRIES_MAX: usize = 7;
 /// A candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Genome {
-    /// What a contract does, in their order.
+    /// Code of a contract, in order.
     pub sections: Vec<Section>,
     /// Ways to the sections of the tail.
     pub heads: Heads,
-    /// How often the sections of a turn are done before those after it.
+    /// Repetitions of a turn's sections before the sections after it.
     pub turns: u16,
     /// Slots of each field context.
     pub slots: u16,
     /// Bytes of a modulus; the revision may have no such modulus, and then it is the nearest below.
     pub width_bytes: u16,
-    /// Whether a contract stops at once, so that nothing in it is executed.
+    /// True if a contract stops at once, so that nothing in it is executed.
     pub is_idle: bool,
-    /// What fills the code.
+    /// Bytes after the executed code.
     pub filler: Filler,
     /// Contracts that differ in their number alone.
     pub contracts: u16,
-    /// How they are called, if there are several.
+    /// Calls of the contracts, if there are several.
     pub call: Call,
     /// Calls from outside, one after the other.
     pub history: Vec<Entry>,
@@ -62,39 +62,39 @@ pub struct Genome {
 pub struct Section {
     /// The genes of a copy.
     pub genes: Vec<Gene>,
-    /// How often they stand in the code.
+    /// Number of copies in the code.
     pub copies: usize,
-    /// Whether a jump target is after each copy: many blocks, each entered rarely.
+    /// True if a jump target follows each copy: many blocks, each entered rarely.
     pub has_targets: bool,
-    /// Where it stands.
+    /// Place in the contract.
     pub place: Place,
 }
 
-/// Where a section stands.
+/// Place of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
     /// In each turn.
     Turn,
     /// After all turns.
     After,
-    /// Where heads lead; in each turn, if there are none.
+    /// After a jump from a head; in each turn, if there are no heads.
     Tail,
 }
 
 /// Blocks that end with a jump to a copied word: to the tail, or to a way out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heads {
-    /// How many there are.
+    /// Number of heads.
     pub count: u8,
-    /// What stands in each.
+    /// Genes of each head.
     pub genes: Vec<Gene>,
-    /// How often each is entered with the way out before it is entered with the tail.
+    /// Entries of each head with the way out, for each entry with the tail.
     pub short_entries: u8,
-    /// Whether a word of calldata says if the tail is entered: see [`Entry::to_tail`].
+    /// True if a word of calldata selects whether the tail is entered: see [`Entry::to_tail`].
     pub asks_calldata: bool,
 }
 
-/// What follows the code that is executed.
+/// Bytes after the executed code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Filler {
     /// Nothing.
@@ -110,7 +110,7 @@ pub enum Filler {
 /// A call from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Which heads lead to the tail where calldata is asked: bit i for every head of number i mod 8.
+    /// Heads that lead to the tail if calldata decides: bit i for every head of number i mod 8.
     pub to_tail: u8,
     /// A share of the gas of a search, in sixteenths.
     pub gas_16ths: u8,
@@ -283,7 +283,7 @@ impl Genome {
         }
     }
 
-    /// What it is made of.
+    /// Description in words.
     pub fn description(&self, ground: &Ground) -> String {
         let mut parts: Vec<String> = Vec::new();
         if self.contracts > 1 {

@@ -1,4 +1,4 @@
-//! What candidates of the search stand on: a revision, and how far their operands may be.
+//! Environment of the search's candidates: a revision, and the bounds of their operands.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;
@@ -14,12 +14,12 @@ use super::below;
 pub(super) const ELEMENT: u32 = 48;
 /// Moduli in memory, one after the other with room for r_inv.
 pub(super) const MODULI: usize = 4;
-/// Where values begin in memory, if moduli have 48 bytes.
+/// Offset of values in memory, for moduli of 48 bytes.
 pub(super) const VALUES_AT: u32 = MODULI as u32 * 2 * ELEMENT; // A small number.
 /// Bytes that two-byte offsets reach: the bound of later proposals for memory.
 pub const BOUND_BYTES: u32 = 65_536;
 
-/// Where operands may be.
+/// Bounds of operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Bounds {
     /// As far as gas reaches.
@@ -33,14 +33,14 @@ pub enum Bounds {
 pub struct Ground {
     /// The revision.
     pub revision: Revision,
-    /// How far operands may be.
+    /// Bounds of operands.
     pub bounds: Bounds,
     pub(super) kind: Kind,
     /// Bytes of memory that operands may be in.
     reach_bytes: u32,
 }
 
-/// Where a revision has its values.
+/// Storage of values in a revision.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
     /// In memory or on the stack.
@@ -67,37 +67,37 @@ impl Ground {
         Self { revision, bounds, kind, reach_bytes }
     }
 
-    /// Whether an instruction sets the modulus of those after it, or instructions name one of several.
+    /// True if an instruction sets the modulus of those after it, or instructions name one of several.
     pub fn sets_modulus(&self) -> bool {
         !matches!(self.kind, Kind::Memory(evm384) if evm384.modulus != Modulus::Set)
     }
 
-    /// Whether writing the modulus in memory means anything.
+    /// True if the modulus is in memory, where writing changes it.
     pub fn has_modulus_in_memory(&self) -> bool {
         !matches!(self.kind, Kind::Memory(Evm384 { modulus: Modulus::Value | Modulus::Fixed, .. }))
     }
 
-    /// Whether values are in slots beside memory.
+    /// True if values are in slots beside memory.
     pub fn has_slots(&self) -> bool {
         matches!(self.kind, Kind::Slots(_))
     }
 
-    /// Whether slots cost no gas, however many there are.
+    /// True if slots cost no gas, at any number.
     pub fn has_free_slots(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { slots_as_memory: SlotsAsMemory::No, .. }))
     }
 
-    /// Whether field contexts have arrays.
+    /// True if field contexts have arrays.
     pub fn has_arrays(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { get: Some(_), .. }))
     }
 
-    /// Whether there are loads and stores of wider values.
+    /// True if there are loads and stores of wider values.
     pub fn has_padding(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { store_padded: Some(_), .. }))
     }
 
-    /// Whether there are SETMODCX and STORECX.
+    /// True if there are SETMODCX and STORECX.
     pub fn reads_code(&self) -> bool {
         matches!(
             self.kind,
@@ -110,42 +110,42 @@ impl Ground {
         )
     }
 
-    /// Whether there are SUM2X to SUM6X.
+    /// True if there are SUM2X to SUM6X.
     pub fn has_sums(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { sums: Some(_), .. }))
     }
 
-    /// Whether there is FP6MULX.
+    /// True if there is FP6MULX.
     pub fn multiplies_fp6(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { mul_fp6: Some(_), .. }))
     }
 
-    /// Whether there is FP2MULX.
+    /// True if there is FP2MULX.
     pub fn multiplies_fp2(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { mul_fp2: Some(_), .. }))
     }
 
-    /// Whether there is MOVX.
+    /// True if there is MOVX.
     pub fn copies(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { copy: Some(_), .. }))
     }
 
-    /// Whether there is SELECTX.
+    /// True if there is SELECTX.
     pub fn chooses(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { select: Some(_), .. }))
     }
 
-    /// Whether there is ISZEROX.
+    /// True if there is ISZEROX.
     pub fn tests_for_zero(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { is_zero: Some(_), .. }))
     }
 
-    /// Whether there are EQX and LTX.
+    /// True if there are EQX and LTX.
     pub fn compares(&self) -> bool {
         matches!(self.kind, Kind::Slots(SlotRules { equal: Some(_), less: Some(_), .. }))
     }
 
-    /// Whether there is TOMONTX or INVMODX.
+    /// True if there is TOMONTX or INVMODX.
     pub fn converts(&self) -> bool {
         match self.kind {
             Kind::Memory(_) => false,

@@ -1,5 +1,5 @@
-//! Candidates to begin with: attacks that were found by reading, and each instruction by itself at the ends of its operands.
-//! What once was worst is tried again in every search.
+//! First candidates: attacks that were found by reading, and each instruction by itself at the ends of its operand
+//! ranges. Earlier worst cases are tried again in every search.
 
 use super::gene::{Call, CallKind, Field, Gene, Operation};
 use super::genome::{CONTRACTS_MAX, Entry, Filler, Genome, Heads, Place, Section};

@@ -1,4 +1,4 @@
-//! How much memory a candidate has resident beyond what the EVM itself needs, in a process of its own.
+//! Resident memory of a candidate beyond the needs of the EVM itself, measured in a process of its own.
 
 use std::fs;
 use std::sync::Arc;
@@ -14,9 +14,10 @@ use super::scene::Scene;
 use crate::bench::process::{SILENT, Told, peak_bytes, refused, resident_bytes, sent};
 use crate::error::LabError;
 
-/// What a process may grow by before it is stopped: far more than any budget, and less than machines have.
+/// Limit of a process's growth: far more than any budget, and less than machines have.
 const CEILING_BYTES: u64 = 1 << 30;
-/// How long it may run: time is another fitness. Sixty million gas take longer only where a price does not grow with the work.
+/// Limit of its running time: time is another fitness. Sixty million gas take longer only where a price does not grow
+/// with the work.
 const TIME_MAX: Duration = Duration::from_secs(2);
 /// Between two looks at both.
 const LOOKS: Duration = Duration::from_millis(1);
@@ -30,30 +31,30 @@ pub struct Stay {
     counted: Counted,
 }
 
-/// What is counted.
+/// Counted memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Counted {
-    /// What the process has resident.
+    /// Resident memory of the process.
     Resident,
     /// The same by an engine without blocks.
     ResidentPlain,
-    /// What the EVM itself needs: memory and stacks of all frames that are open together.
+    /// Memory that the EVM itself needs: memory and stacks of all frames that are open together.
     OfEvm,
 }
 
-/// What a candidate has resident. A process is stopped when it has grown by a gibibyte, or has run for two seconds.
+/// Resident memory of a candidate. A process is stopped when it has grown by a gibibyte, or has run for two seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resident {
     /// By how much the process grew while the transactions ran.
     pub grown_bytes: u64,
     /// By how much it grew without blocks and plans.
     pub plain_bytes: u64,
-    /// What the EVM itself needs.
+    /// Bytes that the EVM itself needs.
     pub evm_bytes: u64,
 }
 
 impl Resident {
-    /// What the engine needs beyond the EVM.
+    /// Bytes that the engine needs beyond the EVM.
     pub fn beyond_bytes(&self) -> u64 {
         self.grown_bytes.saturating_sub(self.evm_bytes)
     }
@@ -74,7 +75,7 @@ pub fn beyond_bytes(scene: &Scene) -> Result<f64, LabError> {
     Ok(grown.saturating_sub(own) as f64) // Far below 2⁵³.
 }
 
-/// What another process counts.
+/// Bytes counted by another process.
 fn counted(scene: &Scene, counted: Counted) -> Result<u64, LabError> {
     Ok(sent(&json!({ "stay": Stay::new(scene, counted) }).to_string())?.grown_bytes())
 }
@@ -92,9 +93,9 @@ impl Stay {
 
     /// Runs the transactions, and says what was there before and what at most; `None` where the system does not say.
     ///
-    /// What making the world has taken and given back would hide as much of what the transactions take, so the world is made
-    /// first, they run on a thread of their own, and the peak is counted from there. The process that ran this has to end, as
-    /// the transactions may still run.
+    /// Memory that was taken and given back to make the world would hide as much of the transactions' memory, so the
+    /// world is made first, they run on a thread of their own, and the peak is counted from there. The process that ran
+    /// this has to end, as the transactions may still run.
     pub(crate) fn run(self) -> Result<Option<(u64, u64)>, LabError> {
         let staged = self.scene.stage()?;
         let batching = if self.counted == Counted::Resident { Batching::Warm } else { Batching::Off };

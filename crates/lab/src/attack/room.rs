@@ -1,4 +1,4 @@
-//! Where a candidate has its values: how a revision writes genes, with as many slots of as many bytes as there is room for.
+//! Placement of a candidate's values: encoding of genes for a revision, with as many slots and bytes as fit.
 
 use num_bigint::BigUint;
 use rand_chacha::ChaCha8Rng;
@@ -22,7 +22,7 @@ pub(super) const WORDS: u32 = 8;
 const AREA_BYTES: [u32; 2] = [6208, 16_384];
 /// Bytes of slots of all field contexts of a frame where the revision has no limit.
 const SLOT_BYTES: u32 = 32 * 256 * ELEMENT;
-/// Where moduli and values stand in code that reads them: after the push of its number and a jump.
+/// Offset of moduli and values in code that reads them: after the push of its number and a jump.
 const IMAGE_IN_CODE_AT: usize = 8;
 /// Values that stand there.
 const VALUES_IN_CODE: usize = 16;
@@ -40,7 +40,7 @@ pub(super) struct Room<'a> {
     /// Field contexts of a frame.
     contexts: u16,
     moduli: [BigUint; MODULI],
-    /// Where values begin in memory.
+    /// Offset of values in memory.
     values_at: u32,
     /// Bytes of each of the two areas.
     area_bytes: u32,
@@ -376,7 +376,8 @@ impl<'a> Room<'a> {
         code.push(count).push(memory).push(slot).data([*store, VALUE_BYTES]);
     }
 
-    /// What genes read that read code: moduli and values as calldata has them, at [`IMAGE_IN_CODE_AT`]. Nothing where none reads code.
+    /// Appends the data of genes that read code: moduli and values as in calldata, at [`IMAGE_IN_CODE_AT`]; nothing if
+    /// no gene reads code.
     pub fn image_in_code(&self, code: &mut Assembly, genome: &Genome) {
         if !self.ground.reads_code() || !genome.genes().any(|gene| gene.reads_code()) {
             return;

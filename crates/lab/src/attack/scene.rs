@@ -30,7 +30,7 @@ pub struct Scene {
     pub revision: String,
     /// The gas schedule, as TOML.
     pub schedule: String,
-    /// How far operands may be.
+    /// Bounds of operands.
     pub bounds: Bounds,
     /// Gas of a whole entry.
     pub gas: u64,
@@ -45,13 +45,13 @@ pub struct Scene {
 pub struct Staged {
     world: World,
     config: EngineConfig,
-    /// What is installed: the code that is called from outside first, then the first of the copies, if there are any.
+    /// Installed codes: the code that is called from outside first, then the first of the copies, if there are any.
     pub codes: Vec<Vec<u8>>,
     /// Calldata and gas of each transaction.
     pub entries: Vec<(Vec<u8>, u64)>,
 }
 
-/// What the transactions of a history took, in their order.
+/// Time and gas of each transaction of a history, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Times(pub Vec<Execution>);
 
@@ -62,7 +62,7 @@ pub struct Execution {
     pub gas_used: u64,
     /// Its time.
     pub time_ns: f64,
-    /// How it ended.
+    /// Reason for the halt.
     pub halt: Halt,
 }
 

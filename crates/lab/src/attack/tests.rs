@@ -1,4 +1,4 @@
-//! What searches are made of: candidates that work for their gas, attacks that can be built, measurements that measure.
+//! Tests of the pieces of a search: candidates spend their gas, attacks can be built, measurements measure.
 
 use residue_engine::{Halt, Step, Tracer, View};
 
@@ -102,7 +102,7 @@ fn the_first_generation_is_that_of_the_seed() {
     assert_ne!(genomes(7), genomes(8));
 }
 
-/// What a history does, as far as known attacks are made of it.
+/// Counts of a history, for the parts of known attacks.
 #[derive(Default)]
 struct Seen {
     codes: std::collections::BTreeSet<Vec<u8>>,
@@ -132,7 +132,7 @@ impl Tracer for Seen {
     }
 }
 
-/// What the known attack of this name does on a revision.
+/// Genome and counts of the known attack of this name on a revision.
 fn seen(revision: Revision, name: &str, gas: u64) -> (Genome, Seen) {
     let ground = Ground::new(revision, Bounds::Anywhere, gas);
     let genome = attacks(&ground).into_iter().find(|(known, _)| *known == name).unwrap().1;

@@ -44,16 +44,16 @@ pub(super) fn layers(
     Ok(layers)
 }
 
-/// What the precompile at `address` answers, and takes.
+/// Output and gas of the precompile at `address`.
 pub(super) fn by_precompile(address: u16, input: &[u8]) -> Result<native::NativeOutput, LabError> {
     Ok(native::precompile(Fork::default(), address, input, u64::MAX)?)
 }
 
-/// Who is right, and has the time that others are compared with.
+/// Reference that others are compared with, for answers and time.
 pub(super) struct Yardstick<'a> {
     /// Its layer.
     pub layer: &'static str,
-    /// What it answers.
+    /// Its answer.
     pub answer: Vec<u8>,
     /// Gas that it costs, if it costs any.
     pub price: Option<u64>,

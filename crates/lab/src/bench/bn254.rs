@@ -37,7 +37,7 @@ pub const GROUP: Group = Group {
 pub const OPERATIONS: [(&str, &str, &[usize]); 3] =
     [("add", "bn254/add", &[1]), ("mul", "bn254/mul", &[1]), ("pairing", "bn254/pairing", &[1, 2, 4, 8, 16])];
 
-/// Who is measured unless others are chosen.
+/// Default subjects.
 const SUBJECTS: [&str; 3] = ["precompile", "arkworks", "eip6690-2024"];
 
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {

@@ -1,8 +1,8 @@
-//! How much is done for the numbers of a measurement, and how far it is.
+//! Effort and progress of a measurement.
 
 use crate::bench::subjects::Subjects;
 
-/// How much is done for the numbers.
+/// Effort of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
     /// Rounds of each measurement.
@@ -17,14 +17,14 @@ pub struct Effort {
     pub sizes: &'static Sizes,
     /// First executions that are measured.
     pub cold_starts: usize,
-    /// Who is measured.
+    /// Subjects to measure.
     pub subjects: Subjects,
 }
 
-/// How far a measurement is.
+/// Progress of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress<'a> {
-    /// What is being done.
+    /// Name of the current step.
     pub step: &'a str,
     /// Parts of the step that are done.
     pub done: usize,

@@ -38,7 +38,7 @@ pub const OPERATIONS: [(&str, &[usize]); 7] = [
     ("map-fp2-to-g2", &[1]),
 ];
 
-/// Who is measured unless others are chosen.
+/// Default subjects.
 const SUBJECTS: [&str; 2] = ["precompile", "eip6690-2024"];
 
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {

@@ -38,7 +38,7 @@ pub const GROUP: Group = Group {
     measure,
 };
 
-/// Who is measured unless others are chosen.
+/// Default subjects.
 const SUBJECTS: [&str; 3] = ["precompile", "eip6690-2024", "evm"];
 
 /// The contracts that replace precompiles, with the addresses, in the order of these.
@@ -83,12 +83,12 @@ fn measure_those(
     Ok(rows)
 }
 
-/// What a contract takes on one of the inputs that it is measured on.
+/// Gas and code size of a contract on one of its measured inputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cost {
     /// The contract's name.
     pub contract: &'static str,
-    /// What the input is.
+    /// Name of the input.
     pub what: String,
     /// Gas that the precompile charges.
     pub price: u64,
@@ -100,7 +100,7 @@ pub struct Cost {
     pub evm_gas: Option<u64>,
 }
 
-/// What contracts take as they are now, on the inputs of the record. An error if an answer is not the precompile's.
+/// Costs of the contracts as built now, on the inputs of the record. An error if an answer is not the precompile's.
 pub fn costs() -> Result<Vec<Cost>, LabError> {
     let mut costs = Vec::new();
     for (address, contract) in replacements() {
@@ -132,7 +132,7 @@ pub fn costs() -> Result<Vec<Cost>, LabError> {
     Ok(costs)
 }
 
-/// What a contract is measured on, each input with what it is: in one word, as it is part of a measurement's name.
+/// Inputs that a contract is measured on, each with its name: one word, a part of the measurement's name.
 fn inputs(contract: &Contract) -> Result<Vec<(String, Vec<u8>)>, LabError> {
     let example = (contract.example)();
     let sums =

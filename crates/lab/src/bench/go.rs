@@ -20,7 +20,7 @@ const LAYERS: [&str; 2] = ["gnark", "geth"];
 /// The variable that names the program.
 const VARIABLE: &str = "RESIDUE_BASELINES_GO";
 
-/// What was asked for and is not there, each with the reason.
+/// Requested measurements that are not available, each with the reason.
 pub(crate) fn missing(effort: &Effort) -> Vec<String> {
     if env::var_os(VARIABLE).is_some() {
         return Vec::new();
@@ -36,7 +36,7 @@ pub(crate) struct Asked {
     pub name: String,
     /// The operation.
     pub operation: &'static str,
-    /// How often it is done in a run.
+    /// Repetitions in a run.
     pub chain: u32,
     /// The input in hexadecimal.
     pub input: String,
@@ -44,7 +44,7 @@ pub(crate) struct Asked {
     pub expected: String,
 }
 
-/// What the program measures; nothing where it is missing or nobody asked for it.
+/// Measurements of the Go program; empty if it is missing or not requested.
 pub(crate) fn rows(effort: &Effort, jobs: &[Asked]) -> Result<Vec<RecordRow>, LabError> {
     let Some(program) = env::var_os(VARIABLE) else { return Ok(Vec::new()) };
     if !LAYERS.iter().any(|layer| effort.subjects.include(layer)) {

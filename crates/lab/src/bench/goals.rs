@@ -1,5 +1,5 @@
-//! The group `goals`: what `evmmax-next` was to reach, contract by contract: gas, and times on the plain engine and the one with batches, so that a
-//! price below its time shows.
+//! The group `goals`: goals of `evmmax-next`, contract by contract: gas, and times on the plain engine and the one with
+//! batches, so that a price below its time shows.
 //!
 //! Every answer is compared with that of the precompile, or of the program's evaluator where no precompile is replaced, before anything is timed and
 //! in every round. [`crate::render::goals`] makes the table of it.
@@ -47,7 +47,7 @@ pub const GOALS: [(&str, &[usize]); 10] = [
 /// The layer of the program's evaluator, which answers and is not timed.
 const EVALUATOR: &str = "evaluator";
 
-/// Who is measured unless others are chosen.
+/// Default subjects.
 const SUBJECTS: [&str; 2] = [beside::PRECOMPILE, "evmmax-next"];
 
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {

@@ -19,7 +19,7 @@ pub struct Group {
     pub name: &'static str,
     /// One line: what it measures.
     pub summary: &'static str,
-    /// What people ask of its record.
+    /// Columns of its table.
     pub columns: &'static [Column],
     /// The libraries that it would measure and that are not there, each with the reason.
     pub missing: fn(&Effort) -> Vec<String>,
@@ -57,8 +57,8 @@ impl Group {
         Ok(record)
     }
 
-    /// Who should have been measured and was not, each with the reason: libraries that are not there, and subjects that were
-    /// named and have no measurement in this group.
+    /// Subjects that were not measured, each with the reason: libraries that are missing, and named subjects that have
+    /// no measurement in this group.
     fn not_measured(&self, effort: &Effort, rows: &[RecordRow]) -> Vec<String> {
         let mut missing = (self.missing)(effort);
         for name in effort.subjects.chosen() {

@@ -1,4 +1,4 @@
-//! Every group that there is: what can be measured, a table.
+//! Table of all groups of measurements.
 
 use super::{
     bn254, comparison, eip2537, evidence, goals, instructions, lanes, libraries, memory, operations, pairing, scaling,

@@ -42,7 +42,7 @@ pub const GROUP: Group = Group {
 struct Layer {
     /// Its name; a part after a colon tells apart what one crate offers: `modular:evm384`.
     name: String,
-    /// What its operations are compared with, where that is measured.
+    /// Baselines of its operations, where measured.
     baselines: &'static [&'static str],
     /// A subject that computes nothing, which is subtracted; then one for each of [`Straight::ALL`].
     subjects: Vec<Subject<'static>>,

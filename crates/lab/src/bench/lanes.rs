@@ -1,6 +1,6 @@
-//! The group `lanes`: what a plan takes by itself, without an engine: time of a product, a sum and a difference among
-//! independent ones, of a product that waits for the one before, of a product in Fp12; planning and its memory; and what the
-//! work does to the clock.
+//! The group `lanes`: plans by themselves, without an engine: time of a product, a sum and a difference among
+//! independent ones, of a product that waits for the one before, of a product in Fp12; planning and its memory; and the
+//! effect of the work on the clock.
 //!
 //! Blocks run on rows that stay where they are, so entering and leaving row form is not in these times. Layers are `lanes:` with the
 //! kernel, and `modular`: the same operations one by one on slots in limbs, which is who plans are compared with.
@@ -57,12 +57,12 @@ const CLOCK_RUNS: usize = 20;
 struct Case {
     operation: &'static str,
     quantity: Quantity,
-    /// What the time is divided by.
+    /// Divisor of the time: number of operations.
     operations: usize,
     block: SlotBlock,
 }
 
-/// Who executes blocks.
+/// Executor of blocks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Executor {
     /// Operation by operation on limbs.

@@ -37,7 +37,7 @@ pub const GROUP: Group = Group {
     measure,
 };
 
-/// Who is measured unless others are chosen.
+/// Default subjects.
 const SUBJECTS: [&str; 2] = [LIBRARY, "eip6690-2024"];
 
 /// A library's way to answer calldata that is good: what it can prepare for itself, it has prepared.

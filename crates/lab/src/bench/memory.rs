@@ -1,4 +1,4 @@
-//! The group `memory`: the most memory that a process has resident, by engine and by size of what it computes.
+//! The group `memory`: peak resident memory of a process, by engine and by size of the computation.
 //!
 //! Each measurement is a process of its own, which is given code and input ready made, runs the code a few times and says what
 //! the system counted: nothing of the compiler is in it. The growth is that peak without what the process had before its work,

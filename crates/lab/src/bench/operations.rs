@@ -1,4 +1,4 @@
-//! The group `operations`: one operation after the other, by everybody who has it, beside blst.
+//! The group `operations`: single operations on every subject that has them, beside blst.
 //!
 //! An operation is given as bytes and answered as bytes, so that everybody gets the same input and every answer can be
 //! compared: with the first who answered, before anything is timed and in every round. Libraries get parsed values; what
@@ -54,7 +54,7 @@ pub(crate) fn missing_libraries(effort: &Effort) -> Vec<String> {
 /// Somebody's way to compute an operation: called again and again, it gives the answer each time.
 pub(crate) type Run<'a> = Box<dyn FnMut() -> Vec<u8> + 'a>;
 
-/// What can be computed. Elements, points and pairs are encoded as in EIP-2537, unless it is said otherwise.
+/// Operation to measure. Elements, points and pairs are encoded as in EIP-2537, unless stated otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// (x, y) ↦ x + 1000·y in Fp, one addition after the other.
@@ -103,7 +103,7 @@ pub(crate) struct Task {
     pub operation: Operation,
     /// Its name in the names of measurements.
     pub name: &'static str,
-    /// How often it is done in a run.
+    /// Repetitions in a run.
     pub chain: u32,
     /// The sizes that it is measured with.
     pub sizes: fn(&Effort) -> Vec<usize>,
@@ -244,7 +244,7 @@ impl<'a> Job<'a> {
         Ok(Self { task, size, input: inputs::input(task.operation, size)?, engines })
     }
 
-    /// What everybody is given.
+    /// Input, the same for all subjects.
     pub fn input(&self) -> &[u8] {
         &self.input
     }
@@ -307,7 +307,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Who the others are compared with.
+/// Baselines of all other layers.
 const BASELINES: [&str; 2] = ["blst", "precompile"];
 
 /// Measures jobs in the same rounds: times, ratios to blst and to the precompile, and what needs no timing.

@@ -1,4 +1,4 @@
-//! Processes of their own: how one is given a job, what it says when that is done, and what the system says of its memory.
+//! Processes of their own: the job given to one, its report at the end, and its memory as reported by the system.
 
 use std::env;
 use std::fs;
@@ -12,10 +12,10 @@ use crate::error::LabError;
 /// The option of `residue bench` that makes it run one [`crate::job`], read from standard input.
 const OPTION: &str = "--errand";
 
-/// What there is to say where the system does not tell.
+/// Message for systems that do not report resident memory.
 pub(crate) const SILENT: &str = "the system does not say how much memory is resident";
 
-/// What the process says when it is done.
+/// Report of the process at its end.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Told {
     /// Resident before the work.
@@ -51,7 +51,7 @@ pub(crate) fn refused(reason: String) -> LabError {
 }
 
 impl Told {
-    /// What the work took at most.
+    /// Peak growth during the work, in bytes.
     pub fn grown_bytes(&self) -> u64 {
         self.peak_bytes.saturating_sub(self.before_bytes)
     }

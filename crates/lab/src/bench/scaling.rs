@@ -1,5 +1,5 @@
-//! The group `scaling`: how time grows with the number of pairs, the number of points, the width of the modulus, the size of
-//! the code, and with engines that run at once and share what they know of a code.
+//! The group `scaling`: growth of time with the number of pairs, the number of points, the width of the modulus, the
+//! size of the code, and with the number of concurrent engines that share analyses and plans of a code.
 //!
 //! Pairs and points are those of the other groups, the modulus is one that no kernel has a form of its own for, and code of a
 //! size is a straight run of field operations. [`crate::bench::memory`] asks the same of the memory.

@@ -1,5 +1,5 @@
-//! Subjects: who is measured, by name. A name stands for a layer of measurements and for everything of it: `wasmi` for both
-//! forms of modules, `eip6690-2024` for both engines, `eip6690-2024:batch` for one. Every revision has a name.
+//! Subjects of measurements, by name. A name stands for a layer of measurements and for everything of it: `wasmi` for
+//! both forms of modules, `eip6690-2024` for both engines, `eip6690-2024:batch` for one. Every revision has a name.
 
 use residue_engine::Batching;
 use residue_isa::{Revision, UnknownName};
@@ -50,7 +50,7 @@ pub fn names() -> impl Iterator<Item = String> {
     OTHERS.into_iter().map(str::to_owned).chain(Revision::every().flat_map(of_revision))
 }
 
-/// Whether a name stands for a layer.
+/// True if a name selects a layer.
 pub(crate) fn stands_for(name: &str, layer: &str) -> bool {
     layer.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
@@ -81,7 +81,7 @@ impl Subjects {
         if self == Self::ALL { Self::named(names).expect("names of subjects") } else { self }
     }
 
-    /// Whether a layer is chosen: by its own name or by that of the layers it belongs to.
+    /// True if a layer is chosen: by its own name or by that of a group that contains it.
     pub fn include(self, layer: &str) -> bool {
         self == Self::ALL || self.chosen().iter().any(|name| stands_for(name, layer))
     }

@@ -1,4 +1,5 @@
-//! The group `today`: contracts on the EVM as it is, beside the same contracts with the instructions of EIP-6690: what these make cheaper, and what faster.
+//! The group `today`: contracts on the EVM as it is, beside the same contracts with the instructions of EIP-6690:
+//! savings in gas and in time.
 //!
 //! Every answer is compared with that of the program's evaluator, before anything is timed and in every round.
 
@@ -32,7 +33,7 @@ pub const GROUP: Group = Group {
 /// The layer that others are compared with.
 pub const TODAY: &str = "evm:plain";
 
-/// Who is measured unless others are chosen.
+/// Default subjects.
 const SUBJECTS: [&str; 2] = ["evm", "eip6690-2024"];
 
 /// More than any example takes.

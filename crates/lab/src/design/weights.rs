@@ -1,4 +1,4 @@
-//! How much each contract counts: calls of it, from a file.
+//! Weights of contracts: number of calls, from a file.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub const DEFAULT: &str = include_str!("weights.toml");
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Weights {
-    /// How often each is called; one that is not here, never.
+    /// Calls of each contract; zero for one that is absent.
     pub calls: BTreeMap<String, u64>,
 }
 

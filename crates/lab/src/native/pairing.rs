@@ -1,4 +1,4 @@
-//! blst's pairing check on points that are parsed already: what a native caller pays, without any encoding.
+//! blst's pairing check on points that are parsed already: the time of a native caller, without any encoding.
 
 use std::ptr;
 
@@ -38,7 +38,7 @@ impl Pairs {
         pairs.are_on_curves().then_some(pairs)
     }
 
-    /// Whether all points have the order of the subgroups.
+    /// True if all points have the order of the subgroups.
     pub fn are_in_subgroups(&self) -> bool {
         // SAFETY: the routine reads one point.
         let p = self.p.iter().all(|p| unsafe { blst::blst_p1_affine_in_g1(p) });
@@ -46,7 +46,7 @@ impl Pairs {
         p && self.q.iter().all(|q| unsafe { blst::blst_p2_affine_in_g2(q) })
     }
 
-    /// Whether the product of all pairings is one: one Miller loop over all pairs, one final exponentiation.
+    /// True if the product of all pairings is one: one Miller loop over all pairs, one final exponentiation.
     pub fn product_is_one(&self) -> bool {
         let [mut f, mut product] = [blst_fp12::default(); 2];
         // A null pointer after the first tells the routine that the points are contiguous.

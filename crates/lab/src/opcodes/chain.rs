@@ -1,4 +1,5 @@
-//! Field instructions without operands on the stack, executed many times on values in slots, most often each on what the one before has made.
+//! Field instructions without operands on the stack, executed many times on values in slots, most often each on the
+//! result of the one before.
 
 use num_bigint::BigUint;
 use residue_isa::opcode::evm as op;
@@ -14,21 +15,21 @@ use crate::error::LabError;
 pub(super) struct Chain {
     /// The opcode.
     pub row: &'static OpcodeRow,
-    /// What the name of the pair ends with: operands or lanes.
+    /// Suffix of the pair's name: operands or lanes.
     pub class: String,
     /// The instruction.
     pub instruction: FieldInstruction,
-    /// How often one turn of the loop executes it.
+    /// Executions of the opcode in one turn of the loop.
     pub count: usize,
     /// The modulus.
     pub modulus: BigUint,
     /// Slots of the field context.
     pub slots: u8,
-    /// What is stored in the first of them.
+    /// Values stored in the first slots.
     pub stored: Vec<BigUint>,
     /// First slot and number of those that are returned.
     pub returned: (u8, u8),
-    /// What they are after a number of turns.
+    /// Their values after a number of turns.
     pub expected: Expected,
 }
 

@@ -1,4 +1,5 @@
-//! The EVM's own opcodes: for each a body of many executions on fresh operands, and what cannot be measured so.
+//! The EVM's own opcodes: for each a body of many executions on fresh operands, and the list of those that cannot be
+//! measured so.
 
 use num_bigint::BigUint;
 use residue_engine::Engine;

@@ -9,7 +9,7 @@ use crate::error::LabError;
 
 /// Bytes that are hashed.
 pub const SIZES: [u64; 3] = [32, 136, 192];
-/// How often.
+/// Numbers of iterations.
 pub const ITERATIONS: [usize; 2] = [5_000, 50_000];
 /// Hashes in a turn of the loop.
 const BODY: usize = 50;

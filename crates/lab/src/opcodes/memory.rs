@@ -17,7 +17,8 @@ const BODY: usize = 48;
 /// Executions in a turn with distant operands: together they touch more lines than caches near the core hold.
 const FAR_BODY: usize = 8192;
 const FAR_TURNS: usize = 3;
-/// Where the first operand, which is the result too, the second and the modulus are, unless the revision has a place for it.
+/// Offset of the first operand, also the result; the second operand and the modulus follow, the latter unless the
+/// revision fixes its place.
 const X_AT: u32 = 0;
 const Y_AT: u32 = 48;
 const MODULUS_AT: u32 = 192;
@@ -31,13 +32,13 @@ const SETMOD: u8 = residue_isa::revision::evm384_v12::SETMOD;
 pub(crate) struct Memory {
     /// The revision.
     pub revision: Revision,
-    /// What it is like.
+    /// Properties of the interface.
     pub evm384: &'static Evm384,
     /// The modulus.
     pub m: BigUint,
     /// −m⁻¹ mod 2⁶⁴.
     pub r_inv: u64,
-    /// Where the modulus is in memory, unless the revision has a place for it.
+    /// Offset of the modulus in memory, unless the revision fixes it.
     pub modulus_at: u32,
 }
 
@@ -65,7 +66,7 @@ pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pa
     Ok(pairs)
 }
 
-/// How far operands are apart.
+/// Distance between operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Spacing {
     Same,
@@ -75,7 +76,7 @@ enum Spacing {
 }
 
 impl Memory {
-    /// Where the modulus is in memory.
+    /// Offset of the modulus in memory.
     pub fn modulus_at(&self) -> usize {
         self.modulus_offset() as usize // u32 to usize widens.
     }

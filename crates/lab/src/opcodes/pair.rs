@@ -1,4 +1,4 @@
-//! Pairs of programs: how they are made to run long enough, how they are run, and what becomes of their times.
+//! Pairs of programs: scaling to a minimal run time, execution, and evaluation of the times.
 
 use residue_engine::{Engine, Prepared};
 use residue_isa::opcode::evm as op;
@@ -23,7 +23,7 @@ pub(super) struct Pair {
     pub name: String,
     /// The opcode that only one of them has.
     pub mnemonic: &'static str,
-    /// How often one turn of the loop executes it.
+    /// Executions of the opcode in one turn of the loop.
     pub count: usize,
     /// POPs that the other program has in its place for each, less those after it.
     pub pops: i32,
@@ -31,22 +31,22 @@ pub(super) struct Pair {
     pub program: Box<dyn Fn(bool, usize) -> Result<Vec<u8>, LabError>>,
     /// Calldata.
     pub input: Vec<u8>,
-    /// What the program with the opcode returns after so many turns; none if nothing is to be checked.
+    /// Output of the program with the opcode after a number of turns; none if nothing is to be checked.
     pub expected: Option<Expected>,
     /// The only number of turns, if there cannot be another.
     pub turns: Option<usize>,
-    /// Whether first executions are measured too.
+    /// True to measure first executions too.
     pub is_cold_measured: bool,
 }
 
 /// The output after a number of turns.
 pub(super) type Expected = Box<dyn Fn(usize) -> Vec<u8>>;
 
-/// What all pairs share.
+/// Settings shared by all pairs.
 pub(super) struct Setting {
     /// Time of POP.
     pub pop_ns: f64,
-    /// How much is done.
+    /// Effort of the measurement.
     pub effort: MeasureEffort,
 }
 
@@ -57,7 +57,7 @@ pub struct Observation {
     pub name: String,
     /// The opcode that is looked at.
     pub mnemonic: &'static str,
-    /// How often the program executes it.
+    /// Executions of the opcode in the program.
     pub opcode_count: u64,
     /// All that the program executes, by mnemonic.
     pub counts: Vec<(&'static str, u64)>,

@@ -8,7 +8,7 @@ pub struct Fit {
     pub coefficients: Vec<f64>,
     /// The share of the variance that the fit explains.
     pub r_squared: f64,
-    /// Where the time is the most above the fit: the width, and by how many nanoseconds.
+    /// Greatest excess of a time over the fit: the width, and the nanoseconds.
     pub worst: (f64, f64),
 }
 

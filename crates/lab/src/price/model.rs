@@ -1,4 +1,4 @@
-//! The models: how a time becomes a price, and a schedule with what it leaves over.
+//! The models: from a time to a price, and a schedule with its residuals.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use super::fit::{Fit, fit};
 use super::runtimes::{Pivot, Runtime, Runtimes};
 use crate::error::LabError;
 
-/// How a time becomes a price.
+/// Rule from a time to a price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Model {
     /// One gas for the interpreter's loop, and the time at the anchor, rounded up (EVM384 update 5, model A).
@@ -24,7 +24,7 @@ pub enum Model {
     Fit,
 }
 
-/// What a price leaves over.
+/// Difference between the time of an opcode's worst operands and its price.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Residual {
     /// The opcode.
@@ -48,7 +48,7 @@ pub struct Priced {
     pub schedule: GasSchedule,
     /// Nanoseconds that a gas stands for under the model.
     pub ns_per_gas: f64,
-    /// What every price leaves over.
+    /// Residual of every price.
     pub residuals: Vec<Residual>,
     /// The fits, by operation, if the model has them.
     pub fits: Vec<(FieldOp, Fit)>,

@@ -1,4 +1,4 @@
-//! What a program costs under another schedule, from what it executed under one: no second run.
+//! Gas of a program under another schedule, from its opcode counts under one: no second run.
 
 use residue_engine::{Counts, Engine};
 use residue_isa::{FieldOp, GasSchedule};

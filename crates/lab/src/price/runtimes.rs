@@ -24,7 +24,7 @@ pub struct Runtime {
 /// Something with a price today that others can be priced by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pivot {
-    /// What it is.
+    /// Name.
     pub name: String,
     /// Its time.
     pub time_ns: f64,
@@ -37,7 +37,7 @@ pub struct Pivot {
 pub struct Runtimes {
     /// The revision.
     pub revision: Revision,
-    /// Where they are from.
+    /// Source of the times.
     pub source: String,
     /// The times.
     pub opcodes: Vec<Runtime>,

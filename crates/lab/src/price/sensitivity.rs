@@ -1,4 +1,4 @@
-//! How much prices depend on what one chose: the anchor, and for relative prices the pivot.
+//! Sensitivity of prices to choices: the anchor, and for relative prices the pivot.
 
 use super::ANCHORS_NS;
 use super::model::Model;
@@ -7,7 +7,7 @@ use super::runtimes::{Pivot, Runtime, Runtimes};
 /// Prices of every opcode under every choice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sensitivity {
-    /// What was chosen, with the nanoseconds that a gas stands for then.
+    /// Choices, each with the nanoseconds that a gas stands for.
     pub choices: Vec<(String, f64)>,
     /// For each opcode: its name and width, and the price before rounding under each choice.
     pub lines: Vec<(String, Vec<f64>)>,

@@ -1,9 +1,9 @@
 //! Published counts of executed opcodes.
 
-/// Where [`COUNTS`] is from.
+/// Source of [`COUNTS`].
 pub const COUNTS_SOURCE: &str = "EVM384, update 5 (2021), table 2: BLS12-381 on version 7";
 
-/// How often the published Miller loop and final exponentiation execute an opcode.
+/// Executions of an opcode in the published Miller loop and final exponentiation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpCount {
     /// The opcode; DUP stands for all of them.
@@ -47,7 +47,7 @@ pub const COUNTS: [OpCount; 22] = [
 /// Additions, subtractions and multiplications of a multiplication in Fp12 (the same document).
 pub const FP12_MUL: [u64; 3] = [115, 109, 54];
 
-/// Where [`F2MUL`] is from.
+/// Source of [`F2MUL`].
 pub const F2MUL_SOURCE: &str = "EVM384, update 5 (2021), figure 1";
 
 /// The variants of multiplication in Fp2: variant, what it is, and its multiplications and other operations less those of

@@ -1,6 +1,6 @@
 //! Published comparisons of interfaces and of engines.
 
-/// Where [`INTERFACES`] is from.
+/// Source of [`INTERFACES`].
 pub const INTERFACES_SOURCE: &str =
     "EVM384, update 2 (2020), synthetic loop: f6m_mul 1350 times, prices 8, 8 and 24 gas";
 
@@ -9,7 +9,7 @@ pub const INTERFACES_SOURCE: &str =
 pub struct Interface {
     /// The version.
     pub version: &'static str,
-    /// What the loop was written in.
+    /// Language of the loop.
     pub language: &'static str,
     /// Milliseconds.
     pub time_ms: f64,
@@ -34,7 +34,7 @@ pub const INTERFACES: [Interface; 9] = [
     interface("v8", "Huff, big-endian", 4.6, 1_704_133),
 ];
 
-/// Where [`F6M_MUL`], [`SYNTHETIC_CALLS`] and [`ADJUSTMENT`] are from.
+/// Source of [`F6M_MUL`], [`SYNTHETIC_CALLS`] and [`ADJUSTMENT`].
 pub const CALLS_SOURCE: &str = "EVM384, update 2 (2020), calls of f1m_mul, f1m_add and f1m_sub";
 
 /// Multiplications, additions and subtractions of f6m_mul, which the synthetic loop calls 1350 times.
@@ -43,10 +43,10 @@ pub const F6M_MUL: [u64; 3] = [18, 50, 20];
 /// Calls of f1m_mul, f1m_add and f1m_sub that a run of two pairings in WebAssembly makes.
 pub const SYNTHETIC_CALLS: [u64; 3] = [23_678, 75_565, 35_891];
 
-/// How many times as long as the synthetic loop two pairings take, about.
+/// Time of two pairings as a multiple of the synthetic loop's, about.
 pub const ADJUSTMENT: f64 = 1.25;
 
-/// Where [`ENGINES`] is from.
+/// Source of [`ENGINES`].
 pub const ENGINES_SOURCE: &str = "EVM384, updates 1 to 4 (2020), two pairings of BLS12-381";
 
 /// Two pairings by engine, in milliseconds, from the least to the most where a range was published.

@@ -1,6 +1,6 @@
 //! Published runtimes of instructions, and the prices derived from them.
 
-/// Where [`RUNTIMES`] and [`KECCAK_RELATIVE`] are from.
+/// Source of [`RUNTIMES`] and [`KECCAK_RELATIVE`].
 pub const RUNTIMES_SOURCE: &str = "EVM384, update 5 (2021), instruction runtimes";
 
 /// The machines of [`RUNTIMES`], in its order.
@@ -17,7 +17,7 @@ pub const RUNTIMES: [(&str, [f64; 5]); 3] = [
 /// published.
 pub const KECCAK_RELATIVE: [(&str, f64); 3] = [("ADDMOD384", 0.80), ("SUBMOD384", 0.67), ("MULMODMONT384", 3.0)];
 
-/// Where [`MODELS`] is from.
+/// Source of [`MODELS`].
 pub const MODELS_SOURCE: &str = "EVM384, update 5 (2021), proposed prices by model";
 
 /// Names of the columns of [`MODELS`]: model A as is, with PUSH and DUP at 2, repriced, fractional; model B likewise.
@@ -35,7 +35,7 @@ pub const MODELS: [(&str, [f64; 8]); 7] = [
     ("MLOAD", [3.0, 3.0, 1.0, 1.0, 3.0, 3.0, 1.0, 1.0]),
 ];
 
-/// Where [`WIDTHS_6690`] is from.
+/// Source of [`WIDTHS_6690`].
 pub const WIDTHS_6690_SOURCE: &str = "EIP-6690 at commit 968159a9b, tables by limb count; made at 27 ns per gas";
 
 /// Prices of EIP-6690 of a lane by width from 1 to 12 limbs: addition and subtraction, multiplication.

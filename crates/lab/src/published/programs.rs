@@ -1,6 +1,6 @@
 //! Published gas and times of whole programs.
 
-/// Where [`GAS`] is from.
+/// Source of [`GAS`].
 pub const GAS_SOURCE: &str = "EVM384, update 5 (2021), figures 2 and 3";
 
 /// Gas of the parts of a pairing under a version and a model.
@@ -36,16 +36,16 @@ pub const GAS: [PairingGas; 7] = [
     gas("evm384-v9", "model-b-fractional", 49_073, 77_983),
 ];
 
-/// Where [`G1_MULTIPLICATIONS`] is from.
+/// Source of [`G1_MULTIPLICATIONS`].
 pub const G1_SOURCE: &str = "EVMMAX (2022 and 2024), multiplication in G1 of BLS12-381, double and add; formulas: \
                              Renes, Costello and Batina 2015 (2015/1060), algorithms 7 and 9";
 
 /// A multiplication by one scalar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct G1Multiplication {
-    /// Who.
+    /// Name of the implementation.
     pub implementation: &'static str,
-    /// Which scalar.
+    /// Description of the scalar.
     pub scalar: &'static str,
     /// Nanoseconds.
     pub time_ns: u64,
@@ -73,7 +73,7 @@ pub const G1_MULTIPLICATIONS: [G1Multiplication; 12] = [
     g1("native, same algorithm, G2 (2024)", "group order", 982_000, None),
 ];
 
-/// Where [`AGAINST`] is from.
+/// Source of [`AGAINST`].
 pub const AGAINST_SOURCE: &str = "The comparison of EIP-2537 with EVM384 at 30 Mgas/s (2021)";
 
 /// The claims against EVM384, with the number after each.

@@ -1,4 +1,4 @@
-//! What a record says about where its numbers come from: machine, clock, system, compiler, libraries, commit.
+//! Origin of a record's numbers: machine, clock, system, compiler, libraries, commit.
 
 use std::fs;
 use std::path::Path;
@@ -47,7 +47,7 @@ impl Environment {
         }
     }
 
-    /// What is said under a name.
+    /// Value of a key.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.entries.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }

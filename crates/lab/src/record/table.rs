@@ -11,11 +11,11 @@ pub struct Column {
     pub quantity: Quantity,
     /// For a ratio, the layers to compare with, of which a thing has at most one; empty otherwise.
     pub baseline_layers: &'static [&'static str],
-    /// How values are shown.
+    /// Format of its values.
     pub shown: Shown,
 }
 
-/// How values of a column are shown.
+/// Format of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// With one decimal, and the quartiles after it.

@@ -15,7 +15,7 @@ const PART: &str = "residue lab baselines";
 /// The things compared, with how the table names them.
 const COMPARED: [(&str, &str); 3] =
     [("pairing/2", "two pairs"), ("synthetic-loop/1350", "synthetic loop"), ("g1-mul/1", "G1 multiplication")];
-/// What is there where nothing was measured.
+/// Cell without a measurement.
 const DASH: &str = "–";
 
 /// The tables of the record of the comparison, in Markdown.

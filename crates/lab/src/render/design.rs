@@ -1,5 +1,5 @@
-//! The ablation as tables and a figure: each instruction alone against the base, greedily added, contract by contract, and what lies on the
-//! Pareto front of gas against opcodes.
+//! The ablation as tables and a figure: each instruction alone against the base, greedily added, contract by contract,
+//! and the Pareto front of gas against opcodes.
 //!
 //! All is made of one record of `lab design`. A ratio over several contracts is the geometric mean of theirs, all alike, or the ratio of the gas of
 //! all their calls, where calls are known.
@@ -15,7 +15,7 @@ use crate::render::svg::points::{Point, Points};
 
 /// The part of the page that the tables are.
 const PART: &str = "residue lab design";
-/// What is there where there is no number.
+/// Cell without a number.
 const DASH: &str = "–";
 /// A contract whose gas changes by less is not shown by itself.
 const CHANGE_MIN: f64 = 0.001;
@@ -49,18 +49,18 @@ impl Other {
 struct Set {
     /// The revisions that add them.
     label: String,
-    /// How many opcodes they are.
+    /// Number of opcodes.
     opcodes: usize,
     /// The ratio of gas, all contracts alike.
     alike: f64,
     /// The ratio of the gas of all calls.
     called: Option<f64>,
-    /// Whether no revision has just these, so that savings of each alone were added up.
+    /// True if no revision has exactly this set, so that the savings of each alone were added up.
     is_estimate: bool,
 }
 
 impl Set {
-    /// Where its numbers come from.
+    /// Origin of its numbers.
     fn how(&self) -> &'static str {
         if self.is_estimate { "what each saves alone, added up" } else { "compiled and run" }
     }
@@ -126,7 +126,7 @@ impl<'a> Ablated<'a> {
         })
     }
 
-    /// What each revision brings by itself, and what it costs those who implement it.
+    /// Savings of each revision by itself, and its cost to implementers.
     fn alone(&self) -> String {
         let mut text = "| revision | adds | gas, all contracts alike | gas of all calls | gas at measured prices | best contract | better by 1 % | code, bytes | time, one by one | time, batches | opcodes | operand bytes | words taken, put |\n\
              |---|---|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|---|\n"
@@ -364,7 +364,7 @@ fn names(revisions: &[&Other]) -> String {
     revisions.iter().map(|other| other.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// What some revisions add.
+/// Opcodes that some revisions add.
 fn mnemonics<'a>(revisions: &[&'a Other]) -> BTreeSet<&'a str> {
     revisions.iter().flat_map(|other| &other.adds).map(|added| added.mnemonic.as_str()).collect()
 }

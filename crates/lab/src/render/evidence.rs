@@ -26,7 +26,7 @@ const EVM: &str = "evm:plain";
 struct Line<'a> {
     address: u16,
     contract: &'static str,
-    /// What the input is.
+    /// Name of the input.
     what: String,
     record: &'a Record,
 }
@@ -113,7 +113,7 @@ pub fn table(record: &Record) -> String {
     text
 }
 
-/// What contracts take now where that is not what the record has: gas, its ratio to the price, bytes of code, and gas under `evm`.
+/// Table of contracts that differ from the record now: gas, its ratio to the price, bytes of code, and gas under `evm`.
 pub fn gas_since(record: &Record, costs: &[Cost]) -> String {
     let mut text = String::from(
         "| contract | input | price | gas, record | gas | gas / price | code, bytes | gas, `evm`, record | gas, `evm` |\n\
@@ -144,7 +144,7 @@ pub fn gas_since(record: &Record, costs: &[Cost]) -> String {
     text
 }
 
-/// What is there where nothing was measured.
+/// Cell without a measurement.
 const DASH: &str = "–";
 
 fn shown(value: Option<f64>, text: impl Fn(f64) -> String) -> String {

@@ -22,7 +22,7 @@ use crate::render::svg::bars::Chart;
 pub struct Figure {
     /// Short name, fit for a file.
     pub id: &'static str,
-    /// What it shows.
+    /// Title.
     pub title: &'static str,
     /// The document that it is from, with the place.
     pub source: String,
@@ -30,7 +30,7 @@ pub struct Figure {
     pub explanation: String,
     /// The records that ours are of.
     pub ours: Vec<String>,
-    /// What is not recorded; nothing if all is.
+    /// Missing records; empty if all are there.
     pub missing: Vec<String>,
     /// The values.
     pub table: Table,
@@ -105,7 +105,7 @@ fn or_dash(value: Option<f64>) -> String {
     value.map_or("–".to_owned(), shown)
 }
 
-/// How many times the published value ours is.
+/// Our value as a multiple of the published one.
 fn ratio(ours: Option<f64>, published: f64) -> String {
     ours.filter(|_| published > 0.0).map_or("–".to_owned(), |ours| format!("{:.2}", ours / published))
 }

@@ -1,4 +1,4 @@
-//! The table of what `evmmax-next` was to reach with its times, made of the record of `bench goals` alone: whether gas is below its time.
+//! Table of `evmmax-next`'s goals, made of the record of `bench goals` alone: gas of each contract beside its time.
 //!
 //! It stands between two comments of `docs/evmmax-next.md`; `residue lab goals` makes it anew, and a test holds it to the record.
 
@@ -18,7 +18,7 @@ const PART: &str = "residue lab goals";
 const PRECOMPILE: &str = "precompile";
 const PLAIN: &str = "evmmax-next:plain";
 const BATCH: &str = "evmmax-next:batch";
-/// What is there where nothing was measured.
+/// Cell without a measurement.
 const DASH: &str = "–";
 
 /// The newest record of the goals in a directory, of whichever machine.

@@ -9,7 +9,7 @@ use crate::record::table::Table;
 use crate::render::figures::{Figure, Records};
 use crate::render::svg::bars::STYLE as CHART_STYLE;
 
-/// What a report says of itself.
+/// Title of the report.
 const TITLE: &str = "Modular arithmetic in the EVM: the published figures again";
 
 /// Characters of a cell that stays in one line.

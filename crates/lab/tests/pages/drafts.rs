@@ -17,7 +17,7 @@ use crate::quotes::Quoted;
 
 /// The draft that reprices.
 const REPRICING: &str = "docs/eip/repricing.md";
-/// What is beside it.
+/// Page of the measurements beside it.
 const MEASUREMENTS: &str = "docs/assets/eip-9992/README.md";
 
 /// Instructions with one price, as the draft names them, the price on Osaka and the proposed one.
@@ -153,7 +153,7 @@ struct Spared {
     of_arithmetic: u64,
 }
 
-/// What the example of a contract takes less on the EVM without field instructions.
+/// Gas that the example of a contract saves over the EVM without field instructions.
 fn spared(name: &str) -> Spared {
     let contract = residue_contracts::find(name).unwrap();
     let trial = cheapest(contract, Revision::Evm, &GasSchedule::default_for(Revision::Evm).unwrap()).unwrap();
@@ -275,7 +275,7 @@ fn the_answers_to_objections_are_those_of_records() {
     }
 }
 
-/// What instructions bring, in the draft and among the answers, is what the table of all contracts says.
+/// Savings by instruction, in the draft and among the answers, equal the table of all contracts.
 #[test]
 fn what_instructions_bring_is_what_the_table_of_contracts_says() {
     let page = read("docs/design.md");

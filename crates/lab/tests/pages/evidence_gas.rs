@@ -1,4 +1,4 @@
-//! What contracts take now, where the record of the evidence has other gas, stands in `docs/precompiles.md`.
+//! Current gas of contracts, where the record of the evidence differs, equals the table in `docs/precompiles.md`.
 //!
 //! If contracts change, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test --test pages -- --ignored`.
 

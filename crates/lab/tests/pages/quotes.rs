@@ -1,4 +1,4 @@
-//! Sentences with numbers in README and docs are what the records say.
+//! Sentences with numbers in README and docs agree with the records.
 
 use residue_lab::{Quantity, Record};
 
@@ -7,7 +7,7 @@ pub const ZEN5: &str = "amd-epyc-zen5-2c";
 
 /// A record that sentences quote.
 pub struct Quoted {
-    /// Where it stands, as documents name it.
+    /// Path as written in documents.
     path: String,
     pub record: Record,
 }

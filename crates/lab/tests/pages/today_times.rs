@@ -43,7 +43,7 @@ fn contracts(record: &Record) -> impl Iterator<Item = &str> {
     gas.filter_map(|row| row.name.strip_prefix(TODAY)?.strip_prefix('/'))
 }
 
-/// How many times less a contract takes in this layer than on the EVM of today.
+/// Factor between the EVM of today and this layer for a contract.
 fn times(record: &Record, layer: &str, contract: &str, quantity: Quantity) -> Option<f64> {
     let row = record.find(&format!("{layer}/{contract}"), quantity, Some(TODAY))?;
     Some(1.0 / row.spread.median)

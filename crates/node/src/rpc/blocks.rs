@@ -142,7 +142,7 @@ fn uncle(node: &Node, id: BlockId, params: &Params) -> Answer {
     Ok(Value::Object(fields))
 }
 
-/// Where a transaction of a block is.
+/// Position of a transaction of a block.
 pub fn position(found: &Found, index: u64) -> Position {
     let header = &found.block.header;
     Position { block_hash: found.hash.unwrap_or_default(), block_number: header.number, time: header.timestamp, index }

@@ -317,7 +317,7 @@ pub fn refused(error: CallError) -> RpcError {
     }
 }
 
-/// How a halt is called in answers.
+/// Name of a halt in answers.
 pub fn halt_message(reason: &HaltReason) -> String {
     match reason {
         HaltReason::OutOfGas(_) => "out of gas".to_owned(),

@@ -1,4 +1,5 @@
-//! What tests change by hand: time, accounts, mining and snapshots. Names are those of ganache (`evm_`), anvil and Hardhat.
+//! Changes by hand for tests: time, accounts, mining and snapshots. Names are those of ganache (`evm_`), anvil and
+//! Hardhat.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What transactions did: struct logs, call frames and the state before, for transactions of the chain and for calls.
+//! Traces of transactions: struct logs, call frames and the state before, for transactions of the chain and for calls.
 
 use alloy_consensus::transaction::Recovered;
 use alloy_eips::BlockId;

@@ -26,11 +26,11 @@ pub struct RpcError {
     pub code: i32,
     /// In words.
     pub message: String,
-    /// What else there is.
+    /// Further data.
     pub data: Option<Value>,
 }
 
-/// What methods return.
+/// Result of a method.
 pub type Answer = Result<Value, RpcError>;
 
 impl RpcError {
@@ -56,7 +56,7 @@ impl RpcError {
     }
 }
 
-/// What a revert says: the text of Solidity's `Error(string)` or the code of `Panic(uint256)`, if it is one of them.
+/// Message of a revert: the text of Solidity's `Error(string)` or the code of `Panic(uint256)`, if it is one of them.
 pub fn revert_message(output: &[u8]) -> String {
     let text = || {
         let rest = output.strip_prefix(&[0x08, 0xc3, 0x79, 0xa0])?;

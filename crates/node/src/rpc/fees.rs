@@ -1,4 +1,4 @@
-//! What gas costs, and has cost.
+//! Prices of gas, now and in past blocks.
 
 use alloy_consensus::Transaction;
 use alloy_eips::eip1559::BaseFeeParams;
@@ -16,7 +16,7 @@ use crate::node::Node;
 const BLOCKS_MAX: u64 = 1024;
 /// Percentiles that one request may ask for, as geth's limit.
 const PERCENTILES_MAX: usize = 100;
-/// What is offered to miners where blocks say nothing: 1 gwei, as anvil's.
+/// Suggested tip, in wei: 1 gwei, as anvil's.
 const TIP: u64 = 1_000_000_000;
 
 /// The methods of this file.
@@ -40,7 +40,7 @@ pub fn next_base_fee(node: &Node) -> Result<u64, RpcError> {
     Ok(set.or_else(|| head.next_block_base_fee(BaseFeeParams::ethereum())).unwrap_or_default())
 }
 
-/// What to offer to miners: nothing is scarce here.
+/// Suggested tip, in wei: block space is not scarce here.
 pub fn tip(_: &Node) -> Result<u64, RpcError> {
     Ok(TIP)
 }

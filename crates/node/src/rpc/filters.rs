@@ -1,4 +1,4 @@
-//! Logs, and filters that remember what was asked for.
+//! Logs, and filters that remember their queries.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -79,7 +79,7 @@ enum Kind {
     Pending,
 }
 
-/// Which logs are wanted.
+/// Filter of logs.
 #[derive(Debug, Clone)]
 pub struct LogFilter {
     filter: Filter,
@@ -102,7 +102,7 @@ impl LogFilter {
         Ok(Self { filter: serde_json::from_value(given).map_err(invalid)?, topics })
     }
 
-    /// Whether it wants a log.
+    /// True if a log matches.
     fn wants(&self, log: &Log) -> bool {
         let is_at = self.filter.address.is_empty() || self.filter.address.contains(&log.address);
         let topic = |(at, wanted): (usize, &alloy_rpc_types_eth::Topic)| {

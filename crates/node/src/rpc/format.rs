@@ -29,7 +29,7 @@ fn field(object: &mut Map<String, Value>, name: &str, value: Value) {
     object.insert(name.to_owned(), value);
 }
 
-/// Where something is in the chain.
+/// Position of a transaction in the chain.
 #[derive(Debug, Clone, Copy)]
 pub struct Position {
     /// The block's hash.
@@ -199,10 +199,10 @@ pub fn log(log: &Log, position: Position, transaction: B256, index: u64) -> Valu
     })
 }
 
-/// What the receipt of a transaction needs beside itself.
+/// Context of a transaction's receipt.
 #[derive(Debug, Clone, Copy)]
 pub struct Around {
-    /// Where the transaction is.
+    /// Position of the transaction.
     pub position: Position,
     /// Gas used before it in its block.
     pub gas_before: u64,
@@ -210,7 +210,7 @@ pub struct Around {
     pub logs_before: u64,
     /// The block's base fee.
     pub base_fee: Option<u64>,
-    /// What a unit of blob gas costs in its block.
+    /// Price of a unit of blob gas in its block, in wei.
     pub blob_fee: Option<u128>,
 }
 

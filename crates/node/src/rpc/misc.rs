@@ -1,4 +1,4 @@
-//! What says something about the node itself: net, web3, txpool, and the configuration of forks.
+//! Methods about the node itself: net, web3, txpool, and the configuration of forks.
 
 use alloy_consensus::Transaction;
 use alloy_primitives::{Address, Bytes, keccak256};
@@ -71,7 +71,7 @@ fn capabilities(node: &Node, _: &Params) -> Answer {
     }))
 }
 
-/// What can be executed, and what waits for something else first.
+/// Executable transactions, and those that wait for something else first.
 fn waiting(node: &Node) -> Result<(Vec<Sent>, Vec<Sent>), RpcError> {
     let state = node.chain.store().state(StateAt::Present)?;
     let nonce = |address| Ok::<_, RpcError>(state.account(address)?.map_or(0, |account| account.nonce));

@@ -1,4 +1,4 @@
-//! What no other node has: code in the words of its revision, where its gas goes, and how it runs in blocks.
+//! Methods that no other node has: disassembly under a revision, profiles of gas, and execution in blocks.
 
 use std::collections::BTreeMap;
 

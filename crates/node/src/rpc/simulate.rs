@@ -39,7 +39,7 @@ const SECONDS: u64 = 12;
 /// The methods of this file.
 pub const METHODS: &[(&str, Method)] = &[("eth_simulateV1", simulate)];
 
-/// What stays the same over the blocks of a simulation, and what they use up.
+/// Settings shared by the blocks of a simulation, and the gas left to them.
 struct Simulation<'a> {
     node: &'a Node,
     state: State<StateView>,

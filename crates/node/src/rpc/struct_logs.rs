@@ -1,4 +1,4 @@
-//! Struct logs: every instruction with what it found, also those that revm has no name for.
+//! Struct logs: every instruction with its operands and context, also those that revm has no name for.
 //!
 //! revm-inspectors keeps the last copy of memory for instructions that are not in its list of those that change it, and names no opcode of a
 //! revision; so this one is ours.
@@ -31,7 +31,7 @@ pub struct StructLogs {
     storage: BTreeMap<Address, BTreeMap<U256, U256>>,
     bytes: usize,
     slot: Option<(Address, U256)>,
-    /// What the callee that ended last gave back.
+    /// Output of the callee that ended last.
     returned: Bytes,
 }
 
@@ -42,7 +42,7 @@ impl StructLogs {
         Self { options, revision, entries, begun, storage, bytes: 0, slot: None, returned: Bytes::new() }
     }
 
-    /// Whether an answer may be so long.
+    /// True if the answer is within its limit of length.
     pub fn is_complete(&self) -> bool {
         self.bytes <= BYTES_MAX
     }

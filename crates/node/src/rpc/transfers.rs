@@ -1,5 +1,5 @@
-//! Transfers of ether as logs, for `traceTransfers` of simulations: revm-inspectors writes those of calls and creations, and this adds what
-//! SELFDESTRUCT moves.
+//! Transfers of ether as logs, for `traceTransfers` of simulations: revm-inspectors writes those of calls and
+//! creations, and this adds those of SELFDESTRUCT.
 
 use alloy_primitives::{Address, B256, Log, LogData, U256, address, b256};
 use residue_engine::revm::context_interface::{ContextTr, JournalTr};
@@ -16,7 +16,7 @@ const TOPIC: B256 = b256!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55
 #[derive(Debug)]
 pub struct Transfers {
     calls: TransferInspector,
-    /// What SELFDESTRUCT has moved, to be written when its frame, which it ends, is left.
+    /// Transfers by SELFDESTRUCT, to be written at the end of its frame.
     moved: Vec<Log>,
 }
 

@@ -1,4 +1,4 @@
-//! Proofs and roots: of the present state, and of that after an earlier block by undoing what was changed since.
+//! Proofs and roots: of the present state, and of that after an earlier block by undoing the later changes.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::view::{StateAt, StateView, storage_root};
 use super::{Result, StateChanges, corrupt};
 use crate::trie::{AccountChange, StateTrie, TrieChanges, TrieError};
 
-/// What an account and its slots were.
+/// Former accounts with their former slots.
 type Undone = BTreeMap<Address, (Option<TrieAccount>, BTreeMap<U256, U256>)>;
 
 impl StateView {
-    /// What changes would make of this state. Only that of the present one may be written.
+    /// Tries of this state after changes. Only that of the present one may be written.
     pub fn changed(&self, changes: &BTreeMap<Address, AccountChange>) -> Result<TrieChanges> {
         if self.at() != StateAt::Present {
             return self.changed_from_the_present(&self.over_undone(changes)?);

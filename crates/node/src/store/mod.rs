@@ -40,7 +40,7 @@ pub enum StoreError {
     /// Something in it is not as this program writes it.
     #[error("the database holds {what} that cannot be read")]
     Corrupt {
-        /// What was read.
+        /// Name of the data read.
         what: String,
     },
     /// A node of a trie is missing.
@@ -90,7 +90,7 @@ macro_rules! from_redb {
 }
 from_redb!(Error DatabaseError TransactionError TableError StorageError CommitError SavepointError SetDurabilityError);
 
-/// What reading and writing returns.
+/// Result of reading and writing.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 /// An error for bytes that are not what this program writes.
@@ -102,7 +102,7 @@ pub(crate) fn corrupt(what: impl Into<String>) -> StoreError {
 #[derive(Debug, Clone)]
 pub struct Store {
     db: Arc<Database>,
-    /// What the state stands on, if the chain is forked.
+    /// The other node whose state this one extends, if the chain is forked.
     remote: Option<Arc<Remote>>,
 }
 
@@ -221,7 +221,7 @@ impl Store {
         table.get(number)?.map(|bytes| decode(bytes.value())).transpose()
     }
 
-    /// Where a transaction is.
+    /// Place of a transaction.
     pub fn place(&self, transaction: B256) -> Result<Option<Place>> {
         let table = self.db.begin_read()?.open_table(tables::TRANSACTIONS)?;
         Ok(table.get(transaction.0)?.map(|place| place.value()))

@@ -9,7 +9,7 @@ type Fixed<const N: usize> = [u8; N];
 /// Bytes of an address with a slot.
 pub const SLOT_KEY: usize = 52;
 
-/// What the database says about itself.
+/// Metadata of the database.
 pub const META: TableDefinition<'_, &str, &str> = TableDefinition::new("meta");
 /// The entry of [`META`] with the first block whose state is known: the one that the chain was forked at, or the newest one of a state that was
 /// loaded. Without it all states are known.

@@ -18,7 +18,7 @@ use super::{Result, StoreError, corrupt};
 use crate::remote::Remote;
 use crate::trie::{Nodes, TrieChanges};
 
-/// Which state.
+/// Choice of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateAt {
     /// As it is now.
@@ -93,7 +93,7 @@ pub struct StateView {
     nodes: ReadOnlyTable<&'static [u8], &'static [u8]>,
     hashes: ReadOnlyTable<u64, [u8; 32]>,
     root: B256,
-    /// What the state stands on, if the chain is forked.
+    /// The other node whose state this one extends, if the chain is forked.
     remote: Option<Arc<Remote>>,
     /// The changes of a block that is not written yet.
     overlay: Option<Arc<Overlay>>,
@@ -137,12 +137,12 @@ impl StateView {
         Self { root: overlay.tries.root, overlay: Some(overlay), ..self }
     }
 
-    /// Whether the state stands on another node's, so that its tries have only what was changed here.
+    /// True if the state extends another node's, so that its tries hold only what was changed here.
     pub fn is_forked(&self) -> bool {
         self.remote.is_some()
     }
 
-    /// Which state it is.
+    /// The chosen state.
     pub fn at(&self) -> StateAt {
         self.at
     }

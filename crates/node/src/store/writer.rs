@@ -25,7 +25,7 @@ pub struct NewBlock<'a> {
     pub receipts: &'a [ReceiptEnvelope],
 }
 
-/// What changes of the state.
+/// Changes of the state.
 #[derive(Debug, Default)]
 pub struct StateChanges {
     /// By address.
@@ -42,7 +42,7 @@ pub struct Writer<'t> {
     pub(super) accounts_before: Table<'t, ([u8; 20], u64), &'static [u8]>,
     pub(super) slots_before: Table<'t, ([u8; SLOT_KEY], u64), [u8; 32]>,
     pub(super) changed: Table<'t, (u64, &'static [u8]), ()>,
-    /// Whether what is zero or gone is written down, as what is not here is looked for elsewhere.
+    /// True if zero slots and deleted accounts are stored, since absent ones are looked up in the other node.
     keeps_zeros: bool,
 }
 

@@ -36,7 +36,7 @@ impl Alloc {
         Ok(Self(all))
     }
 
-    /// What makes an empty state this one.
+    /// Changes from the empty state to this one.
     pub fn changes(&self) -> StateChanges {
         let mut changes = StateChanges::default();
         for (address, account) in &self.0 {

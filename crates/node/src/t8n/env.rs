@@ -1,4 +1,4 @@
-//! What the block says, with what follows from its parent where it does not say it.
+//! The block's environment, with defaults derived from its parent.
 
 use alloy_consensus::{EMPTY_OMMER_ROOT_HASH, Header};
 use alloy_eips::eip1559::{BaseFeeParams, calc_next_block_base_fee};
@@ -15,7 +15,7 @@ const DIFFICULTY_MIN: u64 = 131_072;
 /// Blocks after which the difficulty bomb doubles.
 const BOMB_PERIOD: u64 = 100_000;
 
-/// What the block says.
+/// Environment of the block.
 #[derive(Debug)]
 pub struct Env {
     /// As a header, without roots.
@@ -29,7 +29,7 @@ pub struct Env {
 }
 
 impl Env {
-    /// What a file says.
+    /// Environment of a file.
     pub fn of(given: &Value, fork: &Fork) -> Result<Self> {
         let fields = Fields::of(given)?;
         let number = fields.need("currentNumber")?;

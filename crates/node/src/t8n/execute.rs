@@ -34,7 +34,7 @@ use crate::chain::{Executors, Sent, changes_of, root_within};
 use crate::options::config;
 use crate::store::{StateAt, StateChanges, StateView, Store, When};
 
-/// What is carried out.
+/// Inputs of a transition.
 #[derive(Debug)]
 pub struct Transition<'a> {
     /// The chain's id.
@@ -49,13 +49,13 @@ pub struct Transition<'a> {
     pub revision: Option<Revision>,
     /// Its schedule.
     pub schedule: Option<&'a str>,
-    /// Whether contracts are in place of precompiles.
+    /// True if contracts replace precompiles.
     pub as_precompiles: bool,
-    /// Where traces go, if there are to be some.
+    /// Folder for traces, if requested.
     pub traces: Option<&'a Path>,
 }
 
-/// What came of it.
+/// Result of a transition.
 #[derive(Debug, Default)]
 pub struct Done {
     /// Changes of the state.
@@ -288,7 +288,7 @@ impl Transition<'_> {
         self.env.ommers.iter().map(ommer).collect()
     }
 
-    /// What miners of a block with proof of work are paid.
+    /// Pays the miners of a block with proof of work.
     fn reward(&self, state: &mut State<StateView>, rules: &residue_alloy::ChainRules) -> Result<()> {
         let header = &self.env.header;
         let reward = match self.reward {

@@ -59,7 +59,7 @@ impl Fork {
         Ok(Self { index, blobs: blob_params.map(blobs).transpose().context("--input.blobParams")? })
     }
 
-    /// Whether it is a fork, or builds on it.
+    /// True if it is a fork, or builds on it.
     pub fn has(&self, name: &str) -> bool {
         NAMES.iter().position(|names| names.contains(&name)).is_some_and(|index| self.index >= index)
     }

@@ -1,5 +1,6 @@
-//! `residue t8n`, the state transition tool as other clients have it: a state, what a block says and its transactions go in, the state after
-//! it and what came of it go out. Names of files and of their fields are those of geth's `evm t8n`; the result is written as EELS writes it.
+//! `residue t8n`, the state transition tool as other clients have it: inputs are a state, the block's environment and
+//! its transactions, outputs the state after them and the result. Names of files and of their fields are those of
+//! geth's `evm t8n`; the result is written as EELS writes it.
 
 mod alloc;
 mod env;
@@ -36,7 +37,7 @@ pub struct Options {
     /// The state before: accounts by address; or `stdin`, where an object has what is asked for there as `alloc`, `env` and `txs`.
     #[arg(long = "input.alloc", value_name = "FILE", default_value = "alloc.json")]
     alloc: String,
-    /// What the block says.
+    /// The block's environment.
     #[arg(long = "input.env", value_name = "FILE", default_value = "env.json")]
     env: String,
     /// Transactions: a list of objects, or a text of RLP.
@@ -45,7 +46,7 @@ pub struct Options {
     /// `target`, `max` and `baseFeeUpdateFraction` of blobs, where they are not the fork's.
     #[arg(long = "input.blobParams", value_name = "FILE")]
     blob_params: Option<String>,
-    /// Where files that are written go.
+    /// The folder of the files that are written.
     #[arg(long = "output.basedir", value_name = "DIR", default_value = ".")]
     folder: PathBuf,
     /// The state after: a file, `stdout`, `stderr`, or nothing between quotes for none; `alloc.json` without it. A file that is read is only
@@ -74,7 +75,7 @@ pub struct Options {
     /// The field instructions there are; none without it.
     #[arg(long)]
     revision: Option<Revision>,
-    /// What they cost: the name of a schedule or a TOML file; the revision's own without it.
+    /// Their prices: the name of a schedule or a TOML file; the revision's own without it.
     #[arg(long, requires = "revision")]
     schedule: Option<String>,
     /// Put contracts in place of the precompiles of EIP-2537 and EIP-4844.
@@ -122,7 +123,7 @@ impl Options {
     }
 }
 
-/// What is read, as JSON.
+/// Inputs as JSON.
 struct Inputs {
     alloc: Value,
     env: Value,

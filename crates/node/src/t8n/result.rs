@@ -1,5 +1,6 @@
-//! What came of a block, as EELS writes it (`ethereum_spec_tools/evm_tools/t8n/t8n_types.py`, `Result.to_json`). A transaction that was rejected
-//! after it could be read has its place in the trie of the transactions there, and none in that of the receipts.
+//! Result of a block, as EELS writes it (`ethereum_spec_tools/evm_tools/t8n/t8n_types.py`, `Result.to_json`). A
+//! transaction that was rejected after it could be read has its place in the trie of the transactions there, and none
+//! in that of the receipts.
 
 use alloy_consensus::Eip658Value;
 use alloy_consensus::TxReceipt;

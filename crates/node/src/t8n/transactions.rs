@@ -109,7 +109,7 @@ fn of_object(given: &Value, chain_id: u64, knows_chains: bool) -> Result<TxEnvel
     Ok(envelope(typed, Signature::new(r, s, is_odd)))
 }
 
-/// What is to be signed. The fields say which type it is, as EELS has it.
+/// Transaction to sign. The fields determine its type, as in EELS.
 fn typed(fields: Fields<'_>, chain_id: u64, is_protected: bool) -> Result<TypedTransaction> {
     let (kind, object) = of_type(fields, chain_id)?;
     let mut request: TransactionRequest = serde_json::from_value(Value::Object(object))?;

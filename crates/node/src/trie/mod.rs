@@ -1,4 +1,5 @@
-//! The Merkle Patricia trie of a state, changed key by key: a block costs what it changes, however large the state is.
+//! The Merkle Patricia trie of a state, changed key by key: the cost of a block depends on its changes, not on the size
+//! of the state.
 //!
 //! Nodes are kept by their path, not by their hash: what a node at a path becomes takes the place of what it was, so a database of them
 //! never holds a node of an earlier state. Keys are hashes, so they have one length and branches hold no values.
@@ -15,9 +16,9 @@ use alloy_trie::EMPTY_ROOT_HASH;
 /// Nibbles of a key.
 pub const KEY_NIBBLES: usize = 64;
 
-/// Where stored nodes come from.
+/// Source of stored nodes.
 pub trait Nodes {
-    /// What reading them may fail with.
+    /// Error of reading them.
     type Error;
 
     /// The encoded node at a path; none if no node is stored there.
@@ -47,7 +48,7 @@ pub struct Trie<N> {
     loaded: Vec<Vec<u8>>,
 }
 
-/// What changes in the store: encoded nodes by path, none where the node is gone.
+/// Changes of the store: encoded nodes by path, none for a deleted node.
 pub type NodeChanges = Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
 type Result<T, N> = std::result::Result<T, TrieError<<N as Nodes>::Error>>;

@@ -26,7 +26,7 @@ pub enum Node {
     Branch(Box<[Link; 16]>),
 }
 
-/// What a node holds of another.
+/// Link from a node to another.
 #[derive(Debug, Default)]
 pub enum Link {
     /// Nothing.

@@ -7,18 +7,18 @@ use alloy_trie::{EMPTY_ROOT_HASH, TrieAccount};
 
 use super::{NodeChanges, Nodes, Trie, TrieError};
 
-/// What becomes of an account.
+/// Change of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountChange {
     /// Nonce, balance and hash of the code; none if the account is gone. Its storage root is computed.
     pub info: Option<(u64, U256, B256)>,
-    /// Whether all storage from before goes.
+    /// True if all former storage is deleted.
     pub is_wiped: bool,
     /// Slots that change.
     pub slots: BTreeMap<U256, U256>,
 }
 
-/// What the tries of a state become.
+/// Changes of a state's tries.
 #[derive(Debug, Default)]
 pub struct TrieChanges {
     /// The state root.
@@ -89,7 +89,7 @@ impl<'s, S: Nodes> StateTrie<'s, S> {
         Trie::new(Under { store: self.store, prefix: storage_prefix(address), is_empty }, root)
     }
 
-    /// What changes make of the state; `storage_root` says the one that an account has now.
+    /// Tries of the state after changes; `storage_root` returns the current storage root of an account.
     pub fn changed(
         &self,
         changes: &BTreeMap<Address, AccountChange>,

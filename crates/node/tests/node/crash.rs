@@ -1,4 +1,5 @@
-//! The binary, killed while it mines: what it has answered is there when it starts again, with nothing to be repaired.
+//! The binary, killed while it mines: everything it has answered is there when it starts again, with nothing to be
+//! repaired.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -35,7 +36,7 @@ impl Running {
         Self { child, port }
     }
 
-    /// What a request is answered; none if the process is gone before.
+    /// Answer to a request; none if the process ends first.
     pub fn ask(&self, method: &str, params: Value) -> Option<Value> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let answer: Value = serde_json::from_str(&self.post(&body)?).ok()?;

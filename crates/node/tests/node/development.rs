@@ -1,4 +1,4 @@
-//! The development chain: field instructions in calls, traces and transactions, and what is set by hand.
+//! The development chain: field instructions in calls, traces and transactions, and settings made by hand.
 
 use residue_alloy::{Activation, FieldEvmFactory};
 use residue_engine::EngineConfig;

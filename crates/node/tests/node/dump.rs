@@ -1,4 +1,4 @@
-//! A dump of a state: what it holds, where it can be loaded, and what is refused.
+//! A dump of a state: its content, the chains that load it, and refusals.
 
 use std::io::{Read, Write};
 

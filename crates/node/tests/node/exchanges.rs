@@ -1,5 +1,6 @@
-//! The exchanges of the execution clients' JSON-RPC tests: what geth answered to each request. Compared as hive does: as JSON, messages of
-//! errors left out; where an exchange holds the schema only to account, its answer must be of the same form.
+//! The exchanges of the execution clients' JSON-RPC tests: requests with geth's answers. Compared as hive does: as
+//! JSON, messages of errors left out; where an exchange holds the schema only to account, its answer must be of the
+//! same form.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,7 @@ fn judged(response: &Value) -> Value {
     response
 }
 
-/// Whether an answer has every field that the other one has, with values of the same kind.
+/// True if an answer has every field of the other one, with values of the same kind.
 fn has_form(ours: &Value, theirs: &Value) -> bool {
     match (ours, theirs) {
         (Value::Object(ours), Value::Object(theirs)) => {
@@ -85,7 +86,7 @@ fn has_form(ours: &Value, theirs: &Value) -> bool {
     }
 }
 
-/// What a node answers to everything, by the exchange's name, and whether that is right.
+/// Answers of a node to all exchanges, by name, and true if they are right.
 fn run(folder: &Path, revision: Option<Revision>) -> BTreeMap<String, (bool, Vec<Value>)> {
     let node = Node::new(imported(folder, revision), Keys::default(), Mining::Never);
     let mut all = BTreeMap::new();

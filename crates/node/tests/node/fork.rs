@@ -1,4 +1,5 @@
-//! A chain that goes on after a block of another node: what is not changed here is as it was there, whatever happens there later.
+//! A chain that goes on after a block of another node: unchanged state is as it was there at that block, whatever
+//! happens there later.
 
 use serde_json::json;
 

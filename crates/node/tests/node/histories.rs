@@ -1,5 +1,5 @@
-//! Random histories: what survives snapshots, rollbacks, reorgs, resets and restarts is what a fresh node comes to that does only what has
-//! survived. `RESIDUE_CASES` says how many, `RESIDUE_SEED` where they begin.
+//! Random histories: after snapshots, rollbacks, reorgs, resets and restarts the state equals that of a fresh node that
+//! executes only the surviving part. `RESIDUE_CASES` is the number of histories, `RESIDUE_SEED` the first seed.
 
 use std::path::Path;
 

@@ -115,7 +115,7 @@ fn request(chance: &mut Chance, names: &[&str]) -> String {
     json!({ "jsonrpc": "2.0", "id": value(chance, 3), "method": chance.of(names), "params": params }).to_string()
 }
 
-/// What is sent as a body: requests, requests with a damaged byte, batches, depth, and what is no JSON.
+/// Body of a request: requests, requests with a damaged byte, batches, depth, and what is no JSON.
 fn body(chance: &mut Chance, names: &[&str]) -> Vec<u8> {
     match chance.below(10) {
         0 => format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)).into_bytes(),

@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 over HTTP: <https://www.jsonrpc.org/specification>; and what the binary prints.
+//! JSON-RPC 2.0 over HTTP: <https://www.jsonrpc.org/specification>; and the output of the binary.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! `residue t8n` as a program: what it reads, what it writes where, and every fork that it knows, each beside state tests.
+//! `residue t8n` as a program: its inputs, its output files, and every fork that it knows, each beside state tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};

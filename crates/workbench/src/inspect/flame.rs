@@ -1,4 +1,4 @@
-//! Flame graphs: a box for each function or stretch, as wide as its share, below what called it.
+//! Flame graphs: a box for each function or stretch, as wide as its share, below its caller.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Where gas and time of a contract go: a tree of the functions that were called and of the named stretches in them.
+//! Profile of a contract's gas and time: a tree of the functions that were called and of the named stretches in them.
 //!
 //! Gas is counted: each instruction belongs to the function that its byte was compiled from, and field arithmetic to the
 //! named stretches of the text around it, lane by lane. Time is measured between the jump targets of executions as they
@@ -20,7 +20,7 @@ use thiserror::Error;
 #[error("two executions of the code passed different jump targets")]
 pub struct Unsteady;
 
-/// What an execution went to.
+/// Profile of an execution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
     /// The tree; a parent comes before its children, the function that begins the program first.
@@ -36,11 +36,11 @@ pub struct Profile {
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// What called it, or what it stands in.
+    /// Index of the caller, or of the enclosing stretch.
     pub parent: Option<usize>,
-    /// Whether it is a function of its own in the code.
+    /// True if it is a function of its own in the code.
     pub is_function: bool,
-    /// How often.
+    /// Number of calls.
     pub calls: u64,
     /// Its own gas, without that of its children.
     pub gas: u64,
@@ -53,7 +53,7 @@ pub struct Node {
 pub struct ByName {
     /// Function or stretch.
     pub name: String,
-    /// How often.
+    /// Number of calls.
     pub calls: u64,
     /// Its own gas.
     pub gas: u64,
@@ -65,7 +65,7 @@ pub struct ByName {
     pub time_with_callees_ns: f64,
 }
 
-/// What is measured by: gas or time.
+/// Unit of a profile: gas or time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Gas.
@@ -101,7 +101,7 @@ pub fn profile(
     Ok((Profile { nodes, gas_used: outcome.gas_used, time_ns }, outcome))
 }
 
-/// What was executed from one jump target to the next.
+/// Execution from one jump target to the next.
 #[derive(Debug, Default)]
 struct Segment {
     /// The jump target; none for the beginning of the code.
@@ -228,7 +228,7 @@ impl Node {
 }
 
 impl Profile {
-    /// What each node has with all its children.
+    /// Measure of each node with all its children.
     pub fn with_children(&self, measure: Measure) -> Vec<f64> {
         let mut sums: Vec<f64> = self.nodes.iter().map(|node| node.own(measure)).collect();
         for (index, node) in self.nodes.iter().enumerate().rev() {
@@ -313,7 +313,7 @@ mod tests {
         }
     }
 
-    /// What is left to the beginning of the program is parsing, control and calls, not arithmetic without a name.
+    /// The share of the program's beginning is parsing, control and calls, not arithmetic without a name.
     #[test]
     fn arithmetic_has_names() {
         for (name, named) in [("bls12_381/g1_msm", "point_add"), ("bls12_381/map_fp2_to_g2", "fp2_root")] {

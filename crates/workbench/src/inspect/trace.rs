@@ -1,4 +1,4 @@
-//! What code does, instruction by instruction: operands from wherever the revision has them, field values in canonical form.
+//! Trace of code by instruction: operands from any place, field values in canonical form.
 //!
 //! Interfaces keep values differently: in slots, in memory in Montgomery form, in either byte order. Here all are the same
 //! numbers below the modulus, so traces of one program under two revisions can be compared.
@@ -12,7 +12,8 @@ use residue_isa::opcode::evm::{PUSH0, PUSH32};
 use residue_isa::revision::evm384::{BLS12_381_P, ByteOrder, Evm384, Modulus, VALUE_BYTES};
 use residue_isa::{FieldInstruction, FieldOp, Lanes, ModulusAt, Revision};
 
-/// Whether `source`, as [`residue_compiler::SourceMap::name_at`] has it, is of the function or within the stretch `name`.
+/// True if `source`, in the form of [`residue_compiler::SourceMap::name_at`], is of the function or within the stretch
+/// `name`.
 pub fn is_within(source: &str, name: &str) -> bool {
     source.split('/').any(|part| part == name)
 }
@@ -28,11 +29,11 @@ pub struct Executed {
     pub mnemonic: Option<&'static str>,
     /// The words that it took from the stack, top first, or the one that it pushed; none for field arithmetic.
     pub words: Vec<[u8; 32]>,
-    /// What field arithmetic computed, lane by lane.
+    /// Results of field arithmetic, by lane.
     pub lanes: Vec<Lane>,
-    /// What it was charged.
+    /// Gas charged for it.
     pub gas_cost: u64,
-    /// How the frame ended, if it did.
+    /// Halt of the frame, if it ended.
     pub halt: Option<Halt>,
 }
 
@@ -41,13 +42,13 @@ pub struct Executed {
 pub struct Lane {
     /// The operation; none for an inversion.
     pub operation: Option<FieldOp>,
-    /// Where the result went, the first operand was, and the second one was, if there is one.
+    /// Places of the result, the first operand, and the second one, if there is one.
     pub places: [Option<Place>; 3],
     /// The canonical values there; none if they cannot be told: outside of memory, or without a modulus.
     pub values: [Option<BigUint>; 3],
 }
 
-/// Where a value is.
+/// Place of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// In a slot.
@@ -65,7 +66,7 @@ pub struct Tracing<F> {
     r_inverses: HashMap<(BigUint, usize), Option<BigUint>>,
 }
 
-/// What was read before the instruction.
+/// Operands read before the instruction.
 #[derive(Default)]
 struct Pending {
     instruction: Option<FieldInstruction>,

@@ -1,4 +1,4 @@
-//! The tables of a comparison: revisions as rows, since there are many; gas and size first, what was executed below.
+//! The tables of a comparison: revisions as rows, since there are many; gas and size first, operation counts below.
 
 use residue_workbench::Machine;
 use residue_workbench::op_classes::OpClasses;
@@ -102,7 +102,7 @@ impl Comparison {
         rows.trim_fmt()
     }
 
-    /// What results are held to.
+    /// Reference for the results, in words.
     fn judge(&self) -> &'static str {
         if self.native.is_some() { "as native" } else { "as evaluated" }
     }
@@ -116,7 +116,7 @@ impl Comparison {
         }
     }
 
-    /// How a row's result stands beside what it is compared with.
+    /// Agreement of a row's result with the reference.
     fn result(&self, row: &ComparedRow) -> String {
         let ended = &row.execution.ended;
         match (row.agrees, &row.execution.disagreement) {

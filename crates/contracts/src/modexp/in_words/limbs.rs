@@ -24,7 +24,7 @@ const NUMBER_BYTES_MAX: u64 = 1024;
 /// A number of limbs that there is code for.
 #[derive(Clone, Copy)]
 pub(super) struct Width {
-    /// How many.
+    /// Number of limbs.
     pub limbs: u64,
     /// Its functions.
     pub names: Names,
@@ -37,15 +37,15 @@ pub(super) struct Names {
     pub multiply: &'static str,
     /// [`Width::square`], before that.
     pub square: &'static str,
-    /// What reduces a product.
+    /// Reduction of a product.
     pub reduce: &'static str,
     /// [`Width::shift`].
     pub shift: &'static str,
-    /// What makes all that remainders need.
+    /// Constants of the modulus that remainders need.
     pub modulus: &'static str,
-    /// What reads the base.
+    /// Reader of the base.
     pub base: &'static str,
-    /// What raises it to the exponent.
+    /// Power of the base by the exponent.
     pub power: &'static str,
 }
 
@@ -57,23 +57,23 @@ pub(super) mod cell {
     pub const RECIPROCAL: u64 = 32;
     /// ⌊D/2⁸⌋ + 1.
     pub const DIVISOR: u64 = 64;
-    /// What becomes the lowest limb.
+    /// Limb that [`super::Width::shift`] puts below the others.
     pub const LOWEST: u64 = 96;
     /// Bytes by which the modulus is shifted.
     pub const SHIFT: u64 = 128;
     /// Bytes of the modulus, or the power by that.
     pub const BYTES: u64 = 160;
-    /// Where a loop stands.
+    /// State of a loop.
     pub const STATE: u64 = 192;
     /// Free for a few statements.
     pub const FREE: [u64; 4] = [224, 256, 288, 320];
     /// Sums of the two highest columns.
     pub const TOP: [[u64; 2]; 2] = [[352, 384], [416, 448]];
-    /// Where numbers begin.
+    /// Address of the first number.
     pub const END: u64 = 480;
 }
 
-/// Which residue of a sum.
+/// Modulus of a sum's residue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Residue {
     /// Modulo 2²⁵⁶.
@@ -104,7 +104,7 @@ fn limb_of<M: Machine>(machine: &M, word: M::Word) -> M::Word {
     Words(machine).and(machine.ones(LIMB_BITS as usize), word) // u64 to usize
 }
 
-/// What is above the limb `limb` of a number with this odd residue.
+/// Carry above the limb `limb` of a number with this odd residue.
 fn above<M: Machine>(machine: &M, odd: M::Word, limb: M::Word, carry: Option<M::Word>) -> M::Word {
     let w = Words(machine);
     let modulus = machine.ones(SUM_BITS);
@@ -127,7 +127,7 @@ fn last_column<M: Machine>(machine: &M, to: u64, carry: Option<M::Word>, sum: im
 }
 
 impl Width {
-    /// Where a number of N limbs begins.
+    /// Address of a number of N limbs.
     const fn number(self, place: u64) -> u64 {
         cell::END + 32 * self.limbs * place
     }
@@ -157,17 +157,17 @@ impl Width {
         self.number(5)
     }
 
-    /// Where the modulus is copied to: zeros stand before and after it.
+    /// Address of the modulus' copy, with zeros before and after it.
     pub const fn modulus(self) -> u64 {
         self.number(5 + self.limbs) + 32
     }
 
-    /// Where the base is copied to.
+    /// Address of the base's copy.
     pub const fn base(self) -> u64 {
         self.modulus() + NUMBER_BYTES_MAX + 2 * LIMB_BYTES * self.limbs + 96
     }
 
-    /// Where the output ends, if the modulus is not shifted: zeros stand before it.
+    /// End address of the output, if the modulus is not shifted, with zeros before it.
     const fn output_end(self) -> u64 {
         self.base() + 2 * (NUMBER_BYTES_MAX + LIMB_BYTES * self.limbs) + 96
     }

@@ -78,13 +78,13 @@ mod cell {
     pub const WRONG: u64 = 256;
     /// ⌊2⁴⁹⁵/D⌋ for D a little above half of the first word of n.
     pub const RECIPROCAL: u64 = 288;
-    /// Where a loop stands.
+    /// State of a loop.
     pub const STATE: u64 = 320;
-    /// What σ has as a factor.
+    /// Factors of σ, one for each modulus of the first base.
     pub const OF_FIRST: u64 = 352;
-    /// What sums of the second base have as a factor.
+    /// Factors of sums of the second base.
     pub const OF_SECOND: u64 = after(OF_FIRST, FIRST_MAX);
-    /// Where n ends, with zeros before it.
+    /// End address of n, with zeros before it.
     pub const MODULUS_END: u64 = after(OF_SECOND, SECOND_MAX + FIRST_MAX);
     /// The same of the base.
     pub const BASE_END: u64 = after(MODULUS_END, 1 + FIRST_MAX);
@@ -103,7 +103,7 @@ mod cell {
     pub const RESULT: u64 = after(TAKEN_OFF, SECOND_MAX);
     /// The same less n.
     pub const LESS: u64 = after(RESULT, FIRST_MAX);
-    /// Where the output ends, with zeros before it.
+    /// End address of the output, with zeros before it.
     pub const OUTPUT_END: u64 = after(LESS, FIRST_MAX) + 1024 + DIGIT_BYTES;
     /// Powers of the base: y and S of each.
     pub const TABLE: u64 = OUTPUT_END.next_multiple_of(32);
@@ -202,7 +202,7 @@ fn number_is_other<M: Machine>(machine: &M, bases: Bases) {
     products::extend_other(machine, bases);
 }
 
-/// How many y a number has.
+/// Number of y of a number.
 fn ys(bases: Bases) -> u64 {
     bases.second_count() as u64 // usize to u64 widens
 }

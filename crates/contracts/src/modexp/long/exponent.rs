@@ -1,4 +1,4 @@
-//! Which products make a power: steps of some squares and a product each, that come out of the exponent.
+//! Products of a power: steps of some squares and a product each, derived from the exponent.
 //!
 //! Short exponents, below 2³², take a product for each bit that is 1; others go in digits of four bits, with a table of powers, whose own
 //! products are steps before. The last step of all multiplies by 2ˢ.
@@ -23,7 +23,7 @@ pub(super) struct Steps {
     pub mode: Variable,
     /// Steps that take the exponent.
     pub count: Variable,
-    /// What is left of a short exponent.
+    /// Rest of a short exponent.
     pub exponent: Variable,
     /// Bits or digits that are left.
     pub place: Variable,
@@ -187,7 +187,7 @@ impl Steps {
     }
 }
 
-/// How many bits of a word below 2³² are 1.
+/// Number of ones among the bits of a word below 2³².
 fn ones<M: Machine>(machine: &M, word: M::Word) -> M::Word {
     let w = Words(machine);
     let pairs = [(1, 0x5555_5555u64), (2, 0x3333_3333), (4, 0x0f0f_0f0f), (8, 0x00ff_00ff), (16, 0x0000_ffff)];

@@ -19,7 +19,7 @@ const KEPT_LIMBS: usize = 108;
 /// 46 bytes.
 const SHIFT: u32 = LIMB_BITS as u32;
 
-/// What is computed of m' once.
+/// Constants computed once from m'.
 pub(super) struct Reduction<M: Machine, const N: usize> {
     /// Bᴺ − m', its lowest limb not reduced.
     complement: [M::Fe; N],

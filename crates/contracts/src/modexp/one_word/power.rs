@@ -8,14 +8,15 @@ use crate::modexp::short::{power_below_32_bits, return_word};
 use crate::words::Words;
 use residue_ir::Machine;
 
-/// Where powers 0 to 15 of the base are, 32 bytes each: a digit of the exponent that is moved to bit 5 is an address.
+/// Address of the powers 0 to 15 of the base, 32 bytes each: a digit of the exponent that is moved to bit 5 is an
+/// offset.
 const TABLE: u64 = 0;
-/// Where the exponent stands, so moved that its digits in even places, and in odd ones, begin at bit 5 of a byte. What is read begins up to
-/// 31 bytes before it.
+/// Addresses of the exponent, shifted so that its digits in even places, and in odd ones, begin at bit 5 of a byte.
+/// Reads begin up to 31 bytes before it.
 const EVEN: u64 = 544;
 const ODD: u64 = 608;
 const WHOLE: u64 = 640;
-/// What goes from one word of a number to the next.
+/// Value carried from one word of a number to the next.
 pub(super) const ACCUMULATOR: u64 = 672;
 
 /// Digits of four bits in a word.

@@ -11,7 +11,7 @@ use residue_curves::pow_constant;
 use residue_ir::{Feature, Machine};
 use ruint::aliases::U256;
 
-/// Where a short exponent stands.
+/// Address of a short exponent.
 const EXPONENT: u64 = 0;
 /// Pairs of bits, after the first bit or the first two, of an exponent that is done bit by bit, in the order of [`LIMBS`]: more of them cost more than
 /// a table and digits moved apart.
@@ -118,7 +118,7 @@ fn words<M: Machine>(machine: &M, width: usize, at: impl Fn(u64) -> M::Word) -> 
     std::iter::once(first).chain(others).map(|word| machine.bind(word)).collect()
 }
 
-/// What a number has above its whole words, or its first one.
+/// Part of a number above its whole words, or its first one.
 fn first_word<M: Machine>(machine: &M, width: usize, at: M::Word) -> M::Word {
     let bits = 64 * u64::from(LIMBS[width]);
     let word = machine.calldata_word(at);
@@ -133,7 +133,7 @@ fn by_f4<M: Machine>(machine: &M, width: usize, modulus: &[M::Word]) {
     });
 }
 
-/// What returns the power by a word.
+/// Code that returns the power by a word.
 type Returning<'a, M> = &'a dyn Fn(&M, <M as Machine>::Word, <M as Machine>::Fe);
 
 /// Returns the power by e if that is short: 1, or bit by bit, or by digits.

@@ -1,4 +1,4 @@
-//! Inputs of the contracts on BN254, kind by kind, each with what has to come of it.
+//! Inputs of the contracts on BN254, kind by kind, each with its expected result.
 
 use super::points::{SMALL, encode1, encode2, g1, g2, number, p, r, scalar, times1, times2, twist_point};
 use crate::points::Seeded;
@@ -6,7 +6,7 @@ use ark_bn254::{G1Affine, G2Affine};
 use ark_ec::AffineRepr;
 use num_bigint::BigUint;
 
-/// What the precompile makes of an input.
+/// Verdict of the precompile on an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Something.
@@ -132,7 +132,7 @@ fn step() -> BigUint {
     &x * &x * 6u32 + x * 2u32
 }
 
-/// What the endomorphism (x, y) ↦ (β·x, y) multiplies by.
+/// Eigenvalue of the endomorphism (x, y) ↦ (β·x, y).
 fn lambda() -> BigUint {
     let odd = BigUint::from(residue_curves::bn254::X) * 2u32 + 1u32;
     step() * odd.modpow(&(r() - 2u32), &r()) % r()

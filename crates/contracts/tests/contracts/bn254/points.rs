@@ -1,4 +1,4 @@
-//! Points of BN254 of every sort, by arkworks, and how EIP-196 and EIP-197 write them.
+//! Points of BN254 of every sort, by arkworks, and their encodings in EIP-196 and EIP-197.
 
 use crate::points::Seeded;
 use ark_bn254::{Fq, Fq2, G1Affine, G1Projective, G2Affine, G2Projective};

@@ -26,7 +26,7 @@ fn call(address: u16, input: &[u8]) -> Option<Vec<u8>> {
     precompile(Fork::default(), address, input, u64::MAX).ok().map(|native| native.output)
 }
 
-/// What the precompiles make of a call.
+/// Answer of the precompiles to a call.
 fn answer(key: &VerifyingKey<Bls12_381>, calldata: &[u8]) -> Answer {
     let inputs = key.gamma_abc_g1.len() - 1;
     if calldata.len() < INPUTS_AT + 32 * inputs {

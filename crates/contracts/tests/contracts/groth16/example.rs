@@ -1,4 +1,5 @@
-//! The files in `examples/groth16/` are a key of a random circuit and a proof of it: who made it knows a w with (a·w + x₀)·(b·w + c) = x₁.
+//! The files in `examples/groth16/` are a key of a random circuit and a proof of it: knowledge of a w with (a·w +
+//! x₀)·(b·w + c) = x₁.
 //!
 //! `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts groth16::example` writes them anew.
 

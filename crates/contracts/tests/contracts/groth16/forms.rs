@@ -1,4 +1,4 @@
-//! Keys, proofs and inputs in the forms of others: what they mean, and what is said of forms that are not read.
+//! Keys, proofs and inputs in the forms of others: their meaning, and the errors of forms that are not read.
 
 use super::proofs::{Points, gnark_key, gnark_proof, of_random_circuit_on, snarkjs_inputs, snarkjs_key, snarkjs_proof};
 use super::{system, with_witness};

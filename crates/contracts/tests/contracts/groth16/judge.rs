@@ -1,4 +1,5 @@
-//! What the verifier that snarkjs writes in Solidity answers, step by step with the precompiles: the template `verifier_groth16.sol.ejs`.
+//! Reference for the verifier that snarkjs writes in Solidity, step by step with the precompiles: the template
+//! `verifier_groth16.sol.ejs`.
 
 use crate::bn254::points::{encode1, encode2, p, r};
 use ark_bn254::Bn254;
@@ -8,7 +9,7 @@ use residue_engine::Fork;
 use residue_engine::native::precompile;
 use residue_isa::precompile::{BN254_ADD, BN254_MUL, BN254_PAIRING_CHECK};
 
-/// How a call ends.
+/// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     True,

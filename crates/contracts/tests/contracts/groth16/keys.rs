@@ -1,4 +1,4 @@
-//! Keys and proofs from outside: both forms of JSON, and what is refused, by field and value.
+//! Keys and proofs from outside: both forms of JSON, and refusals by field and value.
 
 use super::proofs::{Trapdoor, gnark_key, gnark_proof, snarkjs_inputs, snarkjs_key, snarkjs_proof};
 use crate::bn254::points;

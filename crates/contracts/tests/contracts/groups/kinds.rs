@@ -1,10 +1,10 @@
-//! Inputs of additions and of sums of products, kind by kind, each with what has to come of it.
+//! Inputs of additions and of sums of products, kind by kind, each with its expected result.
 
 use super::sides::{Side, negated, turned};
 use crate::points::{Seeded, number, p, r};
 use num_bigint::BigUint;
 
-/// What the precompile makes of an input.
+/// Verdict of the precompile on an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// A point.

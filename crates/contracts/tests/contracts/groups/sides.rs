@@ -1,4 +1,4 @@
-//! What the kinds of input need to know of G1 and of G2: points of every sort, as EIP-2537 writes them.
+//! Points of G1 and of G2 for the kinds of input: of every sort, encoded as in EIP-2537.
 
 use crate::points::{SMALL_G1, SMALL_G2, Seeded, encode1, encode2, fq, number, p, times1, times2};
 use ark_bls12_381::{Fq, Fq2, G1Affine, G2Affine};

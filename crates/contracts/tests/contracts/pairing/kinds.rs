@@ -1,4 +1,4 @@
-//! Inputs of the pairing check, kind by kind, each with what has to come of it.
+//! Inputs of the pairing check, kind by kind, each with its expected result.
 
 use crate::points::{SMALL_G1, SMALL_G2, Seeded, encode1, encode2, fq, number, p, r, times1, times2};
 use ark_bls12_381::{Fq, Fq2, G1Affine, G2Affine};
@@ -6,7 +6,7 @@ use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::{AdditiveGroup, Field};
 use num_bigint::BigUint;
 
-/// What comes of an input.
+/// Verdict on an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The product is one.

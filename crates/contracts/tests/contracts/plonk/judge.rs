@@ -1,5 +1,6 @@
-//! What the verifier that snarkjs writes in Solidity does, step by step with the precompiles: the template `verifier_plonk.sol.ejs`; and proofs for keys
-//! whose [x]₂ has a known logarithm, which can be made up for any inputs: every commitment but the last two is free, and those follow.
+//! Reference for the verifier that snarkjs writes in Solidity, step by step with the precompiles: the template
+//! `verifier_plonk.sol.ejs`; and proofs for keys whose [x]₂ has a known logarithm, which can be made up for any inputs:
+//! every commitment but the last two is free, and those follow.
 
 use crate::bn254::points::{encode1, encode2, p, r};
 use ark_bn254::{Fr, G1Affine, G2Affine};
@@ -16,7 +17,7 @@ use residue_modular::fields::Bn254Fp;
 
 pub use crate::groth16::judge::Answer;
 
-/// Where the parts of a call are.
+/// Offset of the evaluations in a call, in bytes; the inputs follow.
 pub const EVALUATIONS_AT: usize = 4 + 9 * 64;
 pub const INPUTS_AT: usize = EVALUATIONS_AT + 6 * 32;
 
@@ -40,7 +41,7 @@ fn fr(value: &BigUint) -> Fr {
     Fr::from(value.clone())
 }
 
-/// What follows from a call beside its points.
+/// Values derived from a call, beside its points.
 pub struct Scalars {
     /// Of Qm, Ql, Qr, Qo, Qc, S₁, S₂, S₃, and the generator; u·Z and what Wξ and Wξω have are apart.
     pub of_key: [Fr; 9],

@@ -1,4 +1,4 @@
-//! Inputs of every kind on a curve of arkworks, and what contracts have to answer.
+//! Inputs of every kind on a curve of arkworks, and the expected answers of contracts.
 
 use crate::points::Seeded;
 use ark_ec::pairing::Pairing;

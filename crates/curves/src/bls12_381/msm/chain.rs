@@ -16,7 +16,7 @@ const _: () = assert!(X_ABS == (1 << 16) + (1 << 48) + 7 * ((1 << 61) - (1 << 57
 const _: () = assert!(X_ABS == (1 << 16) + (1 << 48) + 14 * ((1 << 60) - (1 << 56)));
 
 impl<M: Machine, G: MsmGroup<M>> Msm<M, G> {
-    /// Whether the halves of a quarter are written out, for less gas and more code: where there are many points.
+    /// True if the halves of a quarter are written out, for less gas and more code: for many points.
     pub(super) fn is_written_out(&self) -> bool {
         self.layout.window == Window::Byte
     }

@@ -52,7 +52,7 @@ pub(in crate::bls12_381) fn lengths() -> (U256, U256, U256) {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Digits(pub(super) [Variable; 4]);
 
-/// Where a layout has the indices of buckets.
+/// Layout of the indices of buckets.
 pub(super) fn indices_of(layout: Layout) -> Cells {
     Cells { bits: layout.cell_bits, index_bits: layout.window.bits() }
 }

@@ -1,4 +1,4 @@
-//! What an MSM needs to know of G1 and of G2.
+//! Group-specific parts of an MSM in G1 and in G2.
 
 use super::digits::quarters;
 use super::offsets::{G1_OFFSETS, G2_OFFSETS, Offsets};
@@ -33,7 +33,7 @@ pub struct Names {
     pub turn: &'static str,
 }
 
-/// What an MSM needs to know of a group.
+/// Group-specific parts of an MSM.
 pub trait MsmGroup<M: Machine>: Group<M> + Sized {
     /// Coordinates of constant points.
     type Constant: ConstantCoordinate + 'static;
@@ -44,16 +44,16 @@ pub trait MsmGroup<M: Machine>: Group<M> + Sized {
     /// Names of functions.
     const NAMES: Names;
 
-    /// What sums of few products keep in slots: nothing where they have buckets in memory too.
+    /// Slots for sums of few products: empty for a group with buckets in memory.
     type Sums: Bundle<M::Fe> + Copy;
 
     /// Empties the buckets in memory of a sum of few products, if it has them.
     fn clear_few(machine: &M, few: &Msm<M, Self>);
 
-    /// What a sum of few products begins with in slots.
+    /// Initial slots of a sum of few products.
     fn start_few(machine: &M) -> Self::Sums;
 
-    /// What both ways take of a scalar.
+    /// Common part of a scalar for both ways.
     fn shared(machine: &M, scalar: M::Word) -> M::Word;
 
     /// The quarters of a scalar, as [`quarters`] has them, from what is shared.
@@ -71,7 +71,7 @@ pub trait MsmGroup<M: Machine>: Group<M> + Sized {
     /// A sum of few products; Z = 0 if it is the identity.
     fn finish_few(machine: &M, few: &Msm<M, Self>, sums: Self::Sums) -> Jacobian<Self::Coordinate>;
 
-    /// Where sums begin.
+    /// Initial values of the sums.
     fn offsets() -> &'static Offsets<Self::Constant>;
 
     /// A constant coordinate as one of the program.
@@ -80,7 +80,8 @@ pub trait MsmGroup<M: Machine>: Group<M> + Sized {
     /// P, z^CHAINS·P, z^(2·CHAINS)·P … below z⁴, for P in the group.
     fn images(machine: &M, point: Addend<Self::Coordinate>) -> Vec<Addend<Self::Coordinate>>;
 
-    /// What holds exactly if `point` lies on the curve and in the group, given `multiple` = z^CHAINS·P from the chain.
+    /// Conditions that hold exactly if `point` lies on the curve and in the group, given `multiple` = z^CHAINS·P from
+    /// the chain.
     fn membership(
         machine: &M,
         point: Affine<Self::Coordinate>,

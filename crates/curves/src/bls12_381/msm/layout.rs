@@ -1,7 +1,6 @@
-//! What code trades against gas in an MSM; contracts choose.
+//! Trade-offs between code size and gas of an MSM; contracts choose.
 
-/// How many bits w of a scalar one addition takes care of. Digits are signed, from −2ʷ⁻¹ to 2ʷ⁻¹ − 1; digit d has the bucket
-/// d + 2ʷ⁻¹.
+/// Bits w of a scalar for one addition. Digits are signed, from −2ʷ⁻¹ to 2ʷ⁻¹ − 1; digit d has the bucket d + 2ʷ⁻¹.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
     /// 4: 16 buckets, for few points of G1.
@@ -30,13 +29,13 @@ impl Window {
     }
 }
 
-/// How the chain of a point is laid out as code.
+/// Code layout of a point's chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// The window.
     pub window: Window,
-    /// Whether additions and short runs of doublings are functions: on G1 a fourth of the code, for 2,000 gas a product more.
-    /// Else they are written out.
+    /// True if additions and short runs of doublings are functions: on G1 a fourth of the code, for 2,000 gas a product
+    /// more. Else they are written out.
     pub calls: bool,
     /// Bits of the cells that indices of buckets are taken from, 16 or 64: addresses of buckets have room in them. Where a call
     /// takes what is next of each quarter, it takes one index of 64 bits.

@@ -128,7 +128,7 @@ pub fn finish<M: Machine>(machine: &M, sums: Sums<M::Fe>) -> Point<M::Fe> {
     plus(with_1, turned(with_zeta, 1))
 }
 
-/// What a digit that is not 0 adds: a turn of the point to a sum.
+/// Addend of a nonzero digit: a turn of the point, and the sum that it is added to.
 struct Digit {
     turn: Turn,
     sum: usize,
@@ -176,8 +176,8 @@ fn digits<M: Machine>(machine: &M, scalar: M::Word) -> M::Word {
     word
 }
 
-/// Where the digit at place `bit` is: in word t with the four bits from 4t on of every 16, and from which bit on there. Bits
-/// 1, 0, 5, 4 of the place say which cell, bits 3 and 2 which word.
+/// Place of the digit at `bit`: the index t of the word with the four bits from 4t on of every 16, and the digit's
+/// first bit there. Bits 1, 0, 5, 4 of the place select the cell, bits 3 and 2 the word.
 fn place(bit: u32) -> (usize, u32) {
     let cell = (bit & 3) << 2 | bit >> 4;
     ((bit >> 2 & 3) as usize, 16 * cell) // u32 to usize widens
@@ -209,7 +209,7 @@ fn turned_jacobian<M: Machine>(machine: &M, point: Point<M::Fe>, exponent: usize
     Jacobian { x, y, z }
 }
 
-/// What sums begin with: the first, and all others.
+/// Initial values of the sums: of the first, and of all others.
 struct Offsets {
     first: Affine<Fp2<Bls12_381Fp>>,
     other: Affine<Fp2<Bls12_381Fp>>,
@@ -237,7 +237,7 @@ fn theta_on_torsion(t: Affine<Fp2<Bls12_381Fp>>) -> u64 {
     of_order_12.into_iter().find(is_theta).expect("θ² is of order 6 on all of the curve")
 }
 
-/// What T is multiplied by for the first sum, so that the multiples of T add up to 0 in the end.
+/// Factor of T for the first sum, so that the multiples of T add up to 0 in the end.
 fn first_offset(mu: u64) -> u64 {
     let power = |exponent: u64| (0..exponent).fold(1, |power, _| power * mu % ORDER);
     let others = RATIOS.iter().map(|&ratio| 1 + power(2 * ratio as u64 + 1)).sum::<u64>() + mu; // usize to u64 widens

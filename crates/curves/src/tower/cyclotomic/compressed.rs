@@ -6,7 +6,7 @@
 //!
 //! a = g₀ + g₁·s, g₁ = (ξ·g₅² + 3g₄² − 2g₃)/(4g₂), g₀ = ξ·(2g₁² + g₂·g₅ − 3g₃·g₄) + 1.
 //!
-//! Where g₂ = 0 other formulas hold. They are not here: callers ask for the [`Compressed::norm`] first.
+//! g₂ = 0 needs other formulas, which are not here: callers check [`Compressed::norm`] first.
 
 use super::{
     Fp2, Fp4, Fp12, Tower, first_part_in_sums, has_short_squares, products, square_minus_conjugate,
@@ -26,7 +26,7 @@ pub struct Compressed<F, T> {
 
 bundle!(Compressed<T: Tower> { b: Fp4<F, T>, c: Fp4<F, T> });
 
-/// Whether there are such squarings: for u² = −1, ξ = k + u with k > 0, and w³ = s.
+/// True if there are such squarings: for u² = −1, ξ = k + u with k > 0, and w³ = s.
 pub const fn is_compressible<T: Tower>() -> bool {
     has_short_squares::<T>() && T::CUBE.is_none() && !T::IS_GOLDEN
 }

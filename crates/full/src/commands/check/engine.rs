@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use residue_command::verdict::Verdict;
 use residue_command::{input, output, waiting};
 
-/// How often what has been done is saved.
+/// Interval between saves of the state.
 const SAVED_EVERY: Duration = Duration::from_secs(10);
 /// More threads than any machine has cores.
 const THREADS_MAX: u64 = 1024;
@@ -33,10 +33,10 @@ const THREADS_MAX: u64 = 1024;
   residue check engine --runs 2000 --revision evm384-v7 --mode warm --json
   residue check engine --runs 5000 --shard 1/4 --resume search.json --out found")]
 pub struct EngineArgs {
-    /// How long to search.
+    /// The length of the search, in minutes.
     #[arg(long, value_name = "N", default_value = "1", value_parser = input::number, allow_hyphen_values = true)]
     minutes: u64,
-    /// How many transactions to compare instead, at least.
+    /// The least number of transactions to compare instead.
     #[arg(long, value_name = "N", conflicts_with = "minutes", value_parser = input::number, allow_hyphen_values = true)]
     runs: Option<u64>,
     /// The seed of the first history; the others follow by one.
@@ -141,7 +141,7 @@ impl EngineArgs {
         Ok(Verdict::of(tally.findings.is_empty()))
     }
 
-    /// What has been done before, and how many seconds that took.
+    /// The saved tally, and the seconds that it took.
     fn saved(&self, search: &Search) -> Result<(Tally, u64)> {
         let Some(path) = &self.resume else { return Ok((Tally::default(), 0)) };
         ensure!(path.as_os_str() != "-", "--resume - has no place to save to: it takes a file");

@@ -41,7 +41,7 @@ pub struct AttackArgs {
     /// The gas schedule: a name of `residue list schedules`, or a TOML file as @FILE or a path. Each revision's own without it.
     #[arg(long, value_name = "NAME|FILE")]
     pub schedule: Option<String>,
-    /// What is searched for.
+    /// The parts to search.
     #[arg(long, value_name = "PART", value_delimiter = ',', value_enum, default_values_t = PartName::ALL)]
     pub parts: Vec<PartName>,
     /// All choices of the search come of it.
@@ -56,7 +56,7 @@ pub struct AttackArgs {
     /// Fewer candidates and generations.
     #[arg(long)]
     pub quick: bool,
-    /// How long all searches take together, in place of a number of generations.
+    /// The time of all searches together, in place of a number of generations.
     #[arg(long, value_name = "MINUTES", value_parser = input::number, allow_hyphen_values = true, conflicts_with = "quick")]
     pub minutes: Option<u64>,
     /// Begin with random candidates alone, without the attacks that are known.
@@ -86,14 +86,14 @@ pub struct AttackArgs {
     pub record: Option<PathBuf>,
 }
 
-/// What is searched for, as it is named.
+/// Parts to search, by name.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum PartName {
     /// Time for a gas, operands anywhere.
     Time,
     /// Time for a gas, with operands in 64 KiB of memory or in 64 slots of each field context.
     Bounded,
-    /// How many times as long as without blocks.
+    /// Time as a multiple of the time without blocks.
     OverPlain,
     /// Resident memory beyond the EVM's own.
     Memory,

@@ -1,4 +1,4 @@
-//! `residue lab design`: what each instruction brings over all contracts, alone and together.
+//! `residue lab design`: savings of each instruction over all contracts, alone and together.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ use residue_command::{input, output};
   residue lab design --times --record records --page docs/design.md
   residue lab design --from records/MACHINE/DATE-design.csv --page docs/design.md")]
 pub struct DesignArgs {
-    /// What instructions are added to.
+    /// The revision that instructions are added to.
     #[arg(long, value_name = "REVISION", default_value_t = DEFAULT_REVISION)]
     pub base: Revision,
     /// Revisions that add instructions to the base; all experiments on it without it.
@@ -41,7 +41,8 @@ pub struct DesignArgs {
     /// Take times too, plain and with batches.
     #[arg(long)]
     pub times: bool,
-    /// Where the times of opcodes are that become measured prices: the newest record of `residue lab measure`, if there is one.
+    /// The folder with the times of opcodes, for measured prices: the newest record of `residue lab measure`, if there
+    /// is one.
     #[arg(long, value_name = "DIR", default_value = "records")]
     pub records: PathBuf,
     /// Write a record to MACHINE/DATE-design.csv below this directory, replacing one of the same day.

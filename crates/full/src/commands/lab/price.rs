@@ -1,4 +1,4 @@
-//! `residue lab price`: a gas schedule from a record, with what it leaves over and what it depends on.
+//! `residue lab price`: a gas schedule from a record, with its residuals and its sensitivity.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What a run came to, for people and as JSON.
+//! Summary of a run, for people and as JSON.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! From text to a history, or to what is wrong in which line.
+//! Parser of histories: from text to a history, or to a fault with its line.
 
 use std::str::{FromStr, SplitWhitespace};
 
@@ -208,7 +208,7 @@ fn gas(word: &str) -> Result<Gas, TextFault> {
     gas.ok_or_else(|| TextFault::Expected { expected, found: word.to_owned() })
 }
 
-/// Whether a line ends the contract before it.
+/// True if a line ends the contract before it.
 fn begins_line(line: &str) -> bool {
     let word = line.split_whitespace().next().unwrap_or_default();
     ["revision", "schedule", "fork", "contract", "delegation", "run"].contains(&word)

@@ -25,13 +25,13 @@ use crate::opcodes::{Memory, set_modulus_operands};
 /// Gas that no loop here uses up.
 const GAS: u64 = 1 << 40;
 
-/// Where slots begin in the memory of EVM384: after the modulus and r_inv, at a multiple of a value's size, since some versions
-/// count in values.
+/// Offset of slots in the memory of EVM384: after the modulus and r_inv, at a multiple of a value's size, since some
+/// versions count in values.
 const VALUES_AT: usize = 2 * VALUE_BYTES;
 /// go-ethereum's EIP-5843 and version 10 of EVM384, where memory does not grow, want memory after a value.
 const BYTES_BEHIND: usize = 32;
 
-/// Where a revision has modulus and slots.
+/// Storage of modulus and slots in a revision.
 enum Ground {
     /// In a field context.
     Context(&'static SlotRules),
@@ -58,7 +58,7 @@ impl Ground {
         (is_there && width_limbs == WIDTH_LIMBS).then_some(Self::Values(memory))
     }
 
-    /// Where the slots begin in memory.
+    /// Offset of the slots in memory.
     fn slots_at(&self, operands: &Operands) -> usize {
         match self {
             Self::Context(_) | Self::Numbered => operands.width_bits() / 8,
@@ -76,7 +76,7 @@ impl Ground {
         }
     }
 
-    /// What is in memory before the program computes: modulus, slots.
+    /// Memory before the program computes: modulus, slots.
     fn image(&self, operands: &Operands) -> Vec<u8> {
         let slots = self.encode(operands, &operands.values);
         match self {

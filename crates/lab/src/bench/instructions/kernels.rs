@@ -80,7 +80,7 @@ pub fn layers(operands: &Operands, effort: &Effort) -> Vec<Layer> {
     layers
 }
 
-/// What an EVM384 program has in memory: modulus, r_inv, slots.
+/// Memory of an EVM384 program: modulus, r_inv, slots.
 fn memory_image(operands: &Operands) -> Vec<u8> {
     let modulus: Vec<u8> = operands.modulus.limbs().iter().flat_map(|limb| limb.to_le_bytes()).collect();
     let r_inv = operands.modulus.n0().to_le_bytes();
@@ -169,7 +169,7 @@ impl Slots for FieldContext {
 #[derive(Clone)]
 struct InMemory(Vec<u8>);
 
-/// Where its slots begin.
+/// Offset of its slots.
 const SLOTS_AT: usize = VALUE_BYTES + 8;
 
 /// Byte offsets of slots.

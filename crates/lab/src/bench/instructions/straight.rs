@@ -1,4 +1,4 @@
-//! The straight loops that all layers run, on which values, and what must come out of them.
+//! Straight loops of all layers, with their operands and expected results.
 //!
 //! There are twice sixteen slots: first operands, which results replace, and second operands. A dependent loop computes
 //! slot 0 ∘ slot 16 into slot 0 again and again; an independent one works through the sixteen pairs. No result is written over
@@ -23,7 +23,7 @@ pub const BODY: usize = 64;
 
 const _: () = assert!(BODY.is_multiple_of(PAIRS), "a turn works through all pairs equally often");
 
-/// What operations have to do with each other.
+/// Data dependence between operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Each needs the result of the one before.
@@ -53,7 +53,7 @@ pub enum Field {
 /// A modulus with values for all slots.
 #[derive(Debug, Clone)]
 pub struct Operands {
-    /// Which field of blst's this is, if it is one.
+    /// The field of blst with this modulus, if any.
     pub field: Option<Field>,
     /// The modulus, with its width.
     pub modulus: Modulus,
@@ -62,7 +62,7 @@ pub struct Operands {
 }
 
 impl Form {
-    /// What its time is called.
+    /// Quantity that its time is recorded as.
     pub fn quantity(self) -> Quantity {
         match self {
             Form::Dependent => Quantity::Latency,

@@ -123,7 +123,7 @@ pub(super) fn sum<P: SWCurveConfig>(input: &[u8], encoding: Encoding) -> Option<
     }))
 }
 
-/// Whether the product of pairings is one.
+/// True if the product of pairings is one.
 pub(super) fn pairing<E, P1, P2>(input: &[u8], encoding: Encoding) -> Option<Run<'_>>
 where
     P1: SWCurveConfig,
@@ -147,10 +147,10 @@ where
 
 /// A curve a·x² + y² = 1 + d·x²·y² in the coordinates of a contract.
 struct EdwardsCurve<P: TECurveConfig> {
-    /// What x of the contract's point is multiplied by, and by what that of the library's.
+    /// Factors of x: from the contract's form of the curve to the library's, and back.
     to_library: P::BaseField,
     from_library: P::BaseField,
-    /// Whether points must be in the subgroup.
+    /// True if points must be in the subgroup.
     asks_for_subgroup: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a process of its own does to have its memory measured: one engine, one code, one input.
+//! Job of a memory measurement in a process of its own: one engine, one code, one input.
 
 use residue_engine::{Engine, EngineConfig};
 use residue_ir::Outcome;
@@ -18,13 +18,13 @@ const EXECUTIONS: usize = 8;
 /// Gas that no code here uses up.
 const GAS: u64 = 1 << 44;
 
-/// What the names of the specification's layers begin with; the revision follows.
+/// Prefix of the names of the specification's layers; the revision follows.
 pub(super) const SPECIFICATION: &str = "spec";
 
 /// The output of the executable specification: of a revision, a code, its input, and so much gas.
 pub type Specification = dyn Fn(Revision, &[u8], &[u8], u64) -> Result<Vec<u8>, String>;
 
-/// What one process runs: the code of a layer on an input, in hexadecimal.
+/// Job of one process: the code of a layer on an input, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Errand {
     layer: String,

@@ -1,4 +1,5 @@
-//! Chains of single operations as programs of ours, for bytecode and WebAssembly: what libraries do in a loop of their own.
+//! Chains of single operations as programs of ours, for bytecode and WebAssembly: the counterpart of a library's own
+//! loop.
 //!
 //! Elements come and go as EIP-2537 encodes them. A turn of the loop holds several operations, so that what is measured is
 //! the operation and not the loop.

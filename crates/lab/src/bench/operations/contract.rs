@@ -24,7 +24,7 @@ pub(crate) struct Engines {
     modules: Vec<Module>,
 }
 
-/// What was asked for and is not in this build, each with the reason.
+/// Requested measurements that this build does not have, each with the reason.
 pub(crate) fn missing(effort: &Effort) -> Vec<String> {
     let absent = EngineKind::ALL.into_iter().filter(|engine| !engine.is_built_in());
     let chosen = absent.filter(|engine| Form::ALL.iter().any(|form| effort.subjects.include(&layer(*engine, *form))));

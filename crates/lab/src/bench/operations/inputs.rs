@@ -117,7 +117,7 @@ pub(super) fn little_endian(values: impl Iterator<Item = [u64; 6]>) -> Vec<u8> {
     values.flat_map(|limbs| limbs.into_iter().flat_map(u64::to_le_bytes)).collect()
 }
 
-/// What a check returns.
+/// Output word of a check.
 pub(crate) fn word(is_true: bool) -> Vec<u8> {
     let mut word = vec![0; 32];
     word[31] = u8::from(is_true);

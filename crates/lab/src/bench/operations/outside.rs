@@ -14,7 +14,7 @@ use crate::error::LabError;
 
 /// The variable that names the module.
 const VARIABLE: &str = "RESIDUE_BASELINES_WASM";
-/// What the names of its layers begin with; the engine follows.
+/// Prefix of its layers' names; the engine follows.
 const LAYER: &str = "arkworks-";
 /// The tasks that it has a function for.
 const TASKS: [&str; 3] = ["pairing", "g1-mul", "synthetic-loop"];
@@ -29,7 +29,7 @@ pub(crate) fn engine_of(layer: &str) -> Option<EngineKind> {
     layer.strip_prefix(LAYER)?.parse().ok()
 }
 
-/// What was asked for and is not there, each with the reason.
+/// Requested measurements that are not available, each with the reason.
 pub(crate) fn missing(effort: &Effort) -> Vec<String> {
     if path().is_some() {
         return Vec::new();

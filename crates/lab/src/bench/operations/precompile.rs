@@ -5,7 +5,7 @@ use residue_engine::native::{NativeError, NativeOutput, precompile};
 
 use super::Run;
 
-/// What the precompile at an address makes of `input`.
+/// Output and gas of the precompile at an address for `input`.
 pub(super) fn once(address: u16, input: &[u8]) -> Result<NativeOutput, NativeError> {
     precompile(Fork::default(), address, input, u64::MAX)
 }

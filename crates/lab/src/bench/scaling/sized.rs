@@ -23,7 +23,7 @@ const VALUES: usize = 8;
 const STEPS: usize = 512;
 /// Bytes of a step, to begin with.
 const STEP_BYTES: usize = 16;
-/// How much of a code a run aims to fill, and how much of it is enough.
+/// Share of a code that a run aims to fill, and the share that is enough, in percent.
 const FULL_PERCENT: usize = 97;
 const ENOUGH_PERCENT: usize = 94;
 /// Tries at the number of steps: more are never needed where steps take about as much.
@@ -37,7 +37,7 @@ pub(crate) struct Sized {
     pub code: Vec<u8>,
     /// Its input.
     pub input: Vec<u8>,
-    /// What it returns.
+    /// Its output.
     pub output: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Figures of update 5 about prices: the models, what they make of a pairing, and further options.
+//! Figures of update 5 about prices: the models, the gas of a pairing under each, and further options.
 
 use residue_isa::{GasSchedule, Revision};
 
@@ -112,7 +112,7 @@ pub fn gas(records: &Records) -> Figure {
     }
 }
 
-/// What other ways of copying and inverting would save, computed from what was executed.
+/// Savings of other ways to copy and invert, computed from opcode counts.
 pub fn options(records: &Records) -> Figure {
     let (ours, missing) = records.cite(&[PROGRAMS]);
     let mut table = table(&[

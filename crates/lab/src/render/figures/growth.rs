@@ -7,7 +7,7 @@ use crate::bench::scaling::GROUP as SCALING;
 use crate::record::{Quantity, Record, layer_of};
 use crate::render::svg::bars::Chart;
 
-/// What is drawn of everything that a table has: as many as there are colours.
+/// Layers that are drawn, of all that a table has: as many as there are colours.
 const DRAWN: [&str; 5] = ["blst", "precompile", "eip6690-2024:batch", "eip6690-2024:plain", "evm384-v7:batch"];
 
 /// One figure: a quantity of one thing by its size.

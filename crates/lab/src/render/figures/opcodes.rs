@@ -1,4 +1,4 @@
-//! Figures about single instructions: runtimes, prices by width, and what an attacker finds.
+//! Figures about single instructions: runtimes, prices by width, and the worst cases of an attacker.
 
 use residue_isa::Revision;
 
@@ -155,7 +155,7 @@ pub fn widths(records: &Records) -> Figure {
     }
 }
 
-/// What the search for the worst time per gas has found; nothing where nobody has searched.
+/// Worst times per gas that the search has found; none without a record of a search.
 pub fn attack(records: &Records) -> Option<Figure> {
     let record = records.group(ATTACK)?;
     let (ours, missing) = records.cite(&[ATTACK]);

@@ -1,4 +1,4 @@
-//! Figures about whole programs: what they execute, multiplications in G1, and the case against.
+//! Figures about whole programs: operation counts, multiplications in G1, and the case against.
 
 use super::{Figure, Records, or_dash, ratio, shown, table};
 use crate::programs::GROUP as PROGRAMS;

@@ -33,7 +33,7 @@ impl Records {
         of_group.max_by_key(|record| record.date.to_string()).ok_or(LabError::NoRecord { group })
     }
 
-    /// How many groups it has that figures show.
+    /// Number of its groups that figures show.
     fn shown(&self) -> usize {
         use crate::bench::{bn254, evidence, goals, libraries, today};
         let of_pages = [bn254::GROUP, evidence::GROUP, goals::GROUP, libraries::GROUP, today::GROUP];
@@ -67,7 +67,8 @@ impl Records {
         self.group(group)?.find(name, quantity, None).map(|row| row.spread.median)
     }
 
-    /// What a figure says of a group: its machine and date, or in the second list that it is missing and how it is made.
+    /// Citations of groups for a figure: machine and date, or in the second list that the group is missing and the
+    /// command that makes it.
     pub(super) fn cite(&self, groups: &[&str]) -> (Vec<String>, Vec<String>) {
         let (mut ours, mut missing) = (Vec::new(), Vec::new());
         for &group in groups {

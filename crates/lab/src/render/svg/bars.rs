@@ -7,13 +7,13 @@ use residue_workbench::svg::escaped;
 /// Values by category and series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// What the values are in.
+    /// Unit of the values.
     pub unit: String,
     /// The categories, from the top.
     pub categories: Vec<String>,
     /// Name and values of each series; none where there is no value.
     pub series: Vec<(String, Vec<Option<f64>>)>,
-    /// Whether bars grow with the logarithm, since values differ by orders of magnitude.
+    /// True for a logarithmic scale, for values of different orders of magnitude.
     pub is_logarithmic: bool,
 }
 
@@ -31,7 +31,7 @@ pub const STYLE: &str = ".chart text{font:12px system-ui,sans-serif;fill:#1a1a1a
     .chart .s2{fill:#66bb77}.chart .s3{fill:#dd77aa}.chart .s4{fill:#aaa}}";
 
 impl Chart {
-    /// Whether there is anything to draw.
+    /// True if there is nothing to draw.
     pub fn is_empty(&self) -> bool {
         !self.series.iter().flat_map(|(_, values)| values).flatten().any(|value| *value > 0.0)
     }

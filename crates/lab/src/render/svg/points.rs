@@ -11,16 +11,16 @@ pub struct Point {
     pub x: f64,
     /// Upwards.
     pub y: f64,
-    /// What it is.
+    /// Label.
     pub label: String,
 }
 
 /// The drawing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Points {
-    /// What is to the right.
+    /// Label of the horizontal axis.
     pub x: String,
-    /// What is upwards.
+    /// Label of the vertical axis.
     pub y: String,
     /// All points.
     pub points: Vec<Point>,

@@ -1,4 +1,4 @@
-//! Times of the segments of an execution: the clock at every jump target, less what reading the clock costs.
+//! Times of the segments of an execution: the clock at every jump target, less the time to read the clock.
 
 use std::time::Instant;
 
@@ -51,7 +51,7 @@ pub(super) fn segment_times(
     Ok((times, Spread::of(&whole).median))
 }
 
-/// What a probe costs on top of its jump target.
+/// Time of a probe beyond its jump target, in nanoseconds.
 fn probe_ns(engine: &Engine, rounds: usize) -> f64 {
     let code = vec![JUMPDEST; TARGETS];
     let mut plain = engine.prepare(&code);

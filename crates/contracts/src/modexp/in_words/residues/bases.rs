@@ -33,11 +33,11 @@ pub(super) struct Bases {
 /// Names of functions.
 #[derive(Clone, Copy)]
 pub(super) struct Names {
-    /// What reads the modulus.
+    /// Reader of the modulus.
     pub read: &'static str,
-    /// What makes the factors that n gives, and reads the base.
+    /// Factors that depend on n, and reader of the base.
     pub factors: &'static str,
-    /// What makes x Montgomery's x·M.
+    /// Conversion of x to Montgomery's x·M.
     pub enter: &'static str,
     /// A square over M.
     pub square: &'static str,
@@ -71,7 +71,7 @@ pub(super) fn word(number: &BigUint) -> U256 {
     U256::try_from_be_slice(&bytes).expect("constants have a word")
 }
 
-/// What `number` is modulo 2²³² + ρ·k.
+/// Residue of `number` modulo 2²³² + ρ·k.
 pub(super) fn residue(number: &BigInt, k: i64) -> BigUint {
     let modulus = BigInt::from(modulus(k));
     let rest = number % &modulus;
@@ -111,7 +111,7 @@ impl Bases {
         [0].into_iter().chain(self.first.iter().flat_map(|&k| [k, -k])).collect()
     }
 
-    /// How many moduli the second base has.
+    /// Number of moduli of the second base.
     pub(super) fn second_count(self) -> usize {
         2 * self.second.len() - 1
     }
@@ -131,7 +131,8 @@ impl Bases {
         1 + 2 * self.first.len()
     }
 
-    /// What an extension to the second base adds up for T + ρ·b and T − ρ·b, from σ: q is as many times that as [`Second::of_quotient`] says.
+    /// Coefficients of an extension to the second base for T + ρ·b and T − ρ·b, from σ: q is the sum times
+    /// [`Second::of_quotient`].
     pub(super) fn row_of_second(self, b: i64) -> Row {
         self.scaled_row_of_second(b).0
     }
@@ -144,8 +145,8 @@ impl Bases {
         (row, scale)
     }
 
-    /// What an extension to the first base adds up for T + ρ·a and T − ρ·a, from y of the first `count` moduli of the second one, of which the
-    /// last may be without its pair: x is as many times that as [`First::of_sum`] says.
+    /// Coefficients of an extension to the first base for T + ρ·a and T − ρ·a, from y of the first `count` moduli of
+    /// the second one, of which the last may be without its pair: x is the sum times [`First::of_sum`].
     pub(super) fn row_of_first(self, a: i64, count: usize) -> Row {
         self.scaled_row_of_first(a, count).0
     }
@@ -217,7 +218,7 @@ impl First {
         residue(&-(&self.of_sum * &self.of_sum * inverse(&others, self.k)), self.k)
     }
 
-    /// What S is for x = 1.
+    /// S of x = 1.
     pub(super) fn one(&self) -> BigUint {
         residue(&inverse(&self.of_sum, self.k), self.k)
     }
@@ -259,7 +260,7 @@ impl Second {
         residue(&(of_sum * &self.of_first * BigInt::from(self.one())), self.k)
     }
 
-    /// What y is multiplied by to be that of x/T in the base of the first `count` moduli.
+    /// Factor from y of x to y of x/T in the base of the first `count` moduli.
     pub(super) fn over_t(&self, count: usize) -> BigUint {
         residue(&(&self.others * BigInt::from(self.minus_one_over_t(count)) * -1), self.k)
     }

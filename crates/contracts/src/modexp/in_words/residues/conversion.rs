@@ -104,7 +104,7 @@ pub(super) fn read_base<M: Machine>(machine: &M, bases: Bases) {
     }
 }
 
-/// What y of the base is in the second base as it is else.
+/// y of a number in the usual second base, from its y in the base with one more modulus.
 pub(super) fn without_last<M: Machine>(machine: &M, bases: Bases, y: M::Word, k: i64) -> M::Word {
     let factor = bases::residue(&BigInt::from(bases::modulus(one_of_last(bases).0)), k);
     machine.mulmod(y, machine.word(bases::word(&factor)), modulus(machine, k))

@@ -15,7 +15,7 @@ use ruint::aliases::U256;
 
 /// A part of the algorithm.
 struct Stage {
-    /// Whether there is no inverse before it.
+    /// True for the first part, which begins without an inverse.
     is_first: bool,
     /// Divisions: an even number, so that the second factor is positive.
     steps: usize,
@@ -33,18 +33,20 @@ const STAGES: [Stage; 3] = [
 ];
 /// Bits of a factor in the last part.
 const LAST_BITS: u64 = 128;
-/// What the remainder 1 is there.
+/// The remainder 1 in its place of the word, above the factor.
 const ONE: U256 = U256::from_limbs([0, 0, 1, 0]);
 /// Half of it.
 const HALF: U256 = U256::from_limbs([0, 1 << 63, 0, 0]);
 const _: () = assert!(LAST_BITS == 128);
 /// Divisions of the last part that are made without asking whether it is done.
 const LAST_STEPS: usize = 12;
-/// How often that is asked.
+/// Number of tests whether it is done.
 const LAST_TURNS: usize = 9;
 
-/// Replaces what n is modulo the moduli of the first base, from the second on, at [`cell::OF_FIRST`] by the factors of σ: the inverses times constants.
-/// What is left at [`cell::WRONG`] is 0 if there are inverses.
+/// Replaces what n is modulo the moduli of the first base, from the second on, at [`cell::OF_FIRST`] by the factors of
+/// σ: the inverses times constants. Replaces the residues of n modulo the moduli of the first base, from the second on,
+/// at [`cell::OF_FIRST`] by the factors of σ: the inverses times constants. The word at [`cell::WRONG`] is 0 if there
+/// are inverses.
 pub(super) fn inverses<M: Machine>(machine: &M, bases: Bases) {
     machine.put(cell::WRONG, machine.small(0));
     for (number, k) in (1..).zip(bases.all_first().into_iter().skip(1)) {

@@ -13,7 +13,7 @@ use num_bigint::BigUint;
 use residue_ir::Machine;
 use ruint::aliases::U256;
 
-/// What x is multiplied by.
+/// Factor of x.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Factor {
     /// Itself.
@@ -74,13 +74,13 @@ pub(super) fn correction<M: Machine>(machine: &M, differences: M::Word, highest:
     w.mul(modulus(machine, -highest), multiples)
 }
 
-/// What the rows of an extension add up: words on the stack.
+/// Summands of an extension's rows: words on the stack.
 struct Sums<W> {
     /// Sums of the residues of pairs.
     sums: Vec<W>,
     /// Their differences.
     differences: Vec<W>,
-    /// What is alone.
+    /// The one without a pair.
     last: Option<W>,
 }
 
@@ -112,8 +112,8 @@ impl<W: Copy> Sums<W> {
         }
     }
 
-    /// What is the same in the rows of k and −k, and what is added in one and subtracted in the other: the second base begins with −k, so from there it is
-    /// subtracted in the row of k.
+    /// Sum over the terms that the rows of k and −k share, and over those that are added in one and subtracted in the
+    /// other: the second base begins with −k, so from there it is subtracted in the row of k.
     fn row<M: Machine<Word = W>>(&self, machine: &M, row: &Row) -> [W; 2] {
         let sums = row.of_sums.iter().zip(&self.sums).chain([&row.of_last].into_iter().zip(&self.last));
         let differences = row.of_differences.iter().zip(&self.differences);

@@ -1,4 +1,5 @@
-//! What `residue lab attack` measures without a search: cycles through many contracts, and each instruction by itself.
+//! Measurements of `residue lab attack` without a search: cycles through many contracts, and each instruction by
+//! itself.
 
 use anyhow::Result;
 use residue_lab::attack::CODE_BYTES_MAX;
