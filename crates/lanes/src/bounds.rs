@@ -57,8 +57,8 @@ impl Bounds {
     /// and t ≥ 0 because v/W ≥ M/W ≥ 2¹⁰. Let s be the bits of M in the top limb beyond twelve: 2¹⁰ ≤ M/(2ˢW) < 2¹².
     /// With t′ = ⌊t/2ˢ⌋ the difference v/(2ˢW) − t′ lies in (−2⁻⁴⁰, 2). q = ⌊t′·µ/2⁵²⌋ with µ = ⌊2⁵²·2ˢW/M⌋ loses at
     /// most 1 by the outer floor and t′/2⁵² ≤ 2⁻²² by the inner one, as v ≤ 2¹⁸·M. So v/M − q lies in
-    /// (−2⁻⁵⁰, 1 + 2⁻⁹ + 2⁻²²), and one M more makes it positive. Limbs: the carried limbs, minus
-    /// low and high halves of q·mᵢ, plus mᵢ.
+    /// (−2⁻⁵⁰, 1 + 2⁻⁹ + 2⁻²²), and one M more makes it positive. Limbs: the carried limbs, minus low and high halves of
+    /// q·mᵢ, plus mᵢ.
     pub fn reduced() -> Self {
         Self { limb: 1 << 54, low: 0, high: 2 * UNIT + (UNIT >> 9) + 1 }
     }
