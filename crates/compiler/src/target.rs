@@ -127,8 +127,8 @@ pub trait Target {
     /// Writes `count` slots to memory. [operands, address] → []
     fn store(&self, code: &mut Assembly, first: Slot, count: u32);
 
-    /// True if values of `size_bytes` bytes are canonical and big-endian in memory: as [`Target::store`] writes them, or, with
-    /// `are_looked_at`, as [`Target::load`] reads them, which then halts at one that is not below the modulus.
+    /// True if values of `size_bytes` bytes are canonical and big-endian in memory: as [`Target::store`] writes them,
+    /// or, with `are_looked_at`, as [`Target::load`] reads them, which then halts at one that is not below the modulus.
     fn has_canonical(&self, _size_bytes: u32, _are_looked_at: bool) -> bool {
         false
     }

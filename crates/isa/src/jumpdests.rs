@@ -41,8 +41,8 @@ const WORD_BYTES: usize = 8;
 ///
 /// The start of an instruction depends on all instructions before it; the length of the instruction that a byte would
 /// start does not. Lengths are computed for eight bytes at once, so that a step to the next instruction waits for no
-/// memory, and words without immediates need no steps. Codes at which this takes longest are in `residue lab attack
-/// --cycle`.
+/// memory, and words without immediates need no steps. Codes at which this takes longest are in
+/// `residue lab attack --cycle`.
 pub fn jumpdests(code: &[u8], revision: Revision) -> Jumpdests {
     let immediates = &revision.interface().immediates;
     let prefixed = revision.prefix().map(|prefix| (prefix, immediates_after_prefix(revision)));

@@ -56,16 +56,17 @@ impl Bounds {
     /// Write v = x + k·M. Carrying leaves the lower limbs in [−2¹¹, 2⁵² + 2¹¹), so v/W − t lies in (−2⁻⁴⁰, 1 + 2⁻⁴⁰),
     /// and t ≥ 0 because v/W ≥ M/W ≥ 2¹⁰. Let s be the bits of M in the top limb beyond twelve: 2¹⁰ ≤ M/(2ˢW) < 2¹².
     /// With t′ = ⌊t/2ˢ⌋ the difference v/(2ˢW) − t′ lies in (−2⁻⁴⁰, 2). q = ⌊t′·µ/2⁵²⌋ with µ = ⌊2⁵²·2ˢW/M⌋ loses at
-    /// most 1 by the outer floor and t′/2⁵² ≤ 2⁻²² by the inner one, as v ≤ 2¹⁸·M. So v/M − q lies in (−2⁻⁵⁰, 1 + 2⁻⁹ +
-    /// 2⁻²²), and one M more makes it positive. Limbs: the carried limbs, minus low and high halves of q·mᵢ, plus mᵢ.
+    /// most 1 by the outer floor and t′/2⁵² ≤ 2⁻²² by the inner one, as v ≤ 2¹⁸·M. So v/M − q lies in
+    /// (−2⁻⁵⁰, 1 + 2⁻⁹ + 2⁻²²), and one M more makes it positive. Limbs: the carried limbs, minus low and high halves of
+    /// q·mᵢ, plus mᵢ.
     pub fn reduced() -> Self {
         Self { limb: 1 << 54, low: 0, high: 2 * UNIT + (UNIT >> 9) + 1 }
     }
 
     /// The outcome of a Montgomery product of x + k·M and y + k·M, k = [`Shape::lift`], both in [0, R): with x and y
-    /// for these, (xy + uM)/R with u < R is below M·(1 + (x/M)(y/M)·M/R), and M/R < 2⁻ʰ. A limb collects at most 2(2L −
-    /// 1) halves of products below 2⁵² and one carry of at most 4L; the bits above 52 are then added to the next limb,
-    /// in one simultaneous pass.
+    /// for these, (xy + uM)/R with u < R is below M·(1 + (x/M)(y/M)·M/R), and M/R < 2⁻ʰ. A limb collects at most
+    /// 2(2L − 1) halves of products below 2⁵² and one carry of at most 4L; the bits above 52 are then added to the next
+    /// limb, in one simultaneous pass.
     pub fn product(self, y: Self, shape: Shape) -> Self {
         let limbs = shape.limbs() as u64; // At most 15.
         let [x, y] = [self, y].map(|operand| i128::from(operand.high + shape.lift() * UNIT));

@@ -206,8 +206,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// True if elements are returned from the bottom of memory: of the program, if the target allows it; of a subprogram, if
-    /// the program has no elements and slots are not in memory.
+    /// True if elements are returned from the bottom of memory: of the program, if the target allows it; of a
+    /// subprogram, if the program has no elements and slots are not in memory.
     pub(super) fn returns_low(&self, size_bytes: u32, count: usize) -> bool {
         if self.unit == 0 && self.target.returns_low(size_bytes, count) {
             return true;

@@ -1,8 +1,9 @@
 //! Selection of the values of a block over a wide field that become words of their own, and of their sums.
 //!
-//! A value that is written to a slot or read by a product becomes words; every other one stays a sum of products and of values until it is
-//! read. So a sum of products is reduced once, however long it is, and additions become additions of words at their readers. Sums with
-//! several readers become words once if that is cheaper. Judge: [`super::read`], and random blocks in `tests`.
+//! A value that is written to a slot or read by a product becomes words; every other one stays a sum of products and of
+//! values until it is read. So a sum of products is reduced once, however long it is, and additions become additions of
+//! words at their readers. Sums with several readers become words once if that is cheaper. Judge: [`super::read`], and
+//! random blocks in `tests`.
 
 use super::system::{MULTIPLE_MAX, System};
 use foldhash::{HashMap, HashMapExt};

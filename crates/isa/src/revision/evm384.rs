@@ -1,7 +1,7 @@
 //! Shared parts of the EVM384 revisions, and the parameters in which they differ: not a revision itself.
 //!
-//! All have the opcodes c0, c1 and c2 for addition, subtraction and Montgomery multiplication of 48-byte values with R
-//! = 2³⁸⁴, push nothing (but `evm384-v0`) and accept any operands; the experiment `x-383` refuses long moduli. Each
+//! All have the opcodes c0, c1 and c2 for addition, subtraction and Montgomery multiplication of 48-byte values with
+//! R = 2³⁸⁴, push nothing (but `evm384-v0`) and accept any operands; the experiment `x-383` refuses long moduli. Each
 //! revision has a file with its encoding of operands; [`Evm384`] has it as data, for the compiler and for generators of
 //! programs.
 
