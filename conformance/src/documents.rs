@@ -1,9 +1,9 @@
-//! References of documents to the project's files: every path in them exists.
+//! Paths and links in documents: every path exists, every anchor is a heading.
 //!
 //! A path is the target of a link, or a code span that looks like one: it ends in a slash or in a known ending, and has
 //! nothing that a path does not have. A link is relative to its document; a span may be any tail of a path, as
 //! `engine/src/analysis/` or `revision.rs`. A line that means to name what is not there says so in a comment that starts
-//! with `<!-- absent: `. The commands in documents are run by `.ci/documents`.
+//! with `<!-- absent: `. Anchors are those of GitHub, which mdBook makes too. The commands in documents are run by `.ci/documents`.
 
 use std::collections::BTreeSet;
 
@@ -21,17 +21,33 @@ pub fn documents() -> Vec<String> {
     found
 }
 
-/// Paths that a document names and that do not exist, each with its line.
+/// Pages of the site that `docs/SUMMARY.md` does not list, and pages that it lists more than once.
+pub fn not_once_in_summary(summary: &str) -> Vec<String> {
+    let pages = documents().into_iter().filter_map(|path| path.strip_prefix("docs/").map(str::to_owned));
+    pages
+        .filter(|page| page != "SUMMARY.md" && summary.matches(&format!("]({page})")).count() != 1)
+        .map(|page| format!("docs/SUMMARY.md should list {page} once"))
+        .collect()
+}
+
+/// Paths and anchors that a document names and that do not exist, each with its line.
 pub fn missing_paths(document: &str, text: &str) -> Vec<String> {
     let folder = document.rsplit_once('/').map_or("", |(folder, _)| folder);
     let entries: BTreeSet<String> = workspace::files(&[""]).into_iter().collect();
     let mut found = Vec::new();
     for (line, reference) in references(text) {
         let (path, is_there) = match reference {
-            Reference::Link(path) => {
-                let path = joined(folder, &path);
-                let is_there = exists(&entries, &path);
-                (path, is_there)
+            Reference::Link { path, anchor } => {
+                let path = if path.is_empty() { document.to_owned() } else { joined(folder, &path) };
+                let has = |anchor: &String| {
+                    let page = if path == document { text.to_owned() } else { workspace::read(&path) };
+                    anchors(&page).contains(anchor)
+                };
+                let is_there = path == document || exists(&entries, &path);
+                match anchor.filter(|anchor| is_there && path.ends_with(".md") && !has(anchor)) {
+                    Some(anchor) => (format!("{path}#{anchor}"), false),
+                    None => (path, is_there),
+                }
             }
             Reference::Span(path) => {
                 let is_there = is_tail(&entries, &path) || exists(&entries, &joined(folder, &path));
@@ -98,8 +114,8 @@ impl FileList {
 /// Something in a document that names a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Reference {
-    /// The target of a link, relative to the document.
-    Link(String),
+    /// The target of a link, relative to the document; an empty path is the document itself.
+    Link { path: String, anchor: Option<String> },
     /// A code span: a tail of a path, or relative to the document.
     Span(String),
 }
@@ -121,10 +137,32 @@ fn references(text: &str) -> Vec<(usize, Reference)> {
 fn of_line(line: &str) -> impl Iterator<Item = Reference> {
     let spans = line.split('`').skip(1).step_by(2).filter(|span| looks_like_a_path(span));
     let spans = spans.map(|span| Reference::Span(span.to_owned()));
-    let targets = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
-    let targets = targets.map(|(target, _)| target.split_once('#').map_or(target, |(path, _)| path));
+    let targets = line.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+    let definition = line.strip_prefix('[').and_then(|rest| rest.split_once("]: ")).map(|(_, target)| target);
     let elsewhere = |target: &&str| target.is_empty() || target.contains("://") || target.starts_with("mailto:");
-    spans.chain(targets.filter(move |target| !elsewhere(target)).map(|target| Reference::Link(target.to_owned())))
+    let link = |target: &str| match target.split_once('#') {
+        Some((path, anchor)) => Reference::Link { path: path.to_owned(), anchor: Some(anchor.to_owned()) },
+        None => Reference::Link { path: target.to_owned(), anchor: None },
+    };
+    spans.chain(targets.chain(definition).filter(move |target| !elsewhere(target)).map(link))
+}
+
+/// The anchors of a page: its headings in small letters, hyphens for spaces, without punctuation; a number tells equal ones apart.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        fenced ^= line.trim_start().starts_with("```");
+        let title = line.trim_start_matches('#');
+        if fenced || title.len() == line.len() || !title.starts_with(' ') {
+            continue;
+        }
+        let kept = title.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        let anchor: String = kept.collect::<String>().to_lowercase().replace(' ', "-");
+        let numbered = (1..).map(|number| format!("{anchor}-{number}"));
+        found.extend(std::iter::once(anchor.clone()).chain(numbered).find(|anchor| !found.contains(anchor)));
+    }
+    found
 }
 
 /// A code span that can only be meant as a path. Patterns, placeholders, addresses and commands are none.
@@ -213,6 +251,29 @@ mod tests {
         check("docs/a.md", "[layers](../layers.toml)", &[]);
         check("docs/a.md", "[layers](layers.toml)", &["docs/a.md:1: docs/layers.toml does not exist"]);
         check("docs/a.md", "`layers.toml`", &[]);
+        check("docs/a.md", "[layers]: layers.toml", &["docs/a.md:1: docs/layers.toml does not exist"]);
+    }
+
+    #[test]
+    fn anchors_are_headings() {
+        let page = "# A `b`: c, d\n## Twice\n```sh\n# no heading\n```\n## Twice\n#none\n";
+        assert!(anchors(page).iter().eq(["a-b-c-d", "twice", "twice-1"]));
+        check("docs/a.md", "# One\n[one](#one), [node](../README.md#run-a-node)", &[]);
+        check("docs/a.md", "# One\n[two](#two)", &["docs/a.md:2: docs/a.md#two does not exist"]);
+        check("docs/a.md", "[none](../README.md#none)", &["docs/a.md:1: README.md#none does not exist"]);
+    }
+
+    #[test]
+    fn every_page_is_in_the_summary_once() {
+        let summary = workspace::read("docs/SUMMARY.md");
+        assert!(not_once_in_summary(&summary).is_empty());
+        let line = summary.lines().find(|line| line.contains("](engine.md)")).unwrap();
+        for wrong in ["", &format!("{line}\n{line}")] {
+            assert_eq!(
+                not_once_in_summary(&summary.replace(line, wrong)),
+                ["docs/SUMMARY.md should list engine.md once"]
+            );
+        }
     }
 
     #[test]

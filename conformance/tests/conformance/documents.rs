@@ -1,4 +1,4 @@
-//! Paths in the documents exist, the glossary's words do, the index has every page, and lists of files are complete. Their commands are run by `.ci/documents`.
+//! Paths and anchors in the documents exist, the site has every page, the glossary's words do, the index has every page, and lists of files are complete. Their commands are run by `.ci/documents`.
 
 use residue_conformance::{documents, glossary, workspace};
 
@@ -21,11 +21,19 @@ fn words_of_the_glossary_are_those_of_the_code() {
 fn the_index_has_every_page() {
     let index = workspace::read("docs/README.md");
     let is_missing = |path: &String| {
-        let page = path.strip_prefix("docs/").filter(|page| !page.contains('/') && *page != "README.md");
+        let page = path
+            .strip_prefix("docs/")
+            .filter(|page| !page.contains('/') && !["README.md", "SUMMARY.md"].contains(page));
         page.is_some_and(|page| !index.contains(&format!("]({page})")))
     };
     let missing: Vec<String> = documents::documents().into_iter().filter(is_missing).collect();
     assert!(missing.is_empty(), "docs/README.md does not name {missing:?}");
+}
+
+#[test]
+fn the_site_has_every_page() {
+    let wrong = documents::not_once_in_summary(&workspace::read("docs/SUMMARY.md"));
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
 /// A list of files in a page, under a comment that says which words they have.

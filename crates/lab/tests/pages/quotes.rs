@@ -48,13 +48,12 @@ fn the_readme_quotes_the_records_of_the_pairing() {
     check(
         "README.md",
         &format!(
-            "the check above takes {two} (`eip6690-2024`) and {memory} (`evm384-v7`) of the precompile's time, and of eight pairs {eight}, \
-             `{}`",
+            "the check takes {two} (`eip6690-2024`) and {memory} (`evm384-v7`) of the precompile's time, and with eight pairs {eight}, by `{}`",
             zen5.path
         ),
     );
     let [two, memory, eight] = subjects.map(|subject| zen4.of_precompile(subject));
-    check("README.md", &format!("on a Zen 4, whose products of vectors are narrower, {two}, {memory} and {eight}."));
+    check("README.md", &format!("on a Zen 4, whose vector products are narrower, {two}, {memory} and {eight}."));
 }
 
 #[test]
