@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The node and t8n beside what people build with. Installs from npm and PyPI into target/clients; what does not install is skipped by name.
 #
-# usage: clients/run.sh [cast forge viem ethers web3py modules hardhat2 hardhat3 t8n pyevm anvil]
+# usage: clients/run.sh [cast forge viem ethers web3py modules hardhat2 hardhat3 t8n pyevm anvil packages]
 #
 # Environment: RESIDUE and NODE, the binaries (target/release by default); CASES, transitions that are compared with EELS (500).
 set -uo pipefail
@@ -27,34 +27,7 @@ done
 passed=0 failed=0 skipped=0
 node_pid=
 
-# name, version of node, packages: installed once.
-npm_into() {
-    local folder=$AT/$1; shift
-    command -v npm >/dev/null || return 1
-    [ -e "$folder/.done" ] && return
-    mkdir -p "$folder" && (cd "$folder" && { [ -e package.json ] || echo '{"private":true}' >package.json; } &&
-        timeout 300 npm install --no-audit --no-fund --loglevel=error "$@" >install.log 2>&1) && touch "$folder/.done"
-}
-foundry() {
-    local version=1.7.1
-    npm_into foundry "@foundry-rs/cast-linux-amd64@$version" "@foundry-rs/forge-linux-amd64@$version" \
-        "@foundry-rs/anvil-linux-amd64@$version" solc@0.8.37 || return 1
-    for tool in cast forge anvil; do PATH=$AT/foundry/node_modules/@foundry-rs/$tool-linux-amd64/bin:$PATH; done
-    export PATH
-    cast --version >/dev/null 2>&1
-}
-# forge asks a compiler for its version and gives it JSON; npm's solc is a program of another form.
-solc_shim() {
-    export SOLC=$AT/foundry/solc
-    cat >"$SOLC" <<SHIM
-#!/usr/bin/env bash
-case "\$*" in
-*--version*) node -e 'console.log("solc, the solidity compiler commandline interface\nVersion: " + require("$AT/foundry/node_modules/solc").version().replace("Emscripten.clang", "Linux.g++"))' ;;
-*) exec node -e 'process.stdout.write(require("$AT/foundry/node_modules/solc").compile(require("fs").readFileSync(0, "utf8")))' ;;
-esac
-SHIM
-    chmod +x "$SOLC"
-}
+. "$HERE/npm.sh"
 python_into() {
     local folder=$AT/$1; shift
     [ -e "$folder/.done" ] && return
@@ -141,11 +114,15 @@ one() {
             said anvil $?
             sed 's/^/    /' "$AT/anvil.log" | tail -12
         else skip anvil "@foundry-rs/anvil does not install"; fi ;;
+    packages)
+        RESIDUE=$RESIDUE "$HERE/packages/run.sh" >"$AT/packages.log" 2>&1
+        said packages $?
+        sed 's/^/    /' "$AT/packages.log" | grep -E '^    (ok|skipped|FAILED)' ;;
     *) echo "no client $1" >&2; exit 2 ;;
     esac
 }
 
 subject
-for client in ${*:-cast forge viem ethers web3py modules hardhat2 hardhat3 t8n pyevm anvil}; do one "$client"; done
+for client in ${*:-cast forge viem ethers web3py modules hardhat2 hardhat3 t8n pyevm anvil packages}; do one "$client"; done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

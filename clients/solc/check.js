@@ -1,5 +1,5 @@
 // What `residue build` writes for solc, compiled by it and executed: the Yul object becomes the same code, and a contract
-// that deploys the Solidity library's code and calls it gives the output of the contract's example.
+// that deploys the Solidity library's code and calls it, by bytes and by the contract's functions, gives the output of the contract's example.
 //
 // npm ci && RESIDUE=path/to/residue node check.js
 "use strict";
@@ -9,10 +9,11 @@ const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const solc = require("solc");
+const typed = require("./typed.js");
 
 const residue = process.env.RESIDUE || "residue";
 
-const GROTH16 = path.join(__dirname, "../../examples/groth16");
+const [GROTH16, PLONK] = ["groth16", "plonk"].map((name) => path.join(__dirname, "../../examples", name));
 
 // Contract, revision, more options, and those of its example. Code with and without data at its end, with every place that operands have; programs too.
 const CASES = [
@@ -26,6 +27,26 @@ const CASES = [
     ["poseidon2/bn254_t3", "evm", ["--fork", "london"]],
     ["bn254/pairing", "evm", ["--use-precompiles"]],
     ["groth16", "evm", ["--use-precompiles", "--key", `${GROTH16}/key.json`], ["--key", `${GROTH16}/key.json`, "--proof", `${GROTH16}/proof.json`, "--public", `${GROTH16}/public.json`]],
+];
+// Contracts whose functions alone are called: every kind of argument and of result is among them.
+const TYPED = [
+    ["p256/verify", "evm", []],
+    ["p384/verify", "eip6690-2024", []],
+    ["secp256k1/recover", "evm", ["--use-precompiles"]],
+    ["bip340/verify", "eip6690-2024", []],
+    ["ed25519/verify", "evm", []],
+    ["poseidon/t3", "evm", []],
+    ["poseidon/t3_many", "eip6690-2024", []],
+    ["poseidon/merkle", "eip6690-2024", []],
+    ["bn254/mul", "evm", ["--use-precompiles"]],
+    ["bls12_381/hash_to_g1", "eip6690-2024", []],
+    ["bls12_381/verify", "eip6690-2024", []],
+    ["drand/verify", "eip6690-2024", []],
+    ["kzg/point_evaluation", "evm", ["--use-precompiles"]],
+    ["hashes/blake2f", "evm", ["--use-precompiles"]],
+    ["hashes/sha512", "evm", []],
+    ["modexp", "evm", ["--use-precompiles"]],
+    ["plonk", "evm", ["--use-precompiles", "--key", `${PLONK}/key.json`], ["--key", `${PLONK}/key.json`, "--proof", `${PLONK}/proof.json`, "--public", `${PLONK}/public.json`]],
 ];
 const PROGRAM = path.join(__dirname, "../../examples/ir/polynomial.ir");
 
@@ -125,10 +146,34 @@ function check(contract, revision, options, input, output) {
     equal(artifact.contractName, name, "the artifact's name");
     equal(artifact.bytecode, `0x${creation}`, "the artifact's creation code");
     equal(artifact.deployedBytecode, `0x${code}`, "the artifact's code");
-    equal(JSON.stringify(artifact.abi.map(sorted)), JSON.stringify(compiled["library.sol"][`I${name}`].abi.map(sorted)), "the artifact's ABI");
+    const same_order = (abi) => JSON.stringify(abi.map(sorted).sort((a, b) => (a.type < b.type ? -1 : 1)));
+    equal(same_order(artifact.abi), same_order(compiled["library.sol"][`I${name}`].abi), "the artifact's ABI");
+    check_typed(library, artifact, revision, fork, input, output);
 }
 
-const sorted = (object) => Object.fromEntries(Object.entries(object).sort());
+// Calls each function with the arguments that the example has, and those of functions that answer yes or no with one bit changed too.
+function check_typed(library, artifact, revision, fork, input, output) {
+    const named = artifact.abi.filter(({ type }) => type === "function").map(({ name }) => name);
+    for (const described of artifact.functions) {
+        const has_selector = named.includes(described.signature.split("(")[0]);
+        const sources = { "library.sol": library, "typed.sol": typed.caller("library.sol", identifier(library), described) };
+        const code = compile("Solidity", sources, fork, true)["typed.sol"].Typed.evm.deployedBytecode.object;
+        const call = (calldata) => execute(code, typed.encoded(described.inputs, has_selector ? calldata.slice(8) : calldata), revision, fork);
+        equal(call(input), typed.answered(described, output), described.signature);
+        if (!described.signature.startsWith("verify")) continue;
+        // Signatures begin after a key of 32 bytes, and numbers of a proof after the first: a changed one is refused by an answer.
+        const place = input.length - 2 * (has_selector ? 4 + 32 : 100);
+        const changed = input.slice(0, place) + (parseInt(input[place], 16) ^ 1).toString(16) + input.slice(place + 1);
+        equal(call(changed), "".padStart(64, "0"), `${described.signature} of what does not hold`);
+    }
+}
+
+// Keys in one order, at every depth.
+const sorted = (value) => {
+    if (Array.isArray(value)) return value.map(sorted);
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, sorted(inner)]).sort());
+};
 
 let passed = 0;
 const failed = [];
@@ -148,6 +193,13 @@ for (const [contract, revision, options, example = []] of CASES) {
     attempt([contract, revision, ...options].join(" "), () => {
         const { input, output } = json("example", contract, ...example);
         check(contract, revision, options, input.slice(2), output.slice(2));
+    });
+}
+for (const [contract, revision, options, example = []] of TYPED) {
+    attempt([contract, revision, ...options, "by its functions"].join(" "), () => {
+        const { input, output } = json("example", contract, ...example);
+        const build = (format) => run("build", contract, "--revision", revision, ...options, "--format", format);
+        check_typed(build("solidity"), JSON.parse(build("json")), revision, "osaka", input.slice(2), output.slice(2));
     });
 }
 attempt(path.basename(PROGRAM), () => {

@@ -2,8 +2,10 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::commands::address::AddressArgs;
 use crate::commands::asm::AsmArgs;
 use crate::commands::build::BuildArgs;
+use crate::commands::catalogue::CatalogueArgs;
 use crate::commands::compare::CompareArgs;
 use crate::commands::disasm::DisasmArgs;
 use crate::commands::example::ExampleArgs;
@@ -64,6 +66,10 @@ pub enum Command {
     List(ListArgs),
     /// Print the input that comes with a contract, to try it elsewhere.
     Example(ExampleArgs),
+    /// Print the address that a contract has on every chain, without asking one.
+    Address(AddressArgs),
+    /// Write what there is to deploy on chains of today, with addresses and hashes, or hold a file to it.
+    Catalogue(CatalogueArgs),
 }
 
 /// The commands of other programs, by name; those have their options.
@@ -85,6 +91,10 @@ pub enum Full {
     Node,
     /// Carry out a state transition, as the t8n of other clients does.
     T8n,
+    /// Deploy a contract to its address on a chain, unless it is there.
+    Deploy,
+    /// Say which contract has the code of an account.
+    Verify,
     /// Print what completes commands in a shell.
     Completions,
     /// Write the manual pages.

@@ -1,7 +1,9 @@
 //! The commands, one file each. A command does its work, prints its result and says whether all is well.
 
+pub mod address;
 pub mod asm;
 pub mod build;
+pub mod catalogue;
 pub mod compare;
 pub mod disasm;
 pub mod example;
@@ -33,5 +35,7 @@ pub fn run(command: Option<Command>, json: bool) -> Result<Verdict> {
         Some(Command::Profile(args)) => profile::profile(&args, json),
         Some(Command::List(args)) => list::list(&args, json),
         Some(Command::Example(args)) => example::example(&args, json),
+        Some(Command::Address(args)) => address::address(&args, json),
+        Some(Command::Catalogue(args)) => catalogue::catalogue(&args, json),
     }
 }

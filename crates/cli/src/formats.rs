@@ -1,5 +1,6 @@
 //! Output formats for other tools: a build as hexadecimal, raw bytes, creation code, Yul, Solidity or JSON.
 
+pub mod functions;
 mod json;
 mod solidity;
 mod yul;
@@ -9,9 +10,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use residue_compiler::{Compiled, Dialect, creation};
-use residue_contracts::Source;
+use residue_contracts::{Function, Source};
 use residue_engine::revm::primitives::{Address, B256, keccak256};
-use residue_workbench::report::CODE_BYTES_MAINNET;
 use serde_json::Value;
 
 use crate::output;
@@ -46,11 +46,6 @@ impl Format {
             Self::Json => "json",
         }
     }
-
-    /// True if it is for an account that will have the code.
-    const fn deploys(self) -> bool {
-        !matches!(self, Self::Hex | Self::Bin)
-    }
 }
 
 /// A build, and what is said of it.
@@ -73,7 +68,6 @@ pub struct Artifact<'a> {
 impl Artifact<'_> {
     /// Prints it.
     pub fn print(&self, format: Format) -> Result<()> {
-        self.note_length(format);
         match format {
             Format::Hex => output::result(&output::hex(&self.compiled.code)),
             Format::Bin => output::bytes(&self.compiled.code),
@@ -84,7 +78,6 @@ impl Artifact<'_> {
 
     /// Writes it to a file. Hexadecimal becomes raw bytes where the name ends in `.bin`.
     pub fn write(&self, format: Format, path: &Path) -> Result<()> {
-        self.note_length(format);
         match format {
             Format::Hex => output::code_file(path, &self.compiled.code),
             Format::Bin => output::file(path, &self.compiled.code),
@@ -95,7 +88,6 @@ impl Artifact<'_> {
 
     /// It as a part of a JSON object.
     pub fn value(&self, format: Format) -> Result<Value> {
-        self.note_length(format);
         Ok(match format {
             Format::Hex => output::hex(&self.compiled.code).into(),
             Format::Creation => output::hex(&self.creation()?).into(),
@@ -113,21 +105,21 @@ impl Artifact<'_> {
         })
     }
 
+    /// A Solidity library of a contract that anybody may deploy to its address, with the code that does.
+    pub fn package(&self) -> Result<String> {
+        solidity::package(self)
+    }
+
     fn creation(&self) -> Result<Vec<u8>> {
         creation(&self.compiled.code, self.compiled.revision, self.dialect.fork).context("making the creation code")
     }
 
-    fn code_hash(&self) -> B256 {
-        keccak256(&self.compiled.code)
+    fn functions(&self) -> Vec<Function> {
+        self.contract.map_or_else(Vec::new, Source::functions)
     }
 
-    /// Says that the main network would not take the code.
-    fn note_length(&self, format: Format) {
-        let bytes = self.compiled.code.len();
-        if format.deploys() && bytes > CODE_BYTES_MAINNET {
-            let limit = format!("an account of the main network may have {CODE_BYTES_MAINNET} (EIP-170)");
-            output::message("note", &format!("{} has {bytes} bytes of code; {limit}", self.name));
-        }
+    fn code_hash(&self) -> B256 {
+        keccak256(&self.compiled.code)
     }
 
     /// Description and purpose of the code, a line each.
@@ -148,7 +140,7 @@ impl Artifact<'_> {
     }
 
     /// The name as one of Solidity: `bls12_381/pairing` is `Bls12381Pairing`.
-    fn identifier(&self) -> String {
+    pub fn identifier(&self) -> String {
         let words = self.name.split(|char: char| !char.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         let capital = |word: &str| word[..1].to_ascii_uppercase() + &word[1..];
         let name: String = words.map(capital).collect();

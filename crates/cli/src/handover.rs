@@ -1,5 +1,5 @@
 //! Commands of other programs, which `residue` starts with the arguments that it was given, found beside `residue` itself or on the
-//! path: `residue-full`, and those of the node.
+//! path: `residue-full`, those of the node, and the one that talks to nodes of others.
 //!
 //! `cargo run` builds `residue` alone. What is found beside it may then be of older sources, and its measurements of older code;
 //! cargo says in `residue-full.d` which sources it was built of, so that is seen and refused.
@@ -20,21 +20,23 @@ struct Program {
     name: &'static str,
     /// The package that it is built of.
     package: &'static str,
-    /// The command that it is, if it is one alone: what comes after that are its arguments.
-    command: Option<&'static str>,
+    /// The commands that it has; of the full program those that no other has.
+    commands: &'static [&'static str],
+    /// It is its command: what comes after that are its arguments.
+    is_command: bool,
 }
 
+const FULL: Program = Program { name: "residue-full", package: "residue-full", commands: &[], is_command: false };
 const PROGRAMS: [Program; 3] = [
-    Program { name: "residue-node", package: "residue-node", command: Some("node") },
-    Program { name: "residue-t8n", package: "residue-node", command: Some("t8n") },
-    Program { name: "residue-full", package: "residue-full", command: None },
+    Program { name: "residue-node", package: "residue-node", commands: &["node"], is_command: true },
+    Program { name: "residue-t8n", package: "residue-node", commands: &["t8n"], is_command: true },
+    Program { name: "residue-deploy", package: "residue-deploy", commands: &["deploy", "verify"], is_command: false },
 ];
 
 impl Program {
     /// The one that has this command.
     fn of(command: &str) -> &'static Self {
-        let [node, t8n, full] = &PROGRAMS;
-        [node, t8n].into_iter().find(|program| program.command == Some(command)).unwrap_or(full)
+        PROGRAMS.iter().find(|program| program.commands.contains(&command)).unwrap_or(&FULL)
     }
 
     /// Command that builds it.
@@ -45,11 +47,13 @@ impl Program {
 
     /// Its arguments, from those of `residue`.
     fn arguments(&self, arguments: &[OsString]) -> Vec<OsString> {
-        let Some(command) = self.command else { return arguments.to_vec() };
+        if !self.is_command {
+            return arguments.to_vec();
+        }
         let mut given: Vec<OsString> = arguments.to_vec();
         let is_help = words(arguments).next() == Some("help");
         given.retain(|argument| !(is_help && argument == "help"));
-        if let Some(place) = given.iter().position(|argument| argument == command) {
+        if let Some(place) = given.iter().position(|argument| self.commands.iter().any(|command| argument == command)) {
             given.remove(place);
         }
         if is_help {
@@ -71,7 +75,7 @@ pub fn asks_for_another(arguments: &[OsString]) -> bool {
 
 /// True if the arguments ask for a command that is a program of its own, or for help with one.
 pub fn asks_for_one_alone(arguments: &[OsString]) -> bool {
-    asks_for_another(arguments) && Program::of(named(arguments)).command.is_some()
+    asks_for_another(arguments) && !Program::of(named(arguments)).commands.is_empty()
 }
 
 /// Starts the program that has the command, and ends as it does.
@@ -149,7 +153,16 @@ mod tests {
     #[test]
     fn commands_of_the_full_program_are_found_among_options() {
         let asks = |line: &str| asks_for_another(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>());
-        for line in ["lab", "--json lab price", "help bench", "wasm --help", "man pages", "node --port 1", "help t8n"] {
+        for line in [
+            "lab",
+            "--json lab price",
+            "help bench",
+            "wasm --help",
+            "man pages",
+            "node --port 1",
+            "help t8n",
+            "deploy x",
+        ] {
             assert!(asks(line), "{line}");
         }
         for line in ["", "--help", "run lab", "help", "help run", "laboratory", "--json"] {
@@ -169,6 +182,8 @@ mod tests {
         assert_eq!(given("node --port 8546 --genesis node"), "residue-node --port 8546 --genesis node");
         assert_eq!(given("help t8n"), "residue-t8n --help");
         assert_eq!(given("--json lab price"), "residue-full --json lab price");
+        assert_eq!(given("help deploy"), "residue-deploy help deploy");
+        assert_eq!(given("--json verify 0x12"), "residue-deploy --json verify 0x12");
     }
 
     #[test]

@@ -12,7 +12,9 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 pub mod args;
+pub mod code_limit;
 pub mod commands;
+pub mod deployable;
 pub mod excerpt;
 pub mod formats;
 pub mod formulas;

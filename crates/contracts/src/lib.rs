@@ -16,6 +16,7 @@ pub mod drand;
 pub mod ed25519;
 pub mod encoding;
 pub mod evm384;
+pub mod functions;
 mod glv;
 pub mod groth16;
 pub mod hashes;
@@ -35,6 +36,7 @@ mod source;
 pub mod verifier;
 mod words;
 
+pub use functions::Function;
 pub use source::Source;
 pub use verifier::{CallError, KeyError, ProofSystem, Verifier, VerifierOptions};
 

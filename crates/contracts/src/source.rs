@@ -1,6 +1,6 @@
 //! Sources that are compiled in variants: a contract of the list, or one that a key makes.
 
-use crate::Contract;
+use crate::{Contract, Function, functions};
 use residue_ir::{Fp2Product, Program};
 use std::fmt::Debug;
 
@@ -14,6 +14,9 @@ pub trait Source: Debug + Send + Sync {
 
     /// Calldata and output.
     fn interface(&self) -> &str;
+
+    /// Its functions as Solidity declares them; none where its calldata has no type of Solidity's.
+    fn functions(&self) -> Vec<Function>;
 
     /// Its program with products in Fp2 made in the given way, recorded anew.
     fn program_with(&self, product: Fp2Product) -> Program;
@@ -48,6 +51,10 @@ impl Source for Contract {
 
     fn interface(&self) -> &str {
         self.interface
+    }
+
+    fn functions(&self) -> Vec<Function> {
+        functions::of(self.name)
     }
 
     fn program_with(&self, product: Fp2Product) -> Program {

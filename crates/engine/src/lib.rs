@@ -11,6 +11,7 @@
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
+pub mod accounts;
 mod analysis;
 mod batch;
 mod config;

@@ -52,6 +52,10 @@ pub enum Command {
     Node,
     /// Carry out a state transition, as the t8n of other clients does.
     T8n,
+    /// Deploy a contract to its address on a chain, unless it is there.
+    Deploy,
+    /// Say which contract has the code of an account.
+    Verify,
     /// Print what completes commands in a shell.
     Completions(CompletionsArgs),
     /// Write the manual pages.

@@ -26,7 +26,7 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Statetest(args)) => statetest::statetest(&args, json),
         Some(Command::Fixtures(args)) => fixtures::fixtures(&args, json),
         // `main` hands them over; they come here only among options that nobody understands.
-        Some(Command::Node | Command::T8n) => anyhow::bail!(
+        Some(Command::Node | Command::T8n | Command::Deploy | Command::Verify) => anyhow::bail!(
             "node and t8n are programs of their own: `residue node` starts the one, `residue t8n` the other"
         ),
         Some(Command::Completions(args)) => pages::completions(&args, Cli::command(), json),

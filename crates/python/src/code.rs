@@ -121,7 +121,7 @@ pub fn raw_code(
 
 impl Code {
     fn new(rules: Rules, compiled: Compiled, native: Option<u16>) -> Self {
-        let (code, known) = (compiled.code.clone(), report::code(&compiled));
+        let (code, known) = (compiled.code.clone(), report::code(&compiled, rules.dialect.fork));
         Self { inner: Arc::new(Inner { rules, code, compiled: Some(compiled), known, native }) }
     }
 }

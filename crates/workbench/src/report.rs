@@ -3,7 +3,7 @@
 //! The fields of an object are always the same; what is not known is null. Bytes are hexadecimal after 0x.
 
 use residue_compiler::{Compiled, SmallMultiples};
-use residue_engine::BlockExplained;
+use residue_engine::{BlockExplained, Fork, accounts};
 use residue_isa::FieldOp;
 use serde_json::{Map, Value, json};
 
@@ -13,29 +13,39 @@ use crate::inspect::trace::Executed;
 use crate::machine::Machine;
 use crate::variants::Trial;
 
-/// The most code that an account may have: EIP-170, `MAX_CODE_SIZE`.
-pub const CODE_BYTES_MAINNET: usize = 24_576;
-
 /// Lower-case hexadecimal after 0x.
 pub fn hex(bytes: &[u8]) -> String {
     format!("0x{}", hex::encode(bytes))
 }
 
-/// The code, and what is known of it.
-pub fn code(compiled: &Compiled) -> Value {
+/// The code, what is known of it, and what accounts of the fork take it for. `code_bytes_max` is null where they take any.
+pub fn code(compiled: &Compiled, fork: Fork) -> Value {
+    let (bytes, bytes_max) = (compiled.code.len(), accounts::code_bytes_max(fork));
     let functions = compiled.source_map.functions().map(|(name, range)| (name.to_owned(), range.len().into()));
     json!({
         "revision": compiled.revision.name(),
         "code": hex(&compiled.code),
-        "code_bytes": compiled.code.len(),
+        "code_bytes": bytes,
+        "code_bytes_max": bytes_max,
+        "fits": fits(bytes, fork),
+        "deployment_gas": deployment_gas(bytes, fork),
         "instruction_bytes": compiled.instruction_bytes,
-        "fits_24_kib": compiled.code.len() <= CODE_BYTES_MAINNET,
         "slots": compiled.slots,
         "memory_bytes": compiled.memory_bytes,
         "field_instructions": compiled.field_instructions,
         "operations": compiled.operations,
         "functions": functions.collect::<Map<_, _>>(),
     })
+}
+
+/// True if accounts of the fork hold so many bytes of code.
+pub fn fits(bytes: usize, fork: Fork) -> bool {
+    accounts::code_bytes_max(fork).is_none_or(|bytes_max| bytes <= bytes_max)
+}
+
+/// Gas of so many bytes of deployed code: the fork's price of a byte, without the transaction, its calldata and CREATE.
+pub fn deployment_gas(bytes: usize, fork: Fork) -> u64 {
+    bytes as u64 * accounts::gas_per_code_byte(fork) // usize to u64 widens
 }
 
 /// A variant of a contract, with the gas of its example.

@@ -10,10 +10,10 @@ use residue_contracts::CONTRACTS;
 use residue_engine::revm::primitives::Address;
 use residue_isa::{Fork, GasSchedule};
 use residue_workbench::parallel::in_parallel;
-use residue_workbench::report::CODE_BYTES_MAINNET;
 use residue_workbench::{Trial, report};
 use serde_json::{Value, json};
 
+use crate::code_limit::{self, CodeLimit, TooLong};
 use crate::formats::{Artifact, Format};
 use crate::formulas::{Formulas, is_inexpressible};
 use crate::options::{CodeRules, InterfaceRules};
@@ -33,6 +33,7 @@ use crate::{output, program_file};
   residue build bls12_381/pairing --revision evm384-v7 --fork istanbul
   residue build bls12_381/pairing --revision evm384-v7 --schedule model-a --explain
   residue build bls12_381/g1_add --format solidity --output G1Add.sol
+  residue build p256/verify --revision evm --fork amsterdam --code-limit fork
   residue build groth16 --key examples/groth16/key.json --output verifier.bin")]
 pub struct BuildArgs {
     /// A contract of `residue list contracts`, or all that the revision can express, or a file of a program whose name ends in .ir,
@@ -50,6 +51,10 @@ pub struct BuildArgs {
     /// Its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
+    /// Refuse code that is longer: bytes, or fork for what accounts of the hard fork hold (24,576 by EIP-170, 65,536 by EIP-7954). Of the
+    /// formulas of a contract it is the cheapest that is short enough.
+    #[arg(long, value_name = "BYTES|fork")]
+    pub code_limit: Option<CodeLimit>,
     /// With what is compiled: which engines it is for.
     #[command(flatten)]
     pub code: CodeRules,
@@ -166,6 +171,7 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
     takers::ensure_formulas(&args.formulas, source.name(), |product| source.program_with(product))?;
     takers::ensure_code_rules(args.code, source.name(), &[args.rules.revision], || source.program())?;
     let built = build_one(contract, &schedule, args, args.path().map(Path::to_owned))?;
+    code_limit::note(args.fork, built.contract.source().name(), built.trials[0].compiled.code.len());
     if json {
         let mut object = to_json(&built);
         add_artifact(&mut object, &built.artifact(args), args)?;
@@ -193,11 +199,12 @@ fn build_all(schedule: &GasSchedule, args: &BuildArgs) -> Result<(Vec<Built>, Ve
     });
     for (contract, one) in CONTRACTS.iter().zip(each) {
         match one {
-            Err(error) if is_inexpressible(&error) => left_out.push((contract.name, error)),
+            Err(error) if is_inexpressible(&error) || error.is::<TooLong>() => left_out.push((contract.name, error)),
             one => built.push(one?),
         }
     }
-    ensure!(!built.is_empty(), "no contract is expressed by {}", args.rules.revision);
+    let asked = if args.code_limit.is_some() { " in code that is short enough" } else { "" };
+    ensure!(!built.is_empty(), "no contract is expressed by {}{asked}", args.rules.revision);
     Ok((built, left_out))
 }
 
@@ -223,12 +230,15 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
         _ => Path::new(path).file_stem().unwrap_or_default().to_string_lossy(),
     };
     let (compiled, contract, address) = (&compiled, None, args.address);
+    let bytes = compiled.code.len();
+    args.code_limit.map_or(Ok(()), |limit| limit.ensure(args.fork, path, bytes))?;
+    code_limit::note(args.fork, path, bytes);
     let artifact = Artifact { name: &name, contract, compiled, schedule: schedule.name(), dialect, address };
     if let Some(output) = args.path() {
         artifact.write(args.format(), output)?;
     }
     if json {
-        let mut object = report::code(compiled);
+        let mut object = report::code(compiled, args.fork);
         object["program"] = path.as_str().into();
         object["schedule"] = schedule.name().into();
         object["fork"] = args.fork.name().into();
@@ -245,12 +255,16 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
     Ok(Verdict::Good)
 }
 
+/// Compiles a contract in the variants asked for, and writes the first to the path.
 fn build_one(contract: Chosen, schedule: &GasSchedule, args: &BuildArgs, path: Option<PathBuf>) -> Result<Built> {
     let revision = args.rules.revision;
     let dialect = args.code.dialect(args.fork);
     let source = contract.source();
     let trials = args.formulas.trials(source, revision, schedule, dialect);
-    let trials = trials.with_context(|| format!("compiling {} for {revision}", source.name()))?;
+    let mut trials = trials.with_context(|| format!("compiling {} for {revision}", source.name()))?;
+    if let Some(limit) = args.code_limit {
+        limit.choose(args.fork, source.name(), &mut trials)?;
+    }
     let built = Built { contract, schedule: schedule.name().to_owned(), dialect, trials, path };
     if let Some(path) = &built.path {
         make_directory_of(path, args)?;
@@ -280,7 +294,9 @@ fn to_json(Built { contract, schedule, dialect, trials, path }: &Built) -> Value
         "variants": trials.iter().map(report::variant).collect::<Vec<_>>(),
         "path": path.as_deref().map(Path::to_string_lossy),
     });
-    if let (Some(object), Value::Object(code)) = (object.as_object_mut(), report::code(&trials[0].compiled)) {
+    if let (Some(object), Value::Object(code)) =
+        (object.as_object_mut(), report::code(&trials[0].compiled, dialect.fork))
+    {
         object.extend(code);
     }
     object
@@ -288,10 +304,10 @@ fn to_json(Built { contract, schedule, dialect, trials, path }: &Built) -> Value
 
 fn to_text(built: &[Built]) -> String {
     let mut rows =
-        table(&["contract", "revision", "code bytes", "24 KiB", "slots", "memory bytes", "field instructions", ""]);
-    for Built { contract, trials, path, .. } in built {
+        table(&["contract", "revision", "code bytes", "an account", "slots", "memory bytes", "field instructions", ""]);
+    for Built { contract, trials, path, dialect, .. } in built {
         let compiled = &trials[0].compiled;
-        let fits = if compiled.code.len() <= CODE_BYTES_MAINNET { "fits" } else { "too long" };
+        let fits = if report::fits(compiled.code.len(), dialect.fork) { "fits" } else { "too long" };
         let path = path.as_ref().map_or(String::new(), |path| path.display().to_string());
         rows.add_row(vec![
             contract.source().name().into(),

@@ -5,7 +5,7 @@ use anyhow::Result;
 use residue_compiler::source_map::{SourceMap, Span};
 use serde_json::{Value, json};
 
-use super::Artifact;
+use super::{Artifact, functions};
 use crate::output;
 
 /// The object.
@@ -14,7 +14,8 @@ pub fn artifact(artifact: &Artifact<'_>) -> Result<Value> {
     Ok(json!({
         "contractName": artifact.identifier(),
         "sourceName": artifact.name,
-        "abi": [{ "type": "fallback", "stateMutability": "nonpayable" }],
+        "abi": functions::abi(&artifact.functions()),
+        "functions": artifact.functions().iter().map(functions::described).collect::<Vec<_>>(),
         "bytecode": output::hex(&artifact.creation()?),
         "deployedBytecode": output::hex(&compiled.code),
         "codeHash": artifact.code_hash().to_string(),

@@ -1,28 +1,44 @@
-//! A Solidity file: an interface, and a library that calls the contract, and deploys it unless its address is known.
+//! A Solidity file: an interface, and a library that calls the contract, by its functions and by bytes, and deploys it unless its address is known.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
-use super::Artifact;
+use super::{Artifact, functions};
+use crate::deployable::FACTORY;
 
 /// Bytes of creation code on a line.
 const LINE_BYTES: usize = 48;
 
-/// The file.
+/// The file of `--format solidity`.
 pub fn library(artifact: &Artifact<'_>) -> Result<String> {
+    let place = match artifact.address {
+        Some(address) => known(artifact, &address.to_checksum(None)),
+        None => format!("{}{}", deploying(), creation_code(&artifact.creation()?)),
+    };
+    Ok(file(artifact, &place))
+}
+
+/// The file of a package: the address is known, and anybody may create the contract there.
+pub fn package(artifact: &Artifact<'_>) -> Result<String> {
+    let address = artifact.address.context("a package is of contracts with an address")?;
+    let known = known(artifact, &address.to_checksum(None));
+    Ok(file(artifact, &format!("{known}{}{}", deploying_there(), creation_code(&artifact.creation()?))))
+}
+
+fn file(artifact: &Artifact<'_>, place: &str) -> String {
     let name = artifact.identifier();
     let about: String = artifact.about().iter().map(|line| format!("// {line}\n")).collect();
     let (license, hash) = (artifact.license(), artifact.code_hash());
-    let place = match artifact.address {
-        Some(address) => known(&address.to_checksum(None)),
-        None => deployed(&artifact.creation()?),
-    };
-    Ok(format!(
+    let of_contract = artifact.functions();
+    let in_interface: String = of_contract.iter().map(functions::in_interface).collect();
+    let errors = functions::errors(&of_contract);
+    let typed: String = of_contract.iter().map(|function| functions::calling(function, &name)).collect();
+    format!(
         "// SPDX-License-Identifier: {license}
 pragma solidity ^0.8.13;
 
 {about}interface I{name} {{
     fallback(bytes calldata input) external returns (bytes memory output);
-}}
+{in_interface}}}
 
 library {name} {{
     /// Keccak-256 of the code.
@@ -32,7 +48,7 @@ library {name} {{
     error NoCode(address account);
     /// The contract did not take the input.
     error Failed(bytes output);
-
+{errors}
     /// True if the account has this code.
     function isAt(address account) internal view returns (bool) {{
         return account.codehash == CODE_HASH;
@@ -45,12 +61,13 @@ library {name} {{
         (success, output) = account.staticcall(input);
         if (!success) revert Failed(output);
     }}
-{place}}}
+{typed}{place}}}
 "
-    ))
+    )
 }
 
-fn known(address: &str) -> String {
+fn known(artifact: &Artifact<'_>, address: &str) -> String {
+    let typed: String = artifact.functions().iter().map(functions::calling_known).collect();
     format!(
         "
     /// Address of the contract.
@@ -60,27 +77,49 @@ fn known(address: &str) -> String {
     function call(bytes memory input) internal view returns (bytes memory output) {{
         return call(ADDRESS, input);
     }}
-"
+{typed}"
     )
 }
 
-fn deployed(creation: &[u8]) -> String {
-    let lines: String =
-        creation.chunks(LINE_BYTES).map(|line| format!("\n            hex\"{}\"", hex::encode(line))).collect();
-    format!(
-        "
+const fn deploying() -> &'static str {
+    "
     /// The contract could not be created.
     error NotDeployed();
 
     /// Creates an account with the code.
-    function deploy() internal returns (address account) {{
+    function deploy() internal returns (address account) {
         bytes memory creation = creationCode();
-        assembly (\"memory-safe\") {{
+        assembly (\"memory-safe\") {
             account := create(0, add(creation, 32), mload(creation))
-        }}
+        }
         if (account == address(0)) revert NotDeployed();
-    }}
+    }
+"
+}
 
+fn deploying_there() -> String {
+    let factory = FACTORY.to_checksum(None);
+    format!(
+        "
+    /// The CREATE2 factory (EIP-7997) is missing, or it could not create the contract.
+    error NotDeployed();
+
+    /// Creates the contract at ADDRESS by the CREATE2 factory, unless it is there.
+    function deploy() internal returns (address) {{
+        if (isAt(ADDRESS)) return ADDRESS;
+        (bool success,) = {factory}.call(abi.encodePacked(bytes32(0), creationCode()));
+        if (!success || !isAt(ADDRESS)) revert NotDeployed();
+        return ADDRESS;
+    }}
+"
+    )
+}
+
+fn creation_code(creation: &[u8]) -> String {
+    let lines: String =
+        creation.chunks(LINE_BYTES).map(|line| format!("\n            hex\"{}\"", hex::encode(line))).collect();
+    format!(
+        "
     /// Code that returns the code.
     function creationCode() internal pure returns (bytes memory) {{
         return{lines};

@@ -3,6 +3,7 @@
 
 mod choices;
 mod compare;
+mod deployable;
 mod dialects;
 mod flags;
 mod formats;

@@ -99,7 +99,7 @@ fn on_the_evm_of_today_verifiers_call_precompiles() {
     let run = groth16("run", &[&proof[..], &evm].concat());
     assert_eq!(run["output"], word(1));
     let built = groth16("build", &[&evm[..], &["--format", "solidity"]].concat());
-    assert_eq!((&built["precompiles"], &built["fits_24_kib"]), (&true.into(), &true.into()));
+    assert_eq!((&built["precompiles"], &built["fits"]), (&true.into(), &true.into()));
     assert!(built["artifact"].as_str().unwrap().contains("hard fork prague and its precompiles"), "{built}");
     // Where field instructions make it cheaper without them there are none.
     let field = groth16("run", &[&proof[..], &["--use-precompiles"]].concat());

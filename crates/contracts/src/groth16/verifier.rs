@@ -3,10 +3,10 @@
 use super::curve::ProofCurve;
 use super::json;
 use super::key::{Key, Proof};
-use crate::Source;
 use crate::keyed::by_precompiles::{Scalar, Scratch, known};
 use crate::keyed::{self, selector};
 use crate::verifier::CallError;
+use crate::{Function, Source};
 use num_bigint::BigUint;
 use residue_curves::comb::{Comb, FixedSum};
 use residue_curves::conditions::{Conditions, all_vanish};
@@ -28,6 +28,7 @@ pub struct Verifier<C: ProofCurve> {
     key: Key<C::Number, C>,
     takes_witness: bool,
     interface: String,
+    function: Function,
     selector: u32,
     sum: FixedSum<C::Number>,
     /// e(α, −β) before the final exponentiation, modulo Fp6; `None` for one.
@@ -73,7 +74,9 @@ impl<C: ProofCurve> Verifier<C> {
         let words = C::ENCODING.element_bytes / 32;
         let [one, two] = [2 * words, 4 * words];
         let b = if words == 1 { "uint256[2][2]".to_owned() } else { format!("uint256[{two}]") };
-        let signature = format!("verifyProof(uint256[{one}],{b},uint256[{one}],uint256[{inputs}])");
+        let arguments = format!("uint256[{one}] a, {b} b, uint256[{one}] c, uint256[{inputs}] inputs");
+        let function = Function::declared(&format!("verifyProof({arguments}) returns (bool)"), true);
+        let signature = function.signature();
         let bytes = Places::of::<C>(inputs).witness;
         let witness = WITNESS_ELEMENTS * C::ENCODING.element_bytes;
         let witness = if takes_witness {
@@ -90,6 +93,7 @@ impl<C: ProofCurve> Verifier<C> {
         Self {
             takes_witness,
             interface,
+            function,
             selector: selector(&signature),
             sum,
             alpha_beta: residue_of(product_of_one(key.alpha, negative(key.beta))),
@@ -374,6 +378,11 @@ impl<C: ProofCurve> Source for Verifier<C> {
 
     fn interface(&self) -> &str {
         &self.interface
+    }
+
+    /// Without inputs there is none: Solidity has no array of length 0.
+    fn functions(&self) -> Vec<Function> {
+        (self.key.inputs() > 0).then(|| self.function.clone()).into_iter().collect()
     }
 
     fn program_with(&self, product: Fp2Product) -> Program {

@@ -3,11 +3,11 @@
 use super::key::{self, Key, Point, Proof};
 use super::layout::{EVALUATIONS_AT, INPUTS_AT, POINTS, POINTS_AT};
 use super::scalars::{Challenges, Scalars};
-use crate::Source;
 use crate::bn254::ENCODING;
 use crate::keyed::by_precompiles::{Point as G1, Scalar, Scratch, known};
 use crate::keyed::{json, selector};
 use crate::verifier::{CallError, KeyError};
+use crate::{Function, Source};
 use num_bigint::BigUint;
 use residue_curves::Affine;
 use residue_curves::bn254::{Bn254, constants, g1_curve_defect, g1_generator, g2_generator, invert, modulus, rows};
@@ -29,6 +29,7 @@ use ruint::aliases::U256;
 pub struct Verifier {
     key: Key,
     interface: String,
+    function: Function,
     selector: u32,
     /// The points of the key that are multiplied, and the generator.
     bases: [Point; 8],
@@ -57,7 +58,9 @@ impl Verifier {
         if takes_witness {
             return Err(KeyError::NoWitness { system: "plonk" });
         }
-        let signature = format!("verifyProof(uint256[24],uint256[{}])", key.inputs);
+        let declaration = format!("verifyProof(uint256[24] proof, uint256[{}] inputs) returns (bool)", key.inputs);
+        let function = Function::declared(&declaration, true);
+        let signature = function.signature();
         let bytes = INPUTS_AT as usize + 32 * key.inputs; // u32 to usize widens
         let interface = format!(
             "{bytes} bytes: a call of {signature} as snarkjs encodes it; returns 32 bytes, 1 or 0; fails on less calldata or another selector"
@@ -73,7 +76,7 @@ impl Verifier {
         let of_pairs = [Affine::new(key.x.x, -key.x.y), Affine::new(fp2(&g2.x), fp2(&g2.y))];
         let lines = lines(&of_pairs);
         let sum = FixedSum::new(Comb::new(ROW_TEETH), qc, &bases, Bn254Fp::from_u64(3), Bn254::FAMILY.order());
-        Ok(Self { interface, selector: selector(&signature), bases, sum, of_pairs, lines, key })
+        Ok(Self { interface, function, selector: selector(&signature), bases, sum, of_pairs, lines, key })
     }
 
     /// The calldata of a proof with these inputs.
@@ -372,6 +375,11 @@ impl Source for Verifier {
 
     fn interface(&self) -> &str {
         &self.interface
+    }
+
+    /// Without inputs there is none: Solidity has no array of length 0.
+    fn functions(&self) -> Vec<Function> {
+        (self.key.inputs > 0).then(|| self.function.clone()).into_iter().collect()
     }
 
     fn program_with(&self, product: Fp2Product) -> Program {

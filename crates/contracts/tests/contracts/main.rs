@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod aggregate;
+mod answers;
 mod as_precompiles;
 mod bls12_377_page;
 mod bn254;

@@ -1,0 +1,133 @@
+//! `residue address` and `residue catalogue`: addresses follow from the bytes alone, and the catalogue says what the bytes are today.
+
+use std::fs;
+use std::path::Path;
+
+use residue_engine::revm::primitives::{Address, B256, keccak256};
+use residue_pages::{grouped, hold};
+use serde_json::Value;
+
+use crate::support::{directory, file, residue};
+
+const SMALL: &str = "bn254/add";
+
+/// The catalogue of this version.
+fn catalogue_path() -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/catalogue.json").to_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_address_follows_from_the_creation_code() {
+    let told = residue(&["address", SMALL, "--json"]).json(0);
+    let creation = residue(&["build", SMALL, "--revision", "evm", "--format", "creation"]);
+    let creation = hex::decode(&creation.text().trim()[2..]).unwrap();
+    // EIP-1014: the last 20 bytes of keccak256(0xff ++ factory ++ salt ++ keccak256(creation code)).
+    let factory: Address = "0x4e59b44847b379578588920ca78fbf26c0b4956c".parse().unwrap();
+    let text = [&[0xff], factory.as_slice(), &[0; 32], keccak256(&creation).as_slice()].concat();
+    let expected = Address::from_slice(&keccak256(text)[12..]);
+    assert_eq!(told["address"], expected.to_checksum(None));
+    assert_eq!(residue(&["address", SMALL]).text().trim(), expected.to_checksum(None));
+    assert_eq!(told["creation_hash"], keccak256(&creation).to_string());
+    // Everything that changes the code or the salt changes the address.
+    let salt = B256::with_last_byte(1).to_string();
+    for other in [&["--salt", &salt][..], &["--fork", "london"], &["--use-precompiles"], &["--revision", "evmone-2023"]]
+    {
+        assert_ne!(residue(&[&["address", SMALL, "--json"], other].concat()).json(0)["address"], told["address"]);
+    }
+}
+
+#[test]
+fn what_no_account_holds_has_no_address() {
+    residue(&["address", "poseidon/t6"]).refused(&["poseidon/t6", "bytes of code", "24576 bytes (EIP-170, osaka)"]);
+    residue(&["address", SMALL, "--salt", "0x12"]).refused(&["--salt", "0x12"]);
+    residue(&["address", "examples/ir/polynomial.ir"]).refused(&["is a program", "--format creation"]);
+    residue(&["address", "bn254/ad"]).refused(&["bn254/add"]);
+    residue(&["address", SMALL, "--witness"]).refused(&["--key"]);
+}
+
+/// A few of the entries, others each day; `.ci/longer` has them all.
+#[test]
+fn some_of_the_catalogue_are_what_contracts_are_today() {
+    const CHECKED: usize = 3;
+    let held: Value = serde_json::from_str(&fs::read_to_string(catalogue_path()).unwrap()).unwrap();
+    let names = held["contracts"].as_array().unwrap().iter().map(|entry| entry["contract"].as_str().unwrap());
+    let mut names: Vec<&str> = names.collect();
+    names.dedup();
+    let day = std::env::var("RESIDUE_SAMPLE").ok().and_then(|day| day.parse::<usize>().ok()).unwrap_or(0);
+    let some: Vec<&str> = (0..CHECKED).map(|number| names[(CHECKED * day + number) % names.len()]).collect();
+    let checked = residue(&[&["catalogue", "--check", &catalogue_path()], &some[..]].concat());
+    assert_eq!(checked.code, 0, "{}{}", checked.stdout, checked.stderr);
+}
+
+#[test]
+#[ignore = "it takes long: by name, and in CI"]
+fn the_catalogue_is_what_contracts_are_today() {
+    let checked = residue(&["catalogue", "--check", &catalogue_path()]);
+    assert_eq!(checked.code, 0, "{}{}", checked.stdout, checked.stderr);
+}
+
+/// The table of `docs/deploy.md` is the catalogue's. `RESIDUE_WRITE_TABLES=1 cargo test -p residue the_table_of_the_catalogue` writes it anew.
+#[test]
+fn the_table_of_the_catalogue_is_the_catalogue() {
+    let held: Value = serde_json::from_str(&fs::read_to_string(catalogue_path()).unwrap()).unwrap();
+    let mut text = String::from(
+        "| contract | bytes | gas | deployment, 200 a byte | 1,530 a byte | address |\n|---|---:|---:|---:|---:|---|\n",
+    );
+    for entry in held["contracts"].as_array().unwrap() {
+        let number = |field: &str| entry[field].as_u64().unwrap();
+        let [bytes, gas] = [number("code_bytes"), number("gas")].map(grouped);
+        let [today, later] = [200, 1530].map(|price| grouped(price * number("code_bytes")));
+        assert_eq!(today, grouped(number("deployment_gas")));
+        let by = if entry["precompiles"] == true { ", by precompiles" } else { "" };
+        let (name, address) = (entry["contract"].as_str().unwrap(), entry["address"].as_str().unwrap());
+        text += &format!("| `{name}`{by} | {bytes} | {gas} | {today} | {later} | `{address}` |\n");
+    }
+    hold("docs/deploy.md", "catalogue", &text);
+}
+
+#[test]
+fn a_changed_byte_is_seen() {
+    let folder = directory("catalogue");
+    let made = residue(&["catalogue", SMALL, "hashes/sha1"]);
+    let text = made.text().to_owned();
+    let entries: Value = serde_json::from_str(&text).unwrap();
+    let of: Vec<(&str, bool)> = entries["contracts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| (entry["name"].as_str().unwrap(), entry["precompiles"] == true))
+        .collect();
+    assert_eq!(of, [("Bn254Add", false), ("Bn254AddByPrecompiles", true), ("HashesSha1", false)]);
+    let check = |text: &str, more: &[&str]| {
+        let path = file(&folder, "held.json", text);
+        residue(&[&["catalogue", "--check", &path], more].concat())
+    };
+    check(&text, &[SMALL]).text();
+    let hash = entries["contracts"][0]["code_hash"].as_str().unwrap();
+    let changed = check(&text.replace(hash, &hash.replace(&hash[2..6], "0000")), &[SMALL]);
+    assert_eq!(changed.code, 1, "{}", changed.stderr);
+    assert!(changed.stdout.contains("bn254/add: code_hash is"), "{}", changed.stdout);
+    let missing = check(&text, &["hashes/sha512"]);
+    assert_eq!((missing.code, missing.stdout.trim()), (1, "hashes/sha512 is missing"));
+    check("{}", &[SMALL]).refused(&["held.json", "no catalogue"]);
+    check("[", &[SMALL]).refused(&["held.json", "no JSON"]);
+    residue(&["catalogue", "poseidon/t6"]).refused(&["poseidon/t6", "bytes of code"]);
+}
+
+#[test]
+fn packages_have_a_library_of_each_contract() {
+    let folder = directory("catalogue-packages");
+    let packages = folder.to_str().unwrap();
+    residue(&["catalogue", SMALL, "--packages", packages]).text();
+    let told = residue(&["address", SMALL, "--json"]).json(0);
+    let library = fs::read_to_string(folder.join("Bn254Add.sol")).unwrap();
+    for part in [
+        format!("address internal constant ADDRESS = {};", told["address"].as_str().unwrap()),
+        format!("bytes32 internal constant CODE_HASH = {};", told["code_hash"].as_str().unwrap()),
+        "function add(uint256[2] memory p, uint256[2] memory q) internal view returns (uint256[2] memory)".to_owned(),
+        "function deploy() internal returns (address)".to_owned(),
+    ] {
+        assert!(library.contains(&part), "{part} is not in {library}");
+    }
+    assert!(folder.join("Bn254AddByPrecompiles.sol").exists());
+}
