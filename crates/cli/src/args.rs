@@ -7,6 +7,7 @@ use crate::commands::build::BuildArgs;
 use crate::commands::compare::CompareArgs;
 use crate::commands::disasm::DisasmArgs;
 use crate::commands::example::ExampleArgs;
+use crate::commands::explore::ExploreArgs;
 use crate::commands::gas::GasArgs;
 use crate::commands::list::ListArgs;
 use crate::commands::print::PrintArgs;
@@ -64,6 +65,8 @@ pub enum Command {
     List(ListArgs),
     /// Print the input that comes with a contract, to try it elsewhere.
     Example(ExampleArgs),
+    /// Open the page: type a program, see what it becomes and costs under every interface.
+    Explore(ExploreArgs),
 }
 
 /// The commands of other programs, by name; those have their options.

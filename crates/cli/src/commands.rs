@@ -5,6 +5,7 @@ pub mod build;
 pub mod compare;
 pub mod disasm;
 pub mod example;
+pub mod explore;
 pub mod gas;
 pub mod list;
 mod main_job;
@@ -33,5 +34,6 @@ pub fn run(command: Option<Command>, json: bool) -> Result<Verdict> {
         Some(Command::Profile(args)) => profile::profile(&args, json),
         Some(Command::List(args)) => list::list(&args, json),
         Some(Command::Example(args)) => example::example(&args, json),
+        Some(Command::Explore(args)) => explore::explore(&args, json),
     }
 }
