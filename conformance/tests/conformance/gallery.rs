@@ -11,7 +11,7 @@ use residue_engine::{Engine, EngineConfig};
 use residue_formula::{Fe, Number};
 use residue_ir::{Machine, Numbers, Outcome, Program, evaluate, evaluate_within, record, text, verify};
 use residue_isa::{GasSchedule, Revision};
-use residue_modular::fields::{Bn254Fr, Secp256k1Fp};
+use residue_modular::fields::{Bn254Fr, P256Fp, Secp256k1Fp};
 use std::fs;
 use std::path::PathBuf;
 
@@ -109,6 +109,31 @@ fn a_point_multiple_is_that_of_numbers() {
     ];
     check(&program, &calldata(&2u32.into()), &twice);
     assert_eq!(input("point_multiple.hex"), calldata(&2u32.into()));
+}
+
+/// 2·G on P-256, whose generator is that of SEC 2, version 2.0, §2.4.2: the coordinates are those that follow from the curve's equation,
+/// and whatever Z the point comes with, twice the point is the same.
+#[test]
+fn a_doubling_on_p256_is_twice_the_point() {
+    let program = program("p256_double.ir");
+    let hex = |digits: &[u8]| BigUint::parse_bytes(digits, 16).unwrap();
+    let m = P256Fp::modulus();
+    let point = [
+        hex(b"6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"),
+        hex(b"4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"),
+    ];
+    let twice = [
+        hex(b"7cf27b188d034f7e8a52380304b51ac3c08969e277f21b35a60b48fc47669978"),
+        hex(b"07775510db8ed040293d9ac69f7430dbba7dade63ce982299e04b79d227873d1"),
+    ];
+    let jacobian =
+        |[x, y]: &[BigUint; 2], z: &BigUint| [x * z.pow(2) % &m, y * z.pow(3) % &m, z.clone()].map(|value| value % &m);
+    for z in [1u32, 2, 0xffff_fffb].map(BigUint::from) {
+        let [x, y, z] = jacobian(&point, &z);
+        let calldata: Vec<u8> = [&x, &y, &z].into_iter().flat_map(word).collect();
+        check(&program, &calldata, &jacobian(&twice, &((&y + &y) * &z % &m)));
+    }
+    assert_eq!(input("p256_double.hex"), jacobian(&point, &1u32.into()).iter().flat_map(word).collect::<Vec<u8>>());
 }
 
 /// Rounds of Poseidon for two inputs: Grassi et al. 2019 (2019/458), table 2; x⁵ over the scalar field of BN254, as circomlib has it.

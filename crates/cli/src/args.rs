@@ -9,6 +9,7 @@ use crate::commands::catalogue::CatalogueArgs;
 use crate::commands::compare::CompareArgs;
 use crate::commands::disasm::DisasmArgs;
 use crate::commands::example::ExampleArgs;
+use crate::commands::explore::ExploreArgs;
 use crate::commands::gas::GasArgs;
 use crate::commands::list::ListArgs;
 use crate::commands::print::PrintArgs;
@@ -70,6 +71,8 @@ pub enum Command {
     Address(AddressArgs),
     /// Write what there is to deploy on chains of today, with addresses and hashes, or hold a file to it.
     Catalogue(CatalogueArgs),
+    /// Open the page: type a program, see what it becomes and costs under every interface.
+    Explore(ExploreArgs),
 }
 
 /// The commands of other programs, by name; those have their options.

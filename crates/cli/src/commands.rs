@@ -7,6 +7,7 @@ pub mod catalogue;
 pub mod compare;
 pub mod disasm;
 pub mod example;
+pub mod explore;
 pub mod gas;
 pub mod list;
 mod main_job;
@@ -37,5 +38,6 @@ pub fn run(command: Option<Command>, json: bool) -> Result<Verdict> {
         Some(Command::Example(args)) => example::example(&args, json),
         Some(Command::Address(args)) => address::address(&args, json),
         Some(Command::Catalogue(args)) => catalogue::catalogue(&args, json),
+        Some(Command::Explore(args)) => explore::explore(&args, json),
     }
 }

@@ -34,10 +34,24 @@ pub struct ReadError {
 
 /// Reads a text and verifies the program.
 pub fn read(text: &str) -> Result<Program, ReadError> {
-    let (program, places) = parse_with_places(text).map_err(|ParseError { span, expected, found, .. }| ReadError {
-        span,
-        what: format!("expected {expected}, found {found}"),
-    })?;
+    read_with(text, false)
+}
+
+/// Prefix of the names of stretches that [`read_by_line`] adds; the number of the line follows, from 1.
+pub const LINE_PREFIX: &str = "line ";
+
+/// Reads and verifies a text, and puts each operation into a stretch of its line, such as `line 12`, within those that the text
+/// names. Nothing that is computed depends on stretches, so its code is that of [`read`].
+pub fn read_by_line(text: &str) -> Result<Program, ReadError> {
+    read_with(text, true)
+}
+
+fn read_with(text: &str, by_line: bool) -> Result<Program, ReadError> {
+    let (program, places) =
+        parse::parse_with(text, by_line).map_err(|ParseError { span, expected, found, .. }| ReadError {
+            span,
+            what: format!("expected {expected}, found {found}"),
+        })?;
     verify(&program).map_err(|error| ReadError { span: places.of(&error).unwrap_or(0..0), what: error.to_string() })?;
     Ok(program)
 }

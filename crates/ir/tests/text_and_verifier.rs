@@ -6,7 +6,7 @@ mod common;
 
 use common::{Plan, Seeded};
 use num_bigint::BigUint;
-use residue_ir::{Outcome, Place, Program, evaluate, evaluate_within, record, text, verify};
+use residue_ir::{Outcome, Place, Program, Value, evaluate, evaluate_within, record, text, verify};
 
 fn recorded(seed: u64) -> Program {
     let plan = Plan::new(seed);
@@ -52,6 +52,24 @@ fn a_fault_is_found_where_it_stands() {
     assert_eq!((&text[error.span.clone()], error.line), ("div", 7));
     let end = text::parse("program \"p\" modulus").unwrap_err();
     assert_eq!(end.span, 19..19);
+}
+
+/// Each operation is in a stretch of its line, within the one that the text names; all else is as read.
+#[test]
+fn operations_know_their_lines() {
+    let text = "program \"p\"\nmodulus 0x61\nconstant c0 = 0x5\nfunction f0 \"start\" () -> () values 4 {\n  stretch s0 \"squares\"
+  block {\n    v0 = mul c0 c0 v1 = mul v0 v0\n    of s0\n    v2 = mul v1\n      v1\n    of none v3 = add v2 v0\n  }\n  return_elements (v3) bytes 1\n}\n";
+    let by_line = text::read_by_line(text).unwrap();
+    assert_eq!(text::read(text).as_ref(), Ok(&by_line));
+    let names = |value| {
+        let path = by_line.functions[0].origins.of(Value(value));
+        path.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>().join("/")
+    };
+    assert_eq!([0, 1, 2, 3].map(names), ["line 7", "line 7", "squares/line 9", "line 11"]);
+    // Stretches that lines add are none that a text may name.
+    let wrong = text.replace("of none", "of s1");
+    let place = wrong.find("s1").unwrap();
+    assert_eq!(text::read_by_line(&wrong).unwrap_err().span, place..place + 2);
 }
 
 /// Functions that call each other, the start outermost.

@@ -6,11 +6,11 @@
 
 use std::sync::LazyLock;
 use std::thread::{self, ScopedJoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use core_affinity::CoreId;
-
 use thiserror::Error;
+use web_time::Instant;
 
 /// Something to measure, which computes a known answer.
 pub struct Subject<'a> {

@@ -21,6 +21,7 @@ pub mod op_classes;
 pub mod output;
 pub mod parallel;
 pub mod report;
+pub mod session;
 pub mod specification;
 pub mod statistics;
 pub mod svg;

@@ -3,7 +3,7 @@
 use super::places::{FunctionPlaces, Places};
 use super::spelling::{Spelt, parse_effect};
 use super::tokens::{ParseError, Parsed, Tokens, decimal, hexadecimal_digits};
-use super::{MOD_OPS, WORD_OPS};
+use super::{LINE_PREFIX, MOD_OPS, WORD_OPS};
 use crate::limits::REGIONS_MAX;
 use crate::machine::{Capacity, Feature, FirstSteps, SequenceStep};
 use crate::origin::Origins;
@@ -20,8 +20,13 @@ pub fn parse(text: &str) -> Result<Program, ParseError> {
 
 /// The same with the places of its parts in the text.
 pub fn parse_with_places(text: &str) -> Result<(Program, Places), ParseError> {
-    let mut parser =
-        Parser { tokens: Tokens::of(text), depth: 0, places: Places::default(), origins: Origins::default() };
+    parse_with(text, false)
+}
+
+/// The same, where `by_line` says so with each operation in a stretch of its line, within those that the text names.
+pub(super) fn parse_with(text: &str, by_line: bool) -> Result<(Program, Places), ParseError> {
+    let (places, origins) = (Places::default(), Origins::default());
+    let mut parser = Parser { tokens: Tokens::of(text), depth: 0, places, origins, stretches: 0, by_line };
     let program = parser.program()?;
     Ok((program, parser.places))
 }
@@ -32,6 +37,9 @@ struct Parser<'a> {
     places: Places,
     /// Those of the function that is read.
     origins: Origins,
+    /// Stretches that the text names in it.
+    stretches: usize,
+    by_line: bool,
 }
 
 impl Parser<'_> {
@@ -182,6 +190,7 @@ impl Parser<'_> {
         while self.tokens.word_is("stretch") {
             self.stretch()?;
         }
+        self.stretches = self.origins.stretches().len();
         let body = self.statements(&["}"])?;
         self.tokens.expect("}")?;
         let origins = std::mem::take(&mut self.origins);
@@ -323,14 +332,26 @@ impl Parser<'_> {
 
     fn block(&mut self) -> Parsed<Block> {
         self.tokens.expect("{")?;
-        let (mut ops, mut stretch) = (Vec::new(), None);
+        let (mut ops, mut named) = (Vec::new(), None);
+        // Line, the named stretch around it, and the stretch of the line in that.
+        let mut line_stretch: Option<(usize, Option<usize>, usize)> = None;
         while !self.tokens.word_is("}") {
             if self.tokens.word_is("of") {
-                let count = self.origins.stretches().len();
-                stretch = if self.tokens.word_is("none") { None } else { Some(self.stretch_before(count)?) };
+                named = if self.tokens.word_is("none") { None } else { Some(self.stretch_before(self.stretches)?) };
                 continue;
             }
             self.note(self.tokens.next);
+            let mut stretch = named;
+            if self.by_line {
+                let line = self.tokens.line();
+                let known = line_stretch.filter(|&(known, around, _)| (known, around) == (line, named));
+                let (_, _, number) = known.unwrap_or_else(|| {
+                    self.origins.add_stretch(&format!("{LINE_PREFIX}{line}"), named);
+                    (line, named, self.origins.stretches().len() - 1)
+                });
+                line_stretch = Some((line, named, number));
+                stretch = Some(number);
+            }
             let value: Value = self.read()?;
             self.tokens.expect("=")?;
             let kind = self.tokens.take("`add`, `sub` or `mul`", FieldOp::named)?;

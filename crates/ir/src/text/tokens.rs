@@ -53,6 +53,11 @@ impl<'a> Tokens<'a> {
         first.start..of_line.last().map_or(first.start, |token| token.start + token.text.len())
     }
 
+    /// The line of the next token, from 1; that of the last one at the end.
+    pub(super) fn line(&self) -> usize {
+        self.all.get(self.next).or(self.all.last()).map_or(1, |token| token.line)
+    }
+
     pub(super) fn peek(&self) -> Option<&'a str> {
         self.all.get(self.next).map(|token| token.text)
     }

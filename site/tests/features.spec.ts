@@ -1,0 +1,273 @@
+/** Every feature of the page, clicked through. */
+import { readFileSync } from 'node:fs';
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { example, expect, file, open, residue, row, settled, state, test, type } from './page';
+
+const SHORT = `program "short"
+modulus 0x61
+function f0 "start" () -> () values 3 {
+  word w0 = 0x0
+  word w1 = 0x1
+  parse w0 bytes 1 -> v0
+  parse w1 bytes 1 -> v1
+  block {
+    v2 = mul v0 v1
+  }
+  return_elements (v2) bytes 1
+}
+`;
+const LONGER = SHORT.replace('values 3', 'values 4').replace('v2 = mul v0 v1', 'v2 = mul v0 v1\n    v3 = mul v2 v2').replace('(v2)', '(v3)');
+
+async function tab(page: Page, name: string): Promise<void> {
+  await page.getByRole('tab', { name, exact: true }).click();
+}
+
+async function calldata(page: Page, hex: string): Promise<void> {
+  await tab(page, 'Calldata');
+  await page.getByLabel('Calldata in hexadecimal').fill(hex);
+  await settled(page);
+}
+
+test.beforeEach(async ({ page }) => open(page));
+
+test('mistakes are shown at their range while one types', async ({ page }) => {
+  await type(page, SHORT.replace('mul v0 v1', 'div v0 v1'));
+  await expect(page.locator('#wrong')).toHaveText('line 9: expected `add`, `sub` or `mul`, found `div`');
+  await expect(page.locator('.cm-lintRange-error')).toHaveText('div');
+  await type(page, SHORT);
+  await expect(page.locator('#wrong')).toBeEmpty();
+  await expect(page.locator('.cm-lintRange-error')).toHaveCount(0);
+  // After letters of more than a byte too.
+  await type(page, `# ÄÖ€😀\n${SHORT.replace('mul v0 v1', 'mul v0 v7')}`);
+  await expect(page.locator('.cm-lintRange-error')).toHaveText('v2 = mul v0 v7');
+});
+
+test('words of the grammar are completed', async ({ page }) => {
+  await type(page, SHORT);
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('return_el');
+  const completion = page.locator('.cm-tooltip-autocomplete li[aria-selected]');
+  await expect(completion).toContainText('return_elements ( { operand } ) bytes COUNT');
+  await page.waitForTimeout(100); // What was just shown is not taken, so that nobody takes what they did not see.
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.cm-content')).toContainText('return_elements');
+});
+
+test('a change shows its difference in each column', async ({ page }) => {
+  await type(page, SHORT);
+  await calldata(page, '0x0304');
+  const before = await row(page, 'gas');
+  await type(page, LONGER);
+  await settled(page);
+  const after = await row(page, 'gas');
+  const cells = page.locator('.columns tbody tr').first().locator('td');
+  for (const [at, name] of Object.keys(after).entries()) {
+    if (after[name] === '–') continue;
+    const more = Number(after[name]) - Number(before[name]);
+    expect(more, name).toBeGreaterThan(0);
+    await expect(cells.nth(at).locator('.more')).toHaveText(`+${more}`);
+  }
+});
+
+test('lines, operations and bytes light up together, and lines have their gas', async ({ page }) => {
+  await type(page, LONGER);
+  await calldata(page, '0x0304');
+  await tab(page, 'Code');
+  const instruction = page.locator('.listing li').filter({ hasText: 'line 10' });
+  await instruction.getByRole('button').first().focus();
+  await expect(page.locator('.cm-line.lit')).toHaveText('    v3 = mul v2 v2');
+  await page.locator('.cm-line').filter({ hasText: 'v2 = mul v0 v1' }).click();
+  await expect(page.locator('.listing li.lit').first()).toContainText('line 9');
+  // The gas of a line is that of the profile of the command line, where stretches name the lines.
+  await expect(page.locator('.gas-gutter .heat')).toHaveCount(2);
+  const stretched = LONGER.replace('  parse w0', '  stretch s0 "nine"\n  stretch s1 "ten"\n  parse w0').replace('v2 = mul', 'of s0 v2 = mul').replace('v3 = mul', 'of s1 v3 = mul');
+  const { by_name } = residue('profile', file('lines.ir', stretched), '--input', '0x0304', '--no-time', '--revision', 'eip6690-2024');
+  const gas = (name: string) => String(by_name.find((each: { name: string }) => each.name === name).gas);
+  await expect(page.locator('.gas-gutter .heat')).toHaveText([gas('nine'), gas('ten')]);
+});
+
+test('a profile is a flame graph and a table', async ({ page }) => {
+  await tab(page, 'Profile');
+  await expect(page.locator('#panel svg')).toBeVisible();
+  await expect(page.locator('#panel svg title').first()).toContainText('start');
+  await expect(page.locator('#panel svg')).not.toContainText('line ');
+  await expect(page.locator('.numbers tbody tr').first()).toContainText('start');
+});
+
+test('an execution is stepped through', async ({ page }) => {
+  await type(page, LONGER);
+  await calldata(page, '0x0304');
+  await tab(page, 'Steps');
+  await page.getByLabel('field operations only').check();
+  await page.getByRole('button', { name: 'Step', exact: true }).click();
+  const step = page.locator('.step');
+  await expect(step).toContainText('MULMODX');
+  await expect(step.locator('.value')).toHaveText(['0xc', '0x3', '0x4']);
+  await page.getByLabel('Stop at line').fill('10');
+  await page.getByRole('button', { name: 'Run to' }).click();
+  await expect(step.locator('.value')).toHaveText(['0x2f', '0xc', '0xc']);
+  await expect(page.locator('.cm-line.lit')).toHaveText('    v3 = mul v2 v2');
+  const [trace] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Trace as JSON' }).click()]);
+  const { steps, gas_used } = JSON.parse(readFileSync(await trace.path(), 'utf8'));
+  expect(steps.reduce((gas: number, each: { gas_cost: number }) => gas + each.gas_cost, 0)).toBe(gas_used);
+});
+
+test('prices are edited, and published again', async ({ page }) => {
+  await type(page, LONGER);
+  await calldata(page, '0x0304');
+  const before = await row(page, 'gas');
+  await tab(page, 'Prices');
+  const slider = page.getByLabel('mul (per width)');
+  await slider.fill('9');
+  await settled(page);
+  const after = await row(page, 'gas');
+  expect(Number(after['eip6690-2024']) - Number(before['eip6690-2024'])).toBe(16);
+  expect(after['evm384-v7']).toBe(before['evm384-v7']);
+  await page.getByLabel('PUSH1 (evm)').fill('30');
+  await settled(page);
+  expect(Number((await row(page, 'gas'))['eip6690-2024'])).toBeGreaterThan(Number(after['eip6690-2024']));
+  await page.getByRole('button', { name: 'As published' }).click();
+  await settled(page);
+  expect(await row(page, 'gas')).toEqual(before);
+  await page.getByLabel('Gas schedule of eip6690-2024').selectOption('geth');
+  await settled(page);
+  const path = file('longer.ir', LONGER);
+  const { gas_used } = residue('run', path, '--input', '0x0304', '--no-time', '--revision', 'eip6690-2024', '--schedule', 'geth');
+  expect((await row(page, 'gas'))['eip6690-2024']).toBe(String(gas_used));
+});
+
+test('calldata is built by what the program parses, valid and not', async ({ page }) => {
+  await type(page, SHORT);
+  await calldata(page, '0x0000');
+  await page.getByRole('button', { name: 'The largest' }).click();
+  await settled(page);
+  await expect(page.getByLabel('Calldata in hexadecimal')).toHaveValue('0x6060');
+  await expect(page.locator('.panel-calldata')).toContainText('They are the same');
+  await expect(page.locator('.panel-calldata')).toContainText('returned 0x01');
+  await page.getByLabel('Number in bytes 1 to 1').fill('5');
+  await page.keyboard.press('Enter');
+  await settled(page);
+  await expect(page.getByLabel('Calldata in hexadecimal')).toHaveValue('0x6005');
+  await page.getByRole('button', { name: 'not valid' }).click();
+  await settled(page);
+  await expect(page.locator('.panel-calldata')).toContainText('failed');
+  await expect(page.locator('.panel-calldata')).toContainText('They are the same');
+  await page.getByLabel('Calldata in hexadecimal').fill('0x6');
+  await expect(page.locator('.panel-calldata .bad')).toContainText('odd number');
+});
+
+test('what was checked is told', async ({ page }) => {
+  await tab(page, 'Checks');
+  await expect(page.locator('.checks')).toBeVisible();
+  await expect(page.locator('.checks dt')).toHaveText(['✓ Checker', '✓ Evaluator', '✓ Executable specification', '✓ Second run']);
+});
+
+test('links bring everything back, and damaged ones are refused', async ({ page, context }) => {
+  await type(page, LONGER);
+  await calldata(page, '0x0304');
+  await page.getByLabel('Gas schedule of eip6690-2024').selectOption('geth');
+  await page.getByRole('button', { name: 'Remove the column of evmmax-next' }).click();
+  await settled(page);
+  const [held, numbers] = [await state(page), await row(page, 'gas')];
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  const other = await context.newPage();
+  await open(other, link);
+  expect(await state(other)).toEqual(held);
+  expect(await row(other, 'gas')).toEqual(numbers);
+  await expect(other.getByRole('tab', { name: 'Calldata' })).toHaveAttribute('aria-selected', 'true');
+  for (const damaged of [link.slice(0, -7), link.replace('#1.', '#9.'), link.replace('#1.', '#1.AAAA'), `${link.split('#')[0]}#1.`]) {
+    const page = await context.newPage();
+    await open(page, damaged);
+    await expect(page.getByRole('status')).toContainText('link');
+    await page.close();
+  }
+});
+
+test('the text survives a reload', async ({ page }) => {
+  await type(page, LONGER);
+  await page.waitForTimeout(400);
+  await page.goto('about:blank');
+  await open(page);
+  expect((await state(page)).text).toBe(LONGER);
+});
+
+test('files are those of the command line', async ({ page }) => {
+  await type(page, LONGER);
+  await calldata(page, '0x0304');
+  await tab(page, 'Files');
+  const path = file('longer.ir', LONGER);
+  const taken = async (name: string) => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+    return readFileSync(await download.path(), 'utf8');
+  };
+  const built = (format: string) => residue('build', path, '--revision', 'eip6690-2024', '--format', format);
+  expect(await taken('Code, hexadecimal')).toBe(`${built('hex').code}\n`);
+  expect(await taken('Creation code')).toBe(`${built('creation').artifact}\n`);
+  expect(await taken('Assembly')).toContain('MULMODX');
+  expect(await taken('Program')).toBe(LONGER);
+  const { code, run } = JSON.parse(await taken('Report'));
+  // What `residue build --json` says beside it is of files and options.
+  for (const [key, value] of Object.entries(code)) expect(built('hex')[key], key).toEqual(value);
+  const ran = residue('run', path, '--input', '0x0304', '--no-time', '--revision', 'eip6690-2024');
+  for (const key of ['success', 'halt', 'output', 'gas_used', 'gas_split', 'ops']) expect(run[key], key).toEqual(ran[key]);
+});
+
+test('a verifier is made of a key that is pasted', async ({ page }) => {
+  await page.getByLabel('Program to begin with').selectOption('verifier:groth16');
+  await page.getByRole('textbox', { name: 'Verifying key of groth16' }).fill(readFileSync('../examples/groth16/key.json', 'utf8'));
+  await page.getByRole('button', { name: 'Make the verifier' }).click();
+  await expect(page.locator('.cm-content')).toContainText('program "groth16"', { timeout: 30_000 });
+  await page.getByLabel('Program to begin with').selectOption('');
+  await page.getByLabel('Program to begin with').selectOption('verifier:groth16');
+  await page.getByRole('textbox', { name: 'Verifying key of groth16' }).fill('{}');
+  await page.getByRole('button', { name: 'Make the verifier' }).click();
+  await expect(page.getByRole('status')).not.toBeEmpty({ timeout: 30_000 });
+});
+
+test('it is used by keyboard alone', async ({ page }) => {
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'To the program' })).toBeFocused();
+  await page.getByRole('tab', { name: 'Code' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(page.getByRole('tab', { name: 'Profile' })).toBeFocused();
+  await page.getByRole('button', { name: 'evm384-v7', exact: true }).press('Enter');
+  await expect(page.getByRole('button', { name: 'evm384-v7', exact: true })).toHaveAttribute('aria-pressed', 'true');
+  await expect(page.getByRole('button', { name: 'evm384-v7', exact: true })).toBeFocused();
+});
+
+for (const [name, colorScheme, width, height] of [
+  ['light', 'light', 1440, 900],
+  ['dark', 'dark', 1440, 900],
+  ['phone', 'light', 390, 844],
+] as const) {
+  test(`nobody is shut out: ${name}`, async ({ page }) => {
+    test.setTimeout(180_000);
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height });
+    await open(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), 'nothing is wider than the screen').toBeLessThanOrEqual(width);
+    for (const shown of ['Code', 'Profile', 'Steps', 'Prices', 'Calldata', 'Checks', 'Files']) {
+      await tab(page, shown);
+      await expect(page.locator(`.panel-${shown.toLowerCase()}`)).toBeVisible();
+      await page.screenshot({ path: `test-results/${name}-${shown.toLowerCase()}.png`, fullPage: true });
+      const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']).analyze();
+      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html).slice(0, 3)]), shown).toEqual([]);
+    }
+  });
+}
+
+test('an example in a frame is there without the head of the page', async ({ page }) => {
+  const link = page.url();
+  await page.goto('about:blank');
+  await page.setContent(`<iframe src="${link}" title="Residue" width="900" height="600"></iframe>`);
+  const frame = page.frameLocator('iframe');
+  await expect(frame.locator('.columns')).toBeVisible();
+  await expect(frame.locator('header')).toBeHidden();
+});
+
+test('the examples that come with it are read', async ({ page }) => {
+  await page.getByLabel('Program to begin with').selectOption('text:poseidon');
+  await settled(page);
+  expect((await state(page)).text).toBe(example('poseidon.ir'));
+});
