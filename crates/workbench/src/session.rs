@@ -133,7 +133,7 @@ impl Code {
     /// Report of the code, as in `residue build --json`.
     pub fn report(&self) -> Value {
         let Rules { schedule, dialect, .. } = &self.rules;
-        let mut known = report::code(&self.compiled);
+        let mut known = report::code(&self.compiled, dialect.fork);
         known["schedule"] = schedule.name().into();
         known["fork"] = dialect.fork.name().into();
         known["portable"] = dialect.portable.into();
