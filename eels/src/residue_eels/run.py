@@ -72,9 +72,11 @@ def tests_of(path: Path) -> dict[str, dict[str, Any]]:
     return tests
 
 
-def cases_of(path: Path) -> Iterator[TestCase]:
-    """The tests of a file, each with the fork of its revision."""
+def cases_of(path: Path, prefix: str = "") -> Iterator[TestCase]:
+    """The tests of a file whose names begin so, each with the fork of its revision."""
     for key, test in tests_of(path).items():
+        if not key.startswith(prefix):
+            continue
         if fault := fault_of(test):
             raise FixtureError(f"{path}: {key}: {fault}")
         revision = test["_info"]["revision"]
@@ -127,11 +129,11 @@ def prepare(folder: Path) -> None:
     logging.disable(logging.CRITICAL)
 
 
-def run_file(path: Path, sample: Sample, is_first: bool) -> Report:
-    """Executes the tests of a file, or as far as the first that differs."""
+def run_file(path: Path, sample: Sample, is_first: bool, prefix: str = "") -> Report:
+    """Executes the tests of a file whose names begin so, or as far as the first that differs."""
     executed, differences = 0, []
     with ForkCache() as cache:
-        for number, case in enumerate(cases_of(path)):
+        for number, case in enumerate(cases_of(path, prefix)):
             if number % sample.share != sample.offset % sample.share:
                 continue
             executed += 1
