@@ -4,6 +4,8 @@
 //! EIP-2930, EIP-1559, EIP-4844 and EIP-7702.
 
 use alloy_rlp::{Encodable, Header};
+use k256::SecretKey;
+use k256::ecdsa::SigningKey;
 use residue_engine::revm::context::TxEnv;
 use residue_engine::revm::context::either::Either;
 use residue_engine::revm::context::transaction::TransactionType;
@@ -57,8 +59,8 @@ fn compared(transaction: &TxEnv, bytes: &[u8]) -> Result<(), Difference> {
         <U256 as alloy_rlp::Decodable>::decode(&mut rest).map_err(|_| no_rlp("a signature of three numbers"))
     };
     let [v, r, s] = [number(items[fields.len()])?, number(items[fields.len() + 1])?, number(items[fields.len() + 2])?];
-    let mut signed: Vec<u8> = fields.iter().flat_map(|(_, item)| item).copied().collect();
     let v = u64::try_from(v).map_err(|_| no_rlp("v"))?;
+    let mut signed_chain_id = None;
     let parity = match (kind, v) {
         (0, 27 | 28) => v - 27,
         (0, 35..) => {
@@ -66,22 +68,55 @@ fn compared(transaction: &TxEnv, bytes: &[u8]) -> Result<(), Difference> {
             if chain_id != own {
                 return Err(other("chainId in v", own.to_string(), chain_id.to_string()));
             }
-            chain_id.encode(&mut signed);
-            signed.extend([0x80, 0x80]);
+            signed_chain_id = Some(chain_id);
             (v - 35) % 2
         }
         (1.., 0 | 1) => v,
         _ => return Err(other("v", "0, 1, 27, 28 or that of EIP-155".to_owned(), v.to_string())),
     };
-    let mut message = if kind == 0 { Vec::new() } else { vec![kind] };
-    Header { list: true, payload_length: signed.len() }.encode(&mut message);
-    message.extend(signed);
-    let signer = recovered(keccak256(message), parity, r, s);
+    let signer = recovered(signing_hash(kind, &fields, signed_chain_id), parity, r, s);
     if signer != Some(transaction.caller) {
         let signer = signer.map_or_else(|| "none".to_owned(), |signer| signer.to_string());
         return Err(other("signer", transaction.caller.to_string(), signer));
     }
     Ok(())
+}
+
+/// A transaction as the network has it, signed with a key: with the chain's id where it is none of EIP-2718.
+pub fn signed(transaction: &TxEnv, key: &SecretKey) -> Result<Vec<u8>, k256::ecdsa::Error> {
+    let (kind, fields) = (transaction.tx_type, fields(transaction));
+    let chain_id = (kind == 0).then(|| transaction.chain_id.unwrap_or_default());
+    let hash = signing_hash(kind, &fields, chain_id);
+    let (signature, recovery) = SigningKey::from(key).sign_prehash_recoverable(hash.as_slice())?;
+    let parity = u64::from(recovery.is_y_odd());
+    let mut payload = bytes_of(&fields);
+    chain_id.map_or(parity, |chain_id| 35 + 2 * chain_id + parity).encode(&mut payload);
+    for number in [signature.r().to_bytes(), signature.s().to_bytes()] {
+        U256::from_be_slice(&number).encode(&mut payload);
+    }
+    Ok(list(kind, &payload))
+}
+
+/// The hash that is signed, with the chain's id after the fields where it is part of it (EIP-155).
+fn signing_hash(kind: u8, fields: &Fields, chain_id: Option<u64>) -> B256 {
+    let mut payload = bytes_of(fields);
+    if let Some(chain_id) = chain_id {
+        chain_id.encode(&mut payload);
+        payload.extend([0x80, 0x80]);
+    }
+    keccak256(list(kind, &payload))
+}
+
+fn bytes_of(fields: &Fields) -> Vec<u8> {
+    fields.iter().flat_map(|(_, item)| item).copied().collect()
+}
+
+/// A list of RLP, with its type before it if it has one (EIP-2718).
+pub fn list(kind: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = if kind == 0 { Vec::new() } else { vec![kind] };
+    Header { list: true, payload_length: payload.len() }.encode(&mut bytes);
+    bytes.extend(payload);
+    bytes
 }
 
 /// The fields of a transaction before its signature, in order.

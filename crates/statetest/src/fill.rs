@@ -1,19 +1,21 @@
-//! Expectations of a new test: its transaction is executed, and the state root afterwards recorded.
+//! Expectations of a new test: its transaction is signed and executed, and the result recorded as in the `post` of execution-specs' state tests.
 
 use std::cell::RefCell;
 
 use residue_engine::Engine;
-use residue_engine::revm::primitives::B256;
 use residue_engine::revm::primitives::hardfork::SpecId;
-use serde_json::Value;
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::answered::{Answer, Asked};
+use crate::encoded;
 use crate::execution::{Ended, Execution, Setting};
 use crate::fork_rules::{blobs_max, environment, rules_of};
 use crate::format::{Indexes, Unit};
+use crate::quantity::bytes_written;
+use crate::receipt;
 use crate::state::State;
-use crate::transaction::{Built, Wanted, build, check};
+use crate::transaction::{Built, Wanted, build, check, secret_key_of};
 
 /// A test that says what it begins with, but not yet what it expects.
 #[derive(Debug)]
@@ -22,17 +24,6 @@ pub struct Scene {
     state: State,
     fork: String,
     spec: SpecId,
-}
-
-/// Expectation of an entry of a test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Filled {
-    /// The root of the state.
-    pub hash: B256,
-    /// The hash of the logs.
-    pub logs: B256,
-    /// Gas that the sender pays for.
-    pub gas_used: u64,
 }
 
 /// A test that nothing can be expected of.
@@ -56,41 +47,52 @@ impl Scene {
         Ok(Self { unit, state, fork: fork.to_owned(), spec })
     }
 
-    /// Result of a variant of the transaction, with the calls of some accounts answered.
+    /// Entry of `post` of a variant of the transaction, with the calls of some accounts answered.
     pub fn answered(
         &self,
         indexes: Indexes,
         answers: &dyn Fn(&Asked<'_>) -> Option<Answer>,
-    ) -> Result<Filled, FillError> {
+    ) -> Result<Value, FillError> {
         self.filled(indexes, |setting| setting.answered(answers))
     }
 
-    /// Result of a variant on an engine.
-    pub fn executed(&self, indexes: Indexes, engine: &Engine) -> Result<Filled, FillError> {
+    /// Entry of `post` of a variant on an engine.
+    pub fn executed(&self, indexes: Indexes, engine: &Engine) -> Result<Value, FillError> {
         self.filled(indexes, |setting| setting.with_engine(engine))
     }
 
-    fn filled(&self, indexes: Indexes, run: impl Fn(&Setting<'_>) -> Execution) -> Result<Filled, FillError> {
-        check(&self.unit.transaction, indexes).map_err(|error| FillError::Malformed(error.to_string()))?;
+    fn filled(&self, indexes: Indexes, run: impl Fn(&Setting<'_>) -> Execution) -> Result<Value, FillError> {
+        let malformed = |error: String| FillError::Malformed(error);
+        check(&self.unit.transaction, indexes).map_err(|error| malformed(error.to_string()))?;
         let (cfg, block) = environment(&self.unit, &self.fork, self.spec);
         let wanted = Wanted { indexes, chain_id: cfg.chain_id, spec: self.spec, expected: None };
         let transaction = match build(&self.unit.transaction, &wanted, &self.state) {
             Built::Ready(transaction) => *transaction,
             Built::Refused(refusal) => return Err(FillError::Refused(refusal.reason)),
             Built::Unsupported(reason) => return Err(FillError::Refused(reason)),
-            Built::Contradiction(difference) => return Err(FillError::Malformed(difference.to_string())),
+            Built::Contradiction(difference) => return Err(malformed(difference.to_string())),
         };
+        let key = self.unit.transaction.secret_key.and_then(secret_key_of);
+        let key = key.ok_or_else(|| malformed("the transaction has no secret key of secp256k1".to_owned()))?;
+        let signed = encoded::signed(&transaction, &key).map_err(|error| malformed(format!("signing: {error}")))?;
         let (results, blobs_max) = (RefCell::default(), blobs_max(&self.unit, &self.fork, self.spec));
         let setting = Setting { state: &self.state, cfg, block, transaction, blobs_max, results };
         let execution = run(&setting);
         match &execution.ended {
             Ended::Refused(refusal) => Err(FillError::Refused(refusal.reason.clone())),
             Ended::Broken(reason) => Err(FillError::Refused(reason.clone())),
-            Ended::Executed(_) => Ok(Filled {
-                hash: setting.state_after(&execution).root(),
-                logs: execution.logs_hash(),
-                gas_used: execution.gas_used(),
-            }),
+            Ended::Executed(result) => {
+                let after = setting.state_after(&execution);
+                let Indexes { data, gas, value } = indexes;
+                Ok(json!({
+                    "hash": after.root().to_string(),
+                    "logs": execution.logs_hash().to_string(),
+                    "txbytes": bytes_written(&signed),
+                    "indexes": { "data": data, "gas": gas, "value": value },
+                    "state": after.listed(),
+                    "receipt": receipt::filled(&setting, result, after.root(), &signed),
+                }))
+            }
         }
     }
 }

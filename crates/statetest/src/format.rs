@@ -16,6 +16,9 @@ use crate::receipt::Receipt;
 /// One test: a block, a state before it, a transaction in several variants, and what each gives under each fork.
 #[derive(Debug, Deserialize)]
 pub struct Unit {
+    /// About the test.
+    #[serde(default, rename = "_info")]
+    pub info: Info,
     /// The block.
     pub env: Env,
     /// The accounts before the transaction.
@@ -207,6 +210,11 @@ pub struct Config {
     /// Blobs by the name of the fork.
     #[serde(default)]
     pub blob_schedule: Option<BTreeMap<String, BlobParts>>,
+}
+
+/// `_info` of a test, of which one field is a rule here.
+#[derive(Debug, Default, Deserialize)]
+pub struct Info {
     /// The revision whose field instructions the EVM of the test has, beside those of the fork: ours, in no test of others.
     #[serde(default, deserialize_with = "revision")]
     pub revision: Option<Revision>,

@@ -205,7 +205,7 @@ impl<'a> Entry<'a> {
             Ready::Setting(setting) => setting,
             Ready::Decided(verdict) => return Judged { verdict, is_spared: false },
         };
-        if let Some(revision) = self.test.unit.config.revision {
+        if let Some(revision) = self.test.unit.info.revision {
             let subject = subjects.iter().find(|subject| subject.revision == revision);
             let verdict = subject.map_or_else(
                 || Verdict::Skipped(format!("it is a test of {revision}, which is not switched on")),

@@ -4,7 +4,7 @@
 //! Every entry of a test runs on revm as it is, and then on the engine with each revision switched on, with and without
 //! batches: [`run()`]. The programs of these tests use no opcodes of ours, so nothing may change; where a byte that they take for
 //! unknown is an opcode of a revision, the entry is counted apart, and [`Use`] says what it executes. A [`Report`] says how all
-//! entries went. A test whose `config` names a `revision` is about field instructions: it runs on the engine of that revision alone.
+//! entries went. A test whose `_info` names a `revision` is about field instructions: it runs on the engine of that revision alone.
 //!
 //! [`Scene`] says what a new test is to expect, with calls of some accounts answered by another than the engine.
 
@@ -45,7 +45,7 @@ pub use answered::{Answer, Asked};
 pub use attribution::Use;
 pub use difference::Difference;
 pub use file::FileError;
-pub use fill::{FillError, Filled, Scene};
+pub use fill::{FillError, Scene};
 pub use filter::{Filter, IndexesError};
 pub use fork_rules::names as fork_names;
 pub use format::Indexes;

@@ -34,6 +34,17 @@ pub struct Target(pub Option<Address>);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Word(pub U256);
 
+/// A number as execution-specs writes it: hexadecimal in whole bytes, at least one.
+pub fn padded(number: U256) -> String {
+    let bytes = number.to_be_bytes_trimmed_vec();
+    bytes_written(if bytes.is_empty() { &[0] } else { &bytes })
+}
+
+/// Bytes as test files write them.
+pub fn bytes_written(bytes: &[u8]) -> String {
+    format!("0x{}", hex::encode(bytes))
+}
+
 impl Number {
     /// The number, if an integer of the type holds it.
     pub fn fitting<T: TryFrom<U256>>(self) -> Option<T> {

@@ -2,19 +2,20 @@
 //! there is compared but the hash of the block, which a state test has not.
 
 use alloy_primitives::Bloom;
-use alloy_rlp::{Encodable, Header};
+use alloy_rlp::Encodable;
 use residue_engine::revm::context::TxEnv;
 use residue_engine::revm::context::result::{ExecutionResult, HaltReason};
 use residue_engine::revm::context_interface::{Block, Transaction};
 use residue_engine::revm::primitives::hardfork::SpecId;
-use residue_engine::revm::primitives::{B256, Log};
+use residue_engine::revm::primitives::{B256, Log, U256};
 use serde::de::{Error, IgnoredAny, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
 
 use crate::difference::Difference;
 use crate::encoded;
 use crate::execution::Setting;
-use crate::quantity::{HexAddress, HexBytes, Number, Word};
+use crate::quantity::{HexAddress, HexBytes, Number, Word, bytes_written, padded};
 
 /// The receipt of a test; fields that are not there say nothing.
 #[derive(Debug, Default, Deserialize)]
@@ -89,6 +90,23 @@ impl Receipt {
         let hash = (!txbytes.is_empty()).then(|| encoded::hash(txbytes));
         Executed { setting, result, root, hash }.compared(self)
     }
+}
+
+/// The receipt of an execution, with the fields that execution-specs writes. `root`: that of the state afterwards, `txbytes`: the signed transaction.
+pub fn filled(setting: &Setting<'_>, result: &ExecutionResult<HaltReason>, root: B256, txbytes: &[u8]) -> Value {
+    let (executed, tx) = (Executed { setting, result, root, hash: None }, &setting.transaction);
+    let logs = result.logs().iter().map(|log| {
+        json!({ "address": bytes_written(log.address.as_slice()), "topics": log.topics(), "data": bytes_written(&log.data.data) })
+    });
+    json!({
+        "transactionHash": encoded::hash(txbytes),
+        "type": padded(U256::from(tx.tx_type)),
+        "cumulativeGasUsed": padded(U256::from(result.tx_gas_used())),
+        "bloom": bytes_written(executed.bloom().as_slice()),
+        "logs": logs.collect::<Vec<_>>(),
+        "status": result.is_success(),
+        "rlp": bytes_written(&executed.rlp(tx)),
+    })
 }
 
 impl Executed<'_> {
@@ -180,10 +198,7 @@ impl Executed<'_> {
         self.result.tx_gas_used().encode(&mut payload);
         self.bloom().encode(&mut payload);
         alloy_rlp::encode_list::<Log, Log>(self.result.logs(), &mut payload);
-        let mut encoded = if tx.tx_type > 0 { vec![tx.tx_type] } else { Vec::new() };
-        Header { list: true, payload_length: payload.len() }.encode(&mut encoded);
-        encoded.extend(payload);
-        encoded
+        encoded::list(tx.tx_type, &payload)
     }
 }
 

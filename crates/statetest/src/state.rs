@@ -10,8 +10,10 @@ use residue_engine::revm::database::states::PlainAccount;
 use residue_engine::revm::database::{CacheState, EmptyDB};
 use residue_engine::revm::primitives::{Address, B256, Log, U256, keccak256};
 use residue_engine::revm::state::{AccountInfo, Bytecode, EvmState};
+use serde_json::{Map, Value, json};
 
 use crate::format::{AccountParts, Accounts};
+use crate::quantity::{bytes_written, padded};
 
 /// No more differences are named.
 const DIFFERENCES_MAX: usize = 20;
@@ -62,6 +64,24 @@ impl State {
             };
             (address, account)
         }))
+    }
+
+    /// Every account, as a test lists them.
+    pub fn listed(&self) -> Value {
+        let accounts: BTreeMap<Address, &PlainAccount> = self.accounts().collect();
+        let listed = accounts.into_iter().map(|(address, account)| {
+            let storage: BTreeMap<U256, U256> = account.storage.iter().map(|(key, value)| (*key, *value)).collect();
+            let storage = storage.into_iter().filter(|(_, value)| !value.is_zero());
+            let code = account.info.code.as_ref().map(Bytecode::original_bytes).unwrap_or_default();
+            let parts = json!({
+                "nonce": padded(U256::from(account.info.nonce)),
+                "balance": padded(account.info.balance),
+                "code": bytes_written(&code),
+                "storage": storage.map(|(key, value)| (padded(key), padded(value).into())).collect::<Map<_, _>>(),
+            });
+            (bytes_written(address.as_slice()), parts)
+        });
+        listed.collect::<Map<_, _>>().into()
     }
 
     /// In wei; 0 where there is no account.

@@ -181,7 +181,7 @@ fn verdict_on(entry: Entry<'_>, setting: &Setting<'_>, engine: Option<&Engine>, 
         return Verdict::Passed { refusal: None };
     };
     // A test that names its revision is about those opcodes.
-    let undeclared = engine.filter(|_| entry.test.unit.config.revision.is_none());
+    let undeclared = engine.filter(|_| entry.test.unit.info.revision.is_none());
     match undeclared.and_then(|engine| Some((engine.config().revision, first_use(setting, engine)?))) {
         Some(found) => Verdict::Uses(vec![found]),
         None => {

@@ -152,10 +152,14 @@ fn whole(parts: &TransactionParts, wanted: &Wanted<'_>, state: &State) -> Result
     })
 }
 
+/// The secret key that a number is, if it is one.
+pub fn secret_key_of(number: Word) -> Option<SecretKey> {
+    SecretKey::from_slice(number.b256().as_slice()).ok()
+}
+
 /// The account of a secret key.
 pub fn address_of(secret_key: Word) -> Option<Address> {
-    let key = SecretKey::from_slice(secret_key.b256().as_slice()).ok()?;
-    let point = key.public_key().to_encoded_point(false);
+    let point = secret_key_of(secret_key)?.public_key().to_encoded_point(false);
     Some(Address::from_raw_public_key(&point.as_bytes()[1..]))
 }
 

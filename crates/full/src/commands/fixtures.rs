@@ -145,7 +145,7 @@ fn tell(args: &FixturesArgs, out: &Path, planned: &[Planned], all: &[Became], js
         })
     };
     let sum = |of: fn(&Made) -> u64| made().map(of).sum::<u64>();
-    let (tests, entries, by_engine) = (sum(|made| made.tests), sum(|made| made.entries), sum(|made| made.by_engine));
+    let (tests, by_engine) = (sum(|made| made.tests), sum(|made| made.by_engine));
     let left_out: Vec<(String, String)> = planned
         .iter()
         .zip(all)
@@ -165,19 +165,18 @@ fn tell(args: &FixturesArgs, out: &Path, planned: &[Planned], all: &[Became], js
             "out": out.to_string_lossy(),
             "files": made().count(),
             "tests": tests,
-            "entries": entries,
             "expected_by_engine": by_engine,
             "left_out": left_out,
         }));
     }
     let mut text = format!(
-        "{} files with {tests} tests and {entries} entries for {} in {}; the engine agrees with all of them",
+        "{} files with {tests} tests for {} in {}; the engine agrees with all of them",
         made().count(),
         args.revision,
         out.display()
     );
     if by_engine > 0 {
-        text += &format!("\n{by_engine} entries call other contracts: what they expect is said by the engine alone");
+        text += &format!("\n{by_engine} tests call other contracts: what they expect is said by the engine alone");
     }
     for (file, why) in &left_out {
         text += &format!("\nleft out of {file}: {why}");
