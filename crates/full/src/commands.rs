@@ -27,7 +27,7 @@ pub fn run(Cli { command, json }: Cli) -> Result<Verdict> {
         Some(Command::Fixtures(args)) => fixtures::fixtures(&args, json),
         // `main` hands them over; they come here only among options that nobody understands.
         Some(Command::Node | Command::T8n | Command::Deploy | Command::Verify) => anyhow::bail!(
-            "node and t8n are programs of their own: `residue node` starts the one, `residue t8n` the other"
+            "node, t8n, deploy and verify are of programs of their own, which `residue node` and so on start"
         ),
         Some(Command::Completions(args)) => pages::completions(&args, Cli::command(), json),
         Some(Command::Man(args)) => pages::man(&args, Cli::command(), json),
