@@ -130,6 +130,12 @@ test('prices are edited, and published again', async ({ page }) => {
   await page.getByRole('button', { name: 'As published' }).click();
   await settled(page);
   expect(await row(page, 'gas')).toEqual(before);
+  const [bytes, code] = [await row(page, 'bytes'), await row(page, 'gas of the code')];
+  expect(Number(code['eip6690-2024'])).toBe(200 * Number(bytes['eip6690-2024']));
+  await page.getByLabel('a byte of code').fill('1530');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.columns')).toContainText('gas of the code');
+  expect(Number((await row(page, 'gas of the code'))['eip6690-2024'])).toBe(1530 * Number(bytes['eip6690-2024']));
   await page.getByLabel('Gas schedule of eip6690-2024').selectOption('geth');
   await settled(page);
   const path = file('longer.ir', LONGER);
@@ -198,15 +204,15 @@ test('files are those of the command line', async ({ page }) => {
   await tab(page, 'Files');
   const path = file('longer.ir', LONGER);
   const taken = async (name: string) => {
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name, exact: true }).click()]);
     return readFileSync(await download.path(), 'utf8');
   };
   const built = (format: string) => residue('build', path, '--revision', 'eip6690-2024', '--format', format);
   expect(await taken('Code, hexadecimal')).toBe(`${built('hex').code}\n`);
-  expect(await taken('Creation code')).toBe(`${built('creation').artifact}\n`);
+  expect(await taken('Creation code, hexadecimal')).toBe(`${built('creation').artifact}\n`);
   expect(await taken('Assembly')).toContain('MULMODX');
-  expect(await taken('Program')).toBe(LONGER);
-  const { code, run } = JSON.parse(await taken('Report'));
+  expect(await taken('Program, text of the IR')).toBe(LONGER);
+  const { code, run } = JSON.parse(await taken('Report of the code and its execution, JSON'));
   // What `residue build --json` says beside it is of files and options.
   for (const [key, value] of Object.entries(code)) expect(built('hex')[key], key).toEqual(value);
   const ran = residue('run', path, '--input', '0x0304', '--no-time', '--revision', 'eip6690-2024');
@@ -259,8 +265,15 @@ for (const [name, colorScheme, width, height] of [
 
 test('an example in a frame is there without the head of the page', async ({ page }) => {
   const link = page.url();
-  await page.goto('about:blank');
-  await page.setContent(`<iframe src="${link}" title="Residue" width="900" height="600"></iframe>`);
+  // A page of the same origin without rules of its own; others ask whether they may reach this machine.
+  const sheet = await page.locator('link[rel=stylesheet]').getAttribute('href');
+  await page.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }));
+  await page.goto(sheet ?? '');
+  await page.evaluate((link) => {
+    const frame = document.createElement('iframe');
+    [frame.src, frame.width, frame.height] = [link, '900', '600'];
+    document.body.append(frame);
+  }, link);
   const frame = page.frameLocator('iframe');
   await expect(frame.locator('.columns')).toBeVisible();
   await expect(frame.locator('header')).toBeHidden();

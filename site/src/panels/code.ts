@@ -49,7 +49,8 @@ export class Listing {
           {
             type: 'button',
             focus: () => this.point(lines),
-            mouseenter: () => this.point(lines),
+            // Rows that scroll below a pointer at rest are not pointed at.
+            mousemove: (event) => ((event as MouseEvent).movementX || (event as MouseEvent).movementY) && this.point(lines),
             click: () => this.point(lines),
           },
           h('span', { class: 'pc' }, pc.toString(16).padStart(4, '0')),

@@ -129,7 +129,8 @@ export class Panels {
     if (this.tab === 'prices') {
       const limbs = Math.max(1, Math.ceil((this.asks.checked()?.bits ?? 1) / 64));
       const toml = run.toml ?? (await client.ask('scheduleText', run, group));
-      return drawPrices(into, toml, limbs, run.toml !== undefined, (toml) => this.asks.repriced(toml));
+      const drawn = { toml, limbs, isEdited: run.toml !== undefined, beside: state() };
+      return drawPrices(into, drawn, (toml) => this.asks.repriced(toml), (change) => this.asks.changed(change));
     }
     if (this.tab === 'calldata') {
       const { text, input } = state();

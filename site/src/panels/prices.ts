@@ -1,5 +1,6 @@
 /** Prices to edit: every line of the column's gas schedule, a slider each, and the schedule's text. */
 import { h } from '../dom';
+import type { State } from '../state';
 
 /** A price in the text of a schedule: where it stands, and in a list of prices by width the one of the program's modulus. */
 interface Price {
@@ -46,8 +47,21 @@ const OF_THE_EVM: [key: string, gas: number][] = [
   ['JUMPDEST', 1],
 ];
 
-/** Draws the sliders; `changed` is told the text of the schedule with a price changed. */
-export function drawPrices(parent: HTMLElement, toml: string, limbs: number, isEdited: boolean, changed: (toml: string | undefined) => void): void {
+/** Prices beside those of a schedule: of a byte of code that is created, and of calldata. */
+export type Beside = Pick<State, 'byte' | 'zero' | 'nonzero'>;
+const BESIDE: [key: keyof Beside, label: string][] = [
+  ['byte', 'a byte of code (200 now, 1530 as proposed)'],
+  ['zero', 'a zero byte of calldata'],
+  ['nonzero', 'another byte of calldata'],
+];
+
+/** Draws the sliders; `changed` is told the text of the schedule with a price changed, `changedBeside` another price. */
+export function drawPrices(
+  parent: HTMLElement,
+  { toml, limbs, isEdited, beside }: { toml: string; limbs: number; isEdited: boolean; beside: Beside },
+  changed: (toml: string | undefined) => void,
+  changedBeside: (change: Partial<Beside>) => void,
+): void {
   const text = h('textarea', { rows: 14, spellcheck: 'false', 'aria-label': 'Text of the gas schedule' });
   text.value = toml;
   text.addEventListener('change', () => changed(text.value));
@@ -59,10 +73,18 @@ export function drawPrices(parent: HTMLElement, toml: string, limbs: number, isE
   );
   const stated = new Set(list.filter((price) => price.section === 'evm').map((price) => price.key));
   const others = OF_THE_EVM.filter(([key]) => !stated.has(key)).map(([key, gas]) => slider(`${key} (evm)`, gas, (value) => changed(withEvm(toml, key, value))));
+  const numbers = BESIDE.map(([key, label]) =>
+    h(
+      'label',
+      {},
+      h('span', {}, label),
+      h('input', { type: 'number', min: 0, value: beside[key], 'data-focus': `beside-${key}`, change: (event) => changedBeside({ [key]: Math.max(0, Number((event.target as HTMLInputElement).value) || 0) }) }),
+    ),
+  );
   const reset = h('button', { type: 'button', disabled: !isEdited, click: () => changed(undefined) }, 'As published');
   parent.replaceChildren(
     h('p', { class: 'quiet' }, `Prices by width are those of ${limbs} limb${limbs === 1 ? '' : 's'} of 64 bits, as the modulus has. Each change compiles and runs anew.`),
-    h('div', { class: 'sliders' }, ...sliders, ...others),
+    h('div', { class: 'sliders' }, ...sliders, ...others, ...numbers),
     h('p', {}, reset),
     text,
   );
