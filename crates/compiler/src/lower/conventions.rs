@@ -7,6 +7,7 @@
 use residue_ir::program::{ControlKind, Function, WordDef};
 use residue_isa::opcode::subroutine::RETURNS_MAX;
 use residue_passes::Row;
+use residue_passes::rows::Nest;
 
 /// How a function is entered and left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,6 +152,30 @@ fn improved(mut functions: Vec<Convention>, sites: &[Site]) -> Vec<Convention> {
     functions
 }
 
+/// How often each function runs, as far as is known.
+pub(super) fn runs(functions: &[Function], rows: &[Vec<Row<'_>>]) -> Vec<f64> {
+    let mut runs = vec![0.0; functions.len()];
+    if let Some(start) = runs.last_mut() {
+        *start = 1.0;
+    }
+    for site in sites(functions, rows, false) {
+        site.callees.iter().for_each(|&callee| runs[callee] += site.times);
+    }
+    runs
+}
+
+/// How often the bodies of a control run each time that it does.
+pub(super) fn turns(function: &Function, nest: &Nest<'_>) -> f64 {
+    match &nest.control.kind {
+        ControlKind::Repeat { count, .. } => match &function.words[count.0 as usize] {
+            WordDef::Constant(count) => u32::try_from(*count).map_or(TURNS, f64::from),
+            _ => TURNS,
+        },
+        ControlKind::Countdown { .. } | ControlKind::Branch { .. } => 0.5,
+        ControlKind::Sequence(order) => order.steps.len() as f64 / nest.bodies.len().max(1) as f64, // counts
+    }
+}
+
 /// All rows of calls, with how often they are met. A subprogram's entrance is one too, in no function of its own: it is taken for a call of
 /// its last function by itself.
 fn sites(functions: &[Function], rows: &[Vec<Row<'_>>], enters: bool) -> Vec<Site> {
@@ -179,15 +204,7 @@ fn gather(sites: &mut Vec<Site>, (caller, function): (usize, &Function), rows: &
                 sites.push(Site { caller, callees, is_last: *is_last, times });
             }
             Row::Control(nest) => {
-                let turns = match &nest.control.kind {
-                    ControlKind::Repeat { count, .. } => match &function.words[count.0 as usize] {
-                        WordDef::Constant(count) => u32::try_from(*count).map_or(TURNS, f64::from),
-                        _ => TURNS,
-                    },
-                    ControlKind::Countdown { .. } => 0.5,
-                    ControlKind::Sequence(order) => order.steps.len() as f64 / nest.bodies.len().max(1) as f64, // counts
-                    ControlKind::Branch { .. } => 0.5,
-                };
+                let turns = turns(function, nest);
                 for body in &nest.bodies {
                     gather(sites, (caller, function), body, times * turns);
                 }

@@ -412,7 +412,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Where the first row of so many values of an array is, and bytes from one to the next: an element, or a part of one.
-    fn row_of_array(&self, array: ArrayId, values: usize) -> (u32, u32) {
+    pub(super) fn row_of_array(&self, array: ArrayId, values: usize) -> (u32, u32) {
         let (first, stride) = self.layout.array(self.unit, array);
         let parts = self.program.arrays[array.0].element_values / values;
         (first, stride / u32::try_from(parts).expect("an element has fewer values than memory bytes"))
@@ -432,6 +432,7 @@ impl<'a> Lowering<'a> {
             RowsOf::Table(_) => None,
         });
         self.cell_at(*address, first_bit, SequenceStep::<Word>::CELLS, array);
+        self.shift_back(take.zip(array).map_or(0, |(take, array)| self.row_shift(array, take.results.len())));
     }
 
     /// The label of what is at number 0; none if that is in memory, which has to be near.
@@ -453,7 +454,7 @@ impl<'a> Lowering<'a> {
                     Capacity::Unbounded => unreachable!("its size is fixed: `verify` checks it"),
                 };
                 let bytes = u64::from(first).saturating_add(room_bytes.saturating_sub(own_bytes.into()));
-                let limit_bytes = u16::MAX.into();
+                let limit_bytes = u64::from(u16::MAX) << self.row_shift(array, values);
                 if bytes > limit_bytes {
                     return Err(CompileError::Memory { bytes, limit_bytes });
                 }
@@ -503,13 +504,13 @@ impl<'a> Lowering<'a> {
                     }
                     Reached::Rows(RowsOf::Array(array), values) => {
                         let (_, stride) = self.row_of_array(array, values);
-                        push(self.code, stride);
+                        push(self.code, stride >> self.row_shift(array, values));
                     }
                 }
                 self.code.op(evm::MUL);
                 match reached {
-                    Reached::Rows(RowsOf::Array(array), _) => {
-                        let first = self.layout.array(self.unit, array).0;
+                    Reached::Rows(RowsOf::Array(array), values) => {
+                        let first = self.layout.array(self.unit, array).0 >> self.row_shift(array, values);
                         self.code.push(each(first.into()));
                     }
                     _ if is_shared => {

@@ -44,3 +44,4 @@ mod prefix;
 mod signatures;
 mod support;
 mod wide_curves;
+mod wide_inversion;

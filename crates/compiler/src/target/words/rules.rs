@@ -1,6 +1,7 @@
 //! What is said of words as slots beside the program: how much gas short code is worth, and how code is made shorter step by step.
 
 use crate::has_elements;
+use crate::wide::calls::Counts;
 use crate::words::backward::Plans;
 use crate::words::emit::Prices;
 use num_bigint::BigUint;
@@ -21,6 +22,8 @@ pub struct Rules {
     pub holds_numbers: bool,
     /// Slots between those of values and constants, for what blocks have no room for on the stack.
     pub extra_slots: u32,
+    /// How often shapes of results came over wide fields.
+    pub shapes: Rc<RefCell<Counts>>,
     /// What was found for blocks.
     pub plans: Rc<RefCell<Plans>>,
 }
@@ -30,6 +33,8 @@ impl Rules {
     pub const BYTES_A_GAS: [u64; 4] = [Prices::GAS_ALONE, 16, 4, 1];
     /// What the longest blocks need.
     pub const EXTRA_SLOTS: u32 = 64;
+    /// What runs more often than this has subroutines only where all else is too long.
+    pub const SELDOM_MAX: f64 = 64.0;
     /// The length of code that has none, as labels are too far apart.
     pub const TOO_FAR: usize = usize::MAX;
 }
@@ -38,7 +43,9 @@ impl Rules {
 const CODE_BYTES_MAX: usize = 24_576;
 
 /// Code from which still shorter code may come to what an account may have.
-const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 4;
+pub const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 4;
+/// The same over wide fields, where subroutines make the most of it shorter.
+pub const NEAR_WIDE_BYTES_MAX: usize = 4 * CODE_BYTES_MAX;
 
 impl Rules {
     /// Whether gas is paid for short code.
@@ -46,14 +53,29 @@ impl Rules {
         self.bytes_a_gas < Prices::GAS_ALONE
     }
 
+    /// Over wide fields: how often a block may run for subroutines to make its results.
+    pub fn seldom(&self) -> f64 {
+        match self.bytes_a_gas {
+            0..=1 => f64::INFINITY,
+            2..=4 => Self::SELDOM_MAX,
+            _ => 8.0,
+        }
+    }
+
     /// Whether an account may have code of so many bytes.
     pub const fn fits(length: usize) -> bool {
         length <= CODE_BYTES_MAX
     }
 
+    /// Whether code over a wide field has labels near enough, and is so long that subroutines make nothing of it that an account may have: they take three
+    /// quarters of it away at most.
+    pub const fn is_beyond(length: usize) -> bool {
+        length > 8 * CODE_BYTES_MAX && length != Self::TOO_FAR
+    }
+
     /// Asks for shorter code where an account could not have so many bytes; whether there is a way. `holds_state`: whether the state of a sequence stays
-    /// on the stack.
-    pub fn shorten(&mut self, length: usize, holds_state: bool) -> bool {
+    /// on the stack. `near_bytes`: from how many on it is of no use to ask again.
+    pub fn shorten(&mut self, length: usize, holds_state: bool, near_bytes: usize) -> bool {
         if Self::fits(length) {
             return false;
         }
@@ -62,7 +84,7 @@ impl Rules {
             return true;
         }
         let next = Self::BYTES_A_GAS.into_iter().find(|&next| next < self.bytes_a_gas);
-        let is_hopeless = self.is_short() && length > NEAR_BYTES_MAX && length != Self::TOO_FAR;
+        let is_hopeless = self.is_short() && length > near_bytes && length != Self::TOO_FAR;
         match next.filter(|_| !is_hopeless) {
             Some(next) => self.bytes_a_gas = next,
             None => return false,
@@ -79,6 +101,7 @@ impl Default for Rules {
             bytes_a_gas: Self::BYTES_A_GAS[0],
             holds_numbers: false,
             extra_slots: 0,
+            shapes: Rc::default(),
             plans: Rc::default(),
         }
     }
