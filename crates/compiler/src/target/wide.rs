@@ -273,7 +273,7 @@ impl Target for Wide {
         let source = Source { ops, kept, first_constant, constants, system: &self.system };
         let is_called = self.is_short && self.runs.get() <= self.seldom;
         // What is never called is not counted.
-        let calls = Some(&self.calls).filter(|_| self.runs.get() <= self.seldom.max(Rules::SELDOM_MAX));
+        let calls = Some(&self.calls).filter(|_| self.runs.get() <= Rules::SELDOM_MAX);
         let way = Way { holds_constants: self.is_short, calls, is_called };
         if !emit::block(code, &source, &self.memory, way) {
             self.lacks_room.set(true);
@@ -481,7 +481,7 @@ impl Target for Wide {
 
     fn before_functions(&self, code: &mut Assembly) {
         // Parts that words choose push addresses of two bytes.
-        if self.is_short && !self.calls.are_none() {
+        if self.is_short && self.seldom > 0.0 && !self.calls.are_none() {
             let after = code.new_label();
             code.push_label(after);
             code.op(evm::JUMP);

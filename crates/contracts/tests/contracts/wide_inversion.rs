@@ -5,6 +5,7 @@ use residue_compiler::compile;
 use residue_compiler::wide::system::System;
 use residue_curves::p384;
 use residue_engine::{Engine, EngineConfig, Halt};
+use residue_formula::Number;
 use residue_ir::{Machine, record};
 use residue_isa::{GasSchedule, Revision};
 use residue_modular::fields::{Bls12_377Fp, P384Fp};
@@ -12,7 +13,7 @@ use residue_modular::fields::{Bls12_377Fp, P384Fp};
 /// Bytes of a number.
 const BYTES: usize = 56;
 /// More than an inversion takes, with some beginnings anew.
-const GAS_MAX: u64 = 26_000;
+const GAS_MAX: u64 = 40_000;
 
 fn power(bits: u32) -> BigUint {
     BigUint::from(1u8) << bits

@@ -33,7 +33,7 @@ impl Rules {
     pub const BYTES_A_GAS: [u64; 4] = [Prices::GAS_ALONE, 16, 4, 1];
     /// What the longest blocks need.
     pub const EXTRA_SLOTS: u32 = 64;
-    /// What runs more often than this has subroutines only where all else is too long.
+    /// What runs more often than this has no subroutines.
     pub const SELDOM_MAX: f64 = 64.0;
     /// The length of code that has none, as labels are too far apart.
     pub const TOO_FAR: usize = usize::MAX;
@@ -56,9 +56,9 @@ impl Rules {
     /// Over wide fields: how often a block may run for subroutines to make its results.
     pub fn seldom(&self) -> f64 {
         match self.bytes_a_gas {
-            0..=1 => f64::INFINITY,
-            2..=4 => Self::SELDOM_MAX,
-            _ => 8.0,
+            0..=1 => Self::SELDOM_MAX,
+            2..=4 => 8.0,
+            _ => 0.0,
         }
     }
 
