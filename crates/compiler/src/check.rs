@@ -14,6 +14,7 @@ use crate::lower::{HeldEnds, HeldWay, LoweredBlock};
 use crate::target::Target;
 use crate::target::wide::Wide;
 use crate::target::words::Words;
+use crate::wide::read::{Text, targets};
 use crate::words::read::{Element, Elements};
 use foldhash::{HashMap, HashMapExt};
 use num_bigint::BigUint;
@@ -212,6 +213,7 @@ pub struct Evidence<'a> {
 pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
     let words = evidence.target.words().map(|words| (Judge::Words(words), Elements::new(words.field().clone())));
     let wide = evidence.target.wide().map(|wide| (Judge::Wide(wide), Elements::bare(wide.modulus())));
+    let targets = wide.as_ref().map(|_| targets(&evidence.code.bytes)).unwrap_or_default();
     let mut elements = words.or(wide);
     let mut numbering = Numbering::new(&evidence.lowered.constants);
     for (number, function) in evidence.lowered.functions.iter().enumerate() {
@@ -233,7 +235,7 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
             let placement = &evidence.allocation.functions[number];
             match (&source, &mut elements) {
                 (Source::Words(source), Some((words, elements))) => {
-                    check_words((*words, elements), (source, evidence), (block, part), placement)
+                    check_words((*words, elements), (source, evidence, &targets), (block, part), placement)
                 }
                 (Source::Slots(source), _) => check_block(evidence, &mut numbering, source, block, placement, part),
                 (Source::Words(_), None) => unreachable!("sources are made of elements where there are some"),
@@ -271,7 +273,7 @@ enum Judge<'a> {
 /// The same as [`check_block`] where blocks are stack and memory code.
 fn check_words(
     (judge, elements): (Judge<'_>, &mut Elements),
-    (source, evidence): (&[Element], &Evidence<'_>),
+    (source, evidence, targets): (&[Element], &Evidence<'_>, &BTreeSet<usize>),
     (block, part): (&Block, &LoweredBlock),
     placement: &Placement,
 ) -> Result<(), String> {
@@ -289,14 +291,15 @@ fn check_words(
     let in_memory = needed.iter().filter(|&&value| !on_stack(&held.after, value));
     let after: Vec<(Slot, Element)> = in_memory.map(|&value| element(value)).collect();
     let constants = &evidence.lowered.constants;
-    let code = item_bytes(evidence.code, &part.items)?;
+    let block = item_span(evidence.code, &part.items)?;
+    let code = &evidence.code.bytes;
     match judge {
         Judge::Words(words) => {
             let ends = held::read(elements, (source, constants), held);
-            words.judge(elements, &before, &own, &after, ends, code)
+            words.judge(elements, &before, &own, &after, ends, &code[block])
         }
         Judge::Wide(_) if part.held.is_some() => Err("a state on the stack is of single words only".to_owned()),
-        Judge::Wide(wide) => wide.judge(elements, &before, &own, &after, code),
+        Judge::Wide(wide) => wide.judge(elements, &before, &own, &after, &Text { code, targets, block }),
     }
 }
 
@@ -410,12 +413,16 @@ fn in_slots(
 
 /// The bytes of items that are neighbours.
 pub(crate) fn item_bytes<'a>(code: &'a Code, items: &Range<usize>) -> Result<&'a [u8], String> {
+    Ok(&code.bytes[item_span(code, items)?])
+}
+
+/// Byte range of items that are neighbours.
+fn item_span(code: &Code, items: &Range<usize>) -> Result<Range<usize>, String> {
     if items.is_empty() {
-        return Ok(&[]);
+        return Ok(0..0);
     }
     let range = |item| code.item_range(item).ok_or_else(|| format!("item {item} has no bytes"));
-    let (first, last) = (range(items.start)?, range(items.end - 1)?);
-    Ok(&code.bytes[first.start..last.end])
+    Ok(range(items.start)?.start..range(items.end - 1)?.end)
 }
 
 /// All lanes are read before any is written. Reads defined slots only and writes the slots `own` only.

@@ -13,7 +13,7 @@ use residue_isa::opcode::evm;
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::rules::{SLOTS_MAX, SetForm};
-use residue_isa::{Revision, SlotRules};
+use residue_isa::{Fork, Revision, SlotRules};
 use residue_passes::rows::Sizes;
 use residue_passes::{Limits, Slot};
 use std::borrow::Cow;
@@ -49,6 +49,7 @@ pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialec
         Feature::Inversion => {
             revision.slot_rules().is_some_and(SlotRules::inverts)
                 || words::inversion::is_by_modexp(program, revision, dialect)
+                || is_by_euclid(program, revision, dialect)
         }
         Feature::Padding => revision.slot_rules().is_some_and(|rules| rules.store_padded.is_some()),
         Feature::ZeroTest => {
@@ -65,6 +66,16 @@ pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialec
         Feature::Limbs(limbs) => limbs as usize <= revision.width_limbs_max(), // u32 to usize widens
         Feature::Precompile(address) => dialect.has_precompile(address),
     }
+}
+
+/// True if code for `program` inverts by Euclid's algorithm in words, as for values of several words.
+fn is_by_euclid(program: &Program, revision: Revision, dialect: Dialect) -> bool {
+    let mut units = program.units().filter(|unit| target::wide::inverts(unit)).peekable();
+    // It shifts signed words.
+    revision.family() == Family::Words
+        && dialect.fork >= Fork::Petersburg
+        && units.peek().is_some()
+        && units.all(|unit| wide_system(unit).is_some())
 }
 
 /// Refuses a subprogram where the revision cannot have it.
@@ -90,9 +101,7 @@ fn no_subprogram(revision: Revision, is_given: bool) -> Option<&'static str> {
 
 /// Refuses inversions where the revision has no instruction for them.
 pub(crate) fn require_inversion(program: &Program, revision: Revision, dialect: Dialect) -> Result<(), CompileError> {
-    let mut inverts = false;
-    program.for_each_effect(&mut |effect| inverts |= matches!(effect, Effect::Invert { .. }));
-    match inverts && !has_feature(program, revision, dialect, Feature::Inversion) {
+    match target::wide::inverts(program) && !has_feature(program, revision, dialect, Feature::Inversion) {
         true => Err(CompileError::Inversion { revision }),
         false => Ok(()),
     }

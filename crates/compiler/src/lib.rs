@@ -238,14 +238,15 @@ impl Specialised<'_> {
             Err(CompileError::Far { .. } | CompileError::Assemble(_)) => Some(target::words::Rules::TOO_FAR),
             Err(_) => None,
         };
-        // Over wide fields alone code is short or not: no state is on the stack, and a gas has no other price.
+        // Over wide fields alone no state is on the stack.
         let is_wide = self.simplified.units().all(|unit| !has_elements(unit) || features::wide_system(unit).is_some());
         // Code whose labels are too far apart may be some that holds it.
         let holds_state = !is_wide && built.as_ref().map_or(true, Built::holds_state);
         let mut longest = None;
+        let near_bytes = if is_wide { target::words::NEAR_WIDE_BYTES_MAX } else { target::words::NEAR_BYTES_MAX };
         while let Some(before) = length(&built)
-            && !(is_wide && rules.is_short())
-            && rules.shorten(before, holds_state)
+            && !(is_wide && target::words::Rules::is_beyond(before))
+            && rules.shorten(before, holds_state, near_bytes)
         {
             let short = with_room(&mut rules);
             if length(&short).is_some_and(|length| length < before) {
@@ -253,7 +254,7 @@ impl Specialised<'_> {
                 longest = longest.or(Some(long).filter(|long| long.as_ref().is_ok_and(Built::is_wide)));
             }
         }
-        // What an account cannot have in any way need not pay gas for constants in memory.
+        // What an account cannot have in any way need not pay gas for subroutines.
         match longest {
             Some(long) if length(&built).is_some_and(|length| !target::words::Rules::fits(length)) => long,
             _ => built,
@@ -403,13 +404,7 @@ fn build(
         parts.push(part);
     }
     require_slot_bytes(&parts, revision)?;
-    let lowered = lower::lower(&parts, (revision, origin), &mut assembly)?;
-    let code = match assembly.assemble(revision) {
-        Err(AssembleError::Distance { to: offset, .. }) if offset > CHOSEN_MAX => {
-            return Err(CompileError::Far { offset, limit: CHOSEN_MAX });
-        }
-        assembled => assembled?,
-    };
+    let (lowered, code) = assembled(&parts, (revision, origin), &mut assembly)?;
     let mut ends = lowered.near.iter().map(|(label, bytes)| code.labels[label] + bytes);
     if let Some(offset) = ends.find(|&offset| offset > CHOSEN_MAX) {
         return Err(CompileError::Far { offset, limit: CHOSEN_MAX });
@@ -433,6 +428,31 @@ fn build(
     let items = assembly.items().to_vec();
     let (memory_bytes, stack_words) = (lowered.memory_bytes, lowered.stack_words);
     Ok(Built { units, memory_bytes, stack_words, fail: lowered.fail, items, code })
+}
+
+/// The parts lowered and assembled: over a wide field, where a turn may take kilobytes, with turns far from each other if they have to be.
+fn assembled(
+    parts: &[Part<'_>],
+    of: (Revision, LabelId),
+    assembly: &mut Assembly,
+) -> Result<(lower::Lowered, Code), CompileError> {
+    let before = assembly.clone();
+    let mut has_far_turns = false;
+    loop {
+        let lowered = lower::lower(parts, of, has_far_turns, assembly)?;
+        match assembly.assemble(of.0) {
+            Err(AssembleError::Distance { .. })
+                if !has_far_turns && parts.iter().any(|part| part.target.wide().is_some()) =>
+            {
+                has_far_turns = true;
+                assembly.clone_from(&before);
+            }
+            Err(AssembleError::Distance { to: offset, .. }) if offset > CHOSEN_MAX => {
+                return Err(CompileError::Far { offset, limit: CHOSEN_MAX });
+            }
+            code => return Ok((lowered, code?)),
+        }
+    }
 }
 
 /// The last offset that a cell of chosen parts has room for.
@@ -590,7 +610,7 @@ fn make_target(
     }
     if revision.family() == Family::Words {
         if let Some(system) = features::wide_system(program) {
-            return Box::new(target::wide::Wide::new(system, &program.constants, &words, places, code));
+            return Box::new(target::wide::Wide::new(system, program, &words, places, code));
         }
         return Box::new(target::words::Words::new(program, words, places, code));
     }

@@ -112,18 +112,24 @@ fn entered(part: &Part<'_>, is_subprogram: bool, revision: Revision, code: &mut 
 
 /// Cuts for stacks that would get too high, tried in order: none first, as a cut takes gas.
 const CUTS: [Cuts; 3] = [
-    Cuts { block_words: usize::MAX, steps: usize::MAX },
-    Cuts { block_words: 256, steps: 128 },
-    Cuts { block_words: 32, steps: 8 },
+    Cuts { block_words: usize::MAX, steps: usize::MAX, has_far_turns: false },
+    Cuts { block_words: 256, steps: 128, has_far_turns: false },
+    Cuts { block_words: 32, steps: 8, has_far_turns: false },
 ];
 
-/// Writes the program and its subprograms, at least one part, to `code`, with its offset 0 at `origin`.
-pub(crate) fn lower(parts: &[Part<'_>], of: (Revision, LabelId), code: &mut Assembly) -> Result<Lowered, CompileError> {
+/// Writes the program and its subprograms, of which `parts` has at least one, to `code`, whose offset 0 is `origin`. With `has_far_turns` the turns of
+/// countdowns may be as far from each other as they like.
+pub(crate) fn lower(
+    parts: &[Part<'_>],
+    of: (Revision, LabelId),
+    has_far_turns: bool,
+    code: &mut Assembly,
+) -> Result<Lowered, CompileError> {
     let before = code.clone();
     let mut refused = None;
     for cuts in CUTS {
         code.clone_from(&before);
-        match lower_cut(parts, of, code, cuts)? {
+        match lower_cut(parts, of, code, Cuts { has_far_turns, ..cuts })? {
             Ok(lowered) => return Ok(lowered),
             Err(too_high) => refused = Some(too_high),
         }
@@ -192,6 +198,7 @@ fn lower_with(
     let labels = |(unit, part)| entered(part, unit > 0, revision, code);
     let units: Vec<Entered> = parts.iter().enumerate().map(labels).collect();
     let zero_from = begin(parts, &layout, code);
+    parts.iter().filter(|part| part.has_elements()).for_each(|part| part.target.before_functions(code));
     let mut lowered = Lowered {
         units: Vec::new(),
         fail,
@@ -206,6 +213,7 @@ fn lower_with(
         let part = &parts[unit];
         let (mut blocks, mut ways) = (Vec::new(), Vec::new());
         let first_entrances = sequence::entrances(part.program).first;
+        let runs = conventions::runs(&part.program.functions, &part.rows.functions);
         // The start comes first: that of the program falls through from the target's own beginning.
         for number in (0..part.program.functions.len()).rev() {
             let (function, rows) = (&part.program.functions[number], &part.rows.functions[number]);
@@ -236,6 +244,7 @@ fn lower_with(
                 arrivals: &mut lowered.arrivals,
                 stack: Vec::new(),
                 depth: 0,
+                runs: runs[number],
                 uses: words::count_uses(function, rows),
                 addresses: words::indices_of_one_array(function, rows),
                 read: values_read(function),
@@ -406,6 +415,8 @@ struct Lowering<'a> {
     stack: Vec<Entry>,
     /// Number of regions around this point.
     depth: usize,
+    /// Number of passes of this point, as far as known.
+    runs: f64,
     /// Reads of each kept word that are still to come in the text.
     uses: HashMap<Word, usize>,
     /// Bound words that are nothing but indices of one array: they are kept as addresses.
@@ -425,6 +436,8 @@ struct Cuts {
     block_words: usize,
     /// A sequence pushes the addresses of this many steps, and those of the others later.
     steps: usize,
+    /// True if turns of countdowns are reached by jumps to jumps, as distances between them may not fit two bytes.
+    has_far_turns: bool,
 }
 
 /// Treatment of dead kept words below live ones.
@@ -514,18 +527,29 @@ impl<'a> Lowering<'a> {
         match row {
             Row::Block(block) => self.block(block),
             Row::Calls { calls, .. } => self.calls(calls),
-            Row::Control(nest) => match &nest.control.kind {
-                ControlKind::Repeat { count, index } => self.repeat(nest, (*count, *index))?,
-                ControlKind::Countdown { count } => self.countdown(nest, *count)?,
-                ControlKind::Sequence(order) => self.sequence(nest, order)?,
-                ControlKind::Branch { condition } => return self.branch(nest, *condition),
-            },
+            Row::Control(nest) => {
+                let runs = self.runs;
+                self.runs *= conventions::turns(self.function, nest);
+                let flow = self.control(nest);
+                self.runs = runs;
+                return flow;
+            }
             Row::Transfer(transfer) => self.transfer(transfer)?,
             Row::Parses(elements) => self.parse(elements)?,
             Row::Reserve(count) => self.reserve(*count)?,
             Row::SetIndices { array, cells, sets } => self.set_row(*array, *cells, sets)?,
             Row::Shift(shift) => self.shift(shift),
             Row::Effect(effect) => return self.effect(effect),
+        }
+        Ok(Flow::Continues)
+    }
+
+    fn control(&mut self, nest: &'a Nest<'a>) -> Result<Flow, CompileError> {
+        match &nest.control.kind {
+            ControlKind::Repeat { count, index } => self.repeat(nest, (*count, *index))?,
+            ControlKind::Countdown { count } => self.countdown(nest, *count)?,
+            ControlKind::Sequence(order) => self.sequence(nest, order)?,
+            ControlKind::Branch { condition } => return self.branch(nest, *condition),
         }
         Ok(Flow::Continues)
     }
@@ -625,9 +649,10 @@ impl<'a> Lowering<'a> {
                 self.keep(*result);
             }
             Effect::Index { result, variable, array, first_bit, cells } => {
-                let only = self.addresses.get(result).copied();
-                self.cell(*variable, *first_bit, *cells, only);
-                if only.is_none() {
+                // A word that is nothing but such an index is kept as an address.
+                let is_only = self.addresses.contains_key(result);
+                self.address_in_cell(*variable, *first_bit, *cells, *array, is_only);
+                if !is_only {
                     self.index_of_address(*array);
                 }
                 self.keep(*result);
@@ -720,6 +745,9 @@ impl<'a> Lowering<'a> {
         let Some(&(first, _)) = block.ops.first() else { return };
         let ops = self.slot_ops(block);
         let start = self.code.items().len();
+        if let Some(wide) = self.target.wide() {
+            wide.expect_runs(self.runs);
+        }
         match self.target.sum_products_max() {
             _ if self.target.multiplies_fp2() => self.with_fp2(block, &ops),
             _ if self.target.multiplies_fp6() => self.with_fp6(block, &ops),

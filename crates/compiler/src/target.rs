@@ -257,6 +257,9 @@ pub trait Target {
         self.words().is_some() || self.wide().is_some()
     }
 
+    /// Subroutines, before all functions. [] → []
+    fn before_functions(&self, _: &mut Assembly) {}
+
     /// Subroutines, after all functions. [] → []
     fn subroutines(&self, code: &mut Assembly);
 

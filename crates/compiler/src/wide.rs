@@ -1,9 +1,10 @@
 //! Fields of 257 to 430 bits on the EVM without field instructions: a value is four words, its residues.
 //!
-//! [`system`] has the moduli and their common constants; [`sums`] selects the values of a block that become words, and
-//! those that stay sums of products until a reader needs them reduced; [`emit`] writes the words, and [`read`] reads
-//! the bytes back.
+//! [`system`] has the moduli and what they have in common; [`sums`] says which values of a block become words, and which stay sums of products
+//! until something wants them reduced; [`emit`] writes the words, by [`emission`], [`calls`] has what subroutines make, and [`read`] reads the bytes back.
 
+pub mod calls;
+pub mod emission;
 pub mod emit;
 pub mod read;
 pub mod sums;

@@ -8,6 +8,7 @@
 use residue_ir::program::{ControlKind, Function, WordDef};
 use residue_isa::opcode::subroutine::RETURNS_MAX;
 use residue_passes::Row;
+use residue_passes::rows::Nest;
 
 /// Calling convention of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,6 +153,30 @@ fn improved(mut functions: Vec<Convention>, sites: &[Site]) -> Vec<Convention> {
     functions
 }
 
+/// Number of runs of each function, as far as known.
+pub(super) fn runs(functions: &[Function], rows: &[Vec<Row<'_>>]) -> Vec<f64> {
+    let mut runs = vec![0.0; functions.len()];
+    if let Some(start) = runs.last_mut() {
+        *start = 1.0;
+    }
+    for site in sites(functions, rows, false) {
+        site.callees.iter().for_each(|&callee| runs[callee] += site.times);
+    }
+    runs
+}
+
+/// Number of runs of the bodies of a control for each of its own.
+pub(super) fn turns(function: &Function, nest: &Nest<'_>) -> f64 {
+    match &nest.control.kind {
+        ControlKind::Repeat { count, .. } => match &function.words[count.0 as usize] {
+            WordDef::Constant(count) => u32::try_from(*count).map_or(TURNS, f64::from),
+            _ => TURNS,
+        },
+        ControlKind::Countdown { .. } | ControlKind::Branch { .. } => 0.5,
+        ControlKind::Sequence(order) => order.steps.len() as f64 / nest.bodies.len().max(1) as f64, // counts
+    }
+}
+
 /// All rows of calls, with how often they are met. A subprogram's entrance is one too, in no function of its own: it is taken for a call of
 /// its last function by itself.
 fn sites(functions: &[Function], rows: &[Vec<Row<'_>>], enters: bool) -> Vec<Site> {
@@ -180,15 +205,7 @@ fn gather(sites: &mut Vec<Site>, (caller, function): (usize, &Function), rows: &
                 sites.push(Site { caller, callees, is_last: *is_last, times });
             }
             Row::Control(nest) => {
-                let turns = match &nest.control.kind {
-                    ControlKind::Repeat { count, .. } => match &function.words[count.0 as usize] {
-                        WordDef::Constant(count) => u32::try_from(*count).map_or(TURNS, f64::from),
-                        _ => TURNS,
-                    },
-                    ControlKind::Countdown { .. } => 0.5,
-                    ControlKind::Sequence(order) => order.steps.len() as f64 / nest.bodies.len().max(1) as f64, // counts
-                    ControlKind::Branch { .. } => 0.5,
-                };
+                let turns = turns(function, nest);
                 for body in &nest.bodies {
                     gather(sites, (caller, function), body, times * turns);
                 }

@@ -1,7 +1,8 @@
 //! Countdowns: turns written out one after the other, and a jump to the first that is done.
 //!
-//! A table of distances, in one word, holds for each turn its distance from the end of the last one; the count is its
-//! index. Distances fit two bytes even if addresses do not.
+//! A table of distances, in one word, holds for each turn how far before the end of the last one it begins; the count finds
+//! its place. Distances fit two bytes where addresses may not. Where turns are too long even for that, the table is of jumps to them, which stand
+//! before the code that looks it up.
 
 use super::{Entry, Flow, Lowering};
 use crate::error::CompileError;
@@ -58,7 +59,9 @@ impl<'a> Lowering<'a> {
 
     /// Pushes where turn `count` − 1 begins; for no turn the shift takes all of the table away, which leaves the end.
     pub(super) fn compute_entrance(&mut self, count: Word, labels: &Labels) -> Result<(), CompileError> {
-        self.code.item(Item::PushDistances { to: labels.end, from: labels.turns.clone() });
+        let (turns, end) =
+            if self.cuts.has_far_turns { self.jumps_to(labels) } else { (labels.turns.clone(), labels.end) };
+        self.code.item(Item::PushDistances { to: end, from: turns });
         push(self.code, 1);
         self.stack.extend([Entry::Other; 2]);
         self.word(count)?;
@@ -68,9 +71,29 @@ impl<'a> Lowering<'a> {
         self.code.op(evm::SHR);
         push(self.code, 0xffff);
         self.code.op(evm::AND);
-        self.code.push_label(labels.end);
+        self.code.push_label(end);
         self.code.op(evm::SUB);
         self.stack.truncate(self.stack.len() - 2);
         Ok(())
+    }
+
+    /// Writes a jump to each turn and to the end, which are near each other. [] → []
+    fn jumps_to(&mut self, labels: &Labels) -> (Vec<LabelId>, LabelId) {
+        let after = self.code.new_label();
+        self.code.push_label(after);
+        self.code.op(evm::JUMP);
+        let mut near: Vec<LabelId> = labels
+            .all()
+            .map(|far| {
+                let near = self.code.new_label();
+                self.code.label(near);
+                self.code.push_label(far);
+                self.code.op(evm::JUMP);
+                near
+            })
+            .collect();
+        self.code.label(after);
+        let end = near.pop().expect("the end is one of them");
+        (near, end)
     }
 }

@@ -5,7 +5,7 @@ use super::{Entry, Lowering};
 use crate::error::CompileError;
 use crate::target::{copy_memory, push, runs};
 use residue_ir::program::{ArrayId, Operand, Value, VariableId, Word, WordDef};
-use residue_ir::{Cells, Effect, WordOp};
+use residue_ir::{Capacity, Cells, Effect, WordOp};
 use residue_isa::assembly::KnownAddresses;
 use residue_isa::opcode::evm;
 use residue_isa::revision::rules::ARRAY_ELEMENTS_MAX;
@@ -290,7 +290,7 @@ impl Lowering<'_> {
     ) -> Result<(), CompileError> {
         let height = self.stack.len();
         if let [(_, first), _, ..] = sets {
-            let first_address = self.layout.array(self.unit, array).0;
+            let first_address = self.layout.array(self.unit, array).0 >> self.cell_shift(array, cells);
             let mut shared = if first_address > 0 { vec![cells.each(first_address.into())] } else { Vec::new() };
             if let WordDef::Op(_, mask, _) = self.function.words[first.0 as usize]
                 && let WordDef::Constant(mask) = self.function.words[mask.0 as usize]
@@ -318,13 +318,15 @@ impl Lowering<'_> {
         indices: Word,
         cells: Cells,
     ) -> Result<(), CompileError> {
+        let shift = self.cell_shift(array, cells);
         let (first, stride) = self.layout.array(self.unit, array);
         let end = cells.index_max().saturating_mul(stride.into()).saturating_add(first.into());
         let limit_bytes = u64::MAX >> (64 - cells.bits);
         let limit_bytes = if self.is_beside(array) { limit_bytes.min(ARRAY_ELEMENTS_MAX as u64) } else { limit_bytes };
-        if end > limit_bytes {
-            return Err(CompileError::Memory { bytes: end, limit_bytes });
+        if end >> shift > limit_bytes {
+            return Err(CompileError::Memory { bytes: end, limit_bytes: limit_bytes << shift });
         }
+        let (first, stride) = (first >> shift, stride >> shift);
         self.word(indices)?;
         push(self.code, stride);
         self.code.op(evm::MUL);
@@ -339,8 +341,50 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Shifts neighbouring variables with indices by one copy: bits that come into cells from above are no index, and
-    /// have no readers.
+    /// By how many bits addresses of elements are shifted in cells: those of words, where addresses of bytes have no room.
+    fn cell_shift(&self, array: ArrayId, cells: Cells) -> u32 {
+        let (first, stride) = self.layout.array(self.unit, array);
+        let end = cells.index_max().saturating_mul(stride.into()).saturating_add(first.into());
+        let are_words = !self.is_beside(array) && first % 32 == 0 && stride % 32 == 0;
+        if are_words && end > u64::MAX >> (64 - cells.bits) { 5 } else { 0 }
+    }
+
+    /// Content of a variable's cell, the address of an element. [] → [address]
+    pub(super) fn address_in_cell(
+        &mut self,
+        variable: VariableId,
+        first_bit: u32,
+        cells: Cells,
+        array: ArrayId,
+        is_only: bool,
+    ) {
+        self.cell(variable, first_bit, cells, is_only.then_some(array));
+        self.shift_back(self.cell_shift(array, cells));
+    }
+
+    /// The same for rows of so many values that steps carry, in cells of 16 bits.
+    pub(super) fn row_shift(&self, array: ArrayId, values: usize) -> u32 {
+        let (first, own_bytes) = self.row_of_array(array, values);
+        let stride = self.layout.array(self.unit, array).1;
+        let room_bytes = match self.program.arrays[array.0].capacity {
+            Capacity::Fixed(count) => u64::from(count).saturating_mul(stride.into()),
+            Capacity::Unbounded => 0,
+        };
+        let last = u64::from(first).saturating_add(room_bytes.saturating_sub(own_bytes.into()));
+        let are_words = !self.is_beside(array) && first % 32 == 0 && own_bytes % 32 == 0;
+        if are_words && last > u16::MAX.into() { 5 } else { 0 }
+    }
+
+    /// [shifted address] → [address]
+    pub(super) fn shift_back(&mut self, bits: u32) {
+        if bits > 0 {
+            push(self.code, bits);
+            self.code.op(evm::SHL);
+        }
+    }
+
+    /// Shifts variables with indices, which are neighbours, by one copy: what comes into cells from above is no index, and
+    /// nobody reads it.
     pub(super) fn shift(&mut self, shift: &Shift) {
         let from = self.variable(shift.first);
         copy_memory(self.code, 32 * shift.count - shift.bytes, from, from + shift.bytes);

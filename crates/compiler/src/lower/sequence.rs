@@ -411,8 +411,8 @@ impl<'a> Lowering<'a> {
         Ok(operands + 1)
     }
 
-    /// Address of an array's first row of `values` values, an element or a part of one, and the bytes between rows.
-    fn row_of_array(&self, array: ArrayId, values: usize) -> (u32, u32) {
+    /// Address of the first row of this many values of an array, and bytes from one to the next: an element, or a part of one.
+    pub(super) fn row_of_array(&self, array: ArrayId, values: usize) -> (u32, u32) {
         let (first, stride) = self.layout.array(self.unit, array);
         let parts = self.program.arrays[array.0].element_values / values;
         (first, stride / u32::try_from(parts).expect("an element has fewer values than memory bytes"))
@@ -432,6 +432,7 @@ impl<'a> Lowering<'a> {
             RowsOf::Table(_) => None,
         });
         self.cell_at(*address, first_bit, SequenceStep::<Word>::CELLS, array);
+        self.shift_back(take.zip(array).map_or(0, |(take, array)| self.row_shift(array, take.results.len())));
     }
 
     /// Label of number 0; `None` if that is in memory, which must be near.
@@ -453,7 +454,7 @@ impl<'a> Lowering<'a> {
                     Capacity::Unbounded => unreachable!("its size is fixed: `verify` checks it"),
                 };
                 let bytes = u64::from(first).saturating_add(room_bytes.saturating_sub(own_bytes.into()));
-                let limit_bytes = u16::MAX.into();
+                let limit_bytes = u64::from(u16::MAX) << self.row_shift(array, values);
                 if bytes > limit_bytes {
                     return Err(CompileError::Memory { bytes, limit_bytes });
                 }
@@ -503,13 +504,13 @@ impl<'a> Lowering<'a> {
                     }
                     Reached::Rows(RowsOf::Array(array), values) => {
                         let (_, stride) = self.row_of_array(array, values);
-                        push(self.code, stride);
+                        push(self.code, stride >> self.row_shift(array, values));
                     }
                 }
                 self.code.op(evm::MUL);
                 match reached {
-                    Reached::Rows(RowsOf::Array(array), _) => {
-                        let first = self.layout.array(self.unit, array).0;
+                    Reached::Rows(RowsOf::Array(array), values) => {
+                        let first = self.layout.array(self.unit, array).0 >> self.row_shift(array, values);
                         self.code.push(each(first.into()));
                     }
                     _ if is_shared => {

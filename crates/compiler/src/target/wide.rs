@@ -4,27 +4,34 @@
 //! Between blocks that integer is at most 64·p and no word of it is above 2²⁴⁷, but that modulo 2²⁵⁶. Two subroutines
 //! convert numbers of two words to and from this form; they are tested by running whole programs.
 
+mod inversion;
+mod leaving;
+
 use super::reverse::Reverse;
 use super::words::Rules;
 use super::{
     Places, RowSizes, Target, clear, copy_memory, high_by_words, mont_bytes, parse_one_by_one, push, require_below,
     require_padding,
 };
-use crate::wide::emit::{self, Emission, Memory, Name, VALUE_BYTES};
-use crate::wide::read;
+use crate::wide::calls::{Calls, Counts};
+use crate::wide::emission::{Emission, Name};
+use crate::wide::emit::{self, Memory, VALUE_BYTES, Way};
+use crate::wide::read::{self, Text};
 use crate::wide::sums::Source;
-use crate::wide::system::{CONSTANTS, RESIDUES, Residue, System};
+use crate::wide::system::{RESIDUES, Residue, System};
 use crate::words::read::{Element, Elements};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
-use residue_ir::FieldOp;
+use residue_ir::program::Program;
+use residue_ir::{Effect, FieldOp};
 use residue_isa::FieldInstruction;
 use residue_isa::assembly::{Assembly, KnownAddresses, LabelId};
 use residue_isa::opcode::evm;
 use residue_passes::moves::Copy;
 use residue_passes::{Slot, SlotOp};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Bytes of a word.
 const WORD_BYTES: u32 = 32;
@@ -44,39 +51,61 @@ pub struct Wide {
     enter: (LabelId, Cell<bool>),
     /// The canonical value of a slot becomes two words.
     leave: (LabelId, Cell<bool>),
+    /// The value in scratch memory is inverted.
+    inverse: (LabelId, Cell<bool>),
+    /// A slot's value is multiplied by A.
+    raise: LabelId,
+    /// Start of the memory for that.
+    scratch: u32,
     reverse: Reverse,
     lacks_room: Cell<bool>,
+    calls: Calls,
+    /// Numbers of results of each shape: in the build before, and so far in this one.
+    counts: Rc<RefCell<Counts>>,
+    is_short: bool,
+    /// Blocks that run up to so many times have results made by subroutines.
+    seldom: f64,
+    /// Number of runs of the next block, as far as known.
+    runs: Cell<f64>,
 }
 
 impl Wide {
-    /// Slots from the base of memory on, after the constants of a reduction where gas is paid for short code.
-    pub fn new(system: System, constants: &[BigUint], rules: &Rules, places: Places, code: &mut Assembly) -> Self {
-        let is_short = rules.is_short();
-        let count = u32::try_from(CONSTANTS.len()).expect("they are few");
-        let base = rules.base_bytes + if is_short { WORD_BYTES * count } else { 0 };
-        let memory = Memory {
-            base,
-            spare: places.spare + 1..places.first_constant,
-            constants: is_short.then_some(rules.base_bytes),
-        };
+    /// Slots from the base of memory on.
+    pub fn new(system: System, program: &Program, rules: &Rules, places: Places, code: &mut Assembly) -> Self {
+        let scratch_bytes = if inverts(program) { WORD_BYTES * inversion::SCRATCH_WORDS } else { 0 };
+        let memory = Memory { base: rules.base_bytes + scratch_bytes, spare: places.spare + 1..places.first_constant };
         let reverse = Reverse::new(code);
         let mut label = || (code.new_label(), Cell::new(false));
-        let (enter, leave) = (label(), label());
+        let (enter, leave, inverse, raise) = (label(), label(), label(), label().0);
+        let calls = Calls::new(&system, &memory, &rules.shapes.borrow(), code);
         Self {
             system,
             memory,
             places,
-            constants: constants.to_vec(),
+            constants: program.constants.clone(),
             enter,
             leave,
+            inverse,
+            raise,
+            scratch: rules.base_bytes,
             reverse,
             lacks_room: Cell::new(false),
+            calls,
+            counts: Rc::clone(&rules.shapes),
+            is_short: rules.is_short(),
+            seldom: rules.seldom(),
+            runs: Cell::new(1.0),
         }
     }
 
     /// True if a block was too large for its slots.
     pub fn lacks_room(&self) -> bool {
         self.lacks_room.get()
+    }
+
+    /// Says how often the block runs that is written next.
+    pub fn expect_runs(&self, runs: f64) {
+        self.runs.set(runs);
     }
 
     /// The modulus of its field.
@@ -142,7 +171,7 @@ impl Wide {
     fn write_enter(&self, code: &mut Assembly) {
         code.label(self.enter.0);
         let system = &self.system;
-        let mut e = Emission::new(system, code, self.memory.constants);
+        let mut e = Emission::new(system, code);
         e.stack = vec![HIGH, LOW, Name::Other, SLOT];
         let square = system.square();
         e.reduce(1, |e, residue| {
@@ -164,106 +193,19 @@ impl Wide {
             e.op(evm::ADD, 2);
         });
         e.finish(|e, residue| {
-            let offset = WORD_BYTES * u32::try_from(residue.place()).expect("there are four");
-            e.dup(SLOT);
-            if offset > 0 {
-                e.push(offset);
-                e.op(evm::ADD, 2);
-            }
-            e.op(evm::MSTORE, 2);
-            e.stack.pop();
+            e.address(SLOT, residue);
+            e.store_at();
         });
         e.pop(); //                                 [high, low, return]
         code.op(evm::JUMP);
     }
+}
 
-    /// [slot, slot, return] → [high, low]: T is the integer X itself, so r = X/A mod p, and below 2p.
-    fn write_leave(&self, code: &mut Assembly) {
-        code.label(self.leave.0);
-        let system = &self.system;
-        let mut e = Emission::new(system, code, self.memory.constants);
-        e.stack = vec![SLOT, Name::Other, Name::Other];
-        e.reduce(1, |e, residue| {
-            e.dup(SLOT);
-            let offset = WORD_BYTES * u32::try_from(residue.place()).expect("there are four");
-            if offset > 0 {
-                e.push(offset);
-                e.op(evm::ADD, 2);
-            }
-            e.op(evm::MLOAD, 1);
-        });
-        // u₁ + b₁u₂ = u₂·2²⁴⁰ + (u₁ + E·u₂).
-        let (excess, below, above) = system.high();
-        e.dup(Name::Digit);
-        e.push(excess);
-        e.op(evm::MUL, 2);
-        e.dup(Name::Lower);
-        e.op(evm::ADD, 2);
-        e.push(below);
-        e.op(evm::SHR, 2);
-        e.dup(Name::Digit);
-        e.op(evm::ADD, 2);
-        e.push(above);
-        e.op(evm::SHR, 2);
-        e.name(HIGH);
-        e.dup(Name::Digit);
-        e.push(system.modulus(Residue::B1).clone());
-        e.op(evm::MUL, 2);
-        e.dup(Name::Lower);
-        e.op(evm::ADD, 2);
-        e.name(LOW);
-        self.subtract(&mut e); //                   [slot, slot, return, q₂, q₁, u₁, r, u₂, low, high]
-        // The results take the places of the parameters.
-        e.swap(9);
-        e.pop();
-        e.swap(7);
-        e.pop(); //                                 [high, low, return, q₂, q₁, u₁, r, u₂]
-        for _ in 0..5 {
-            e.pop();
-        }
-        code.op(evm::JUMP);
-    }
-
-    /// Takes p away from a number below 2p that is not below p. [high, low] → [low, high]
-    fn subtract(&self, e: &mut Emission<'_>) {
-        let (high, low) = halves(&self.system.p);
-        let borrowed = Name::Parameter(3);
-        // 1 if it is not below p.
-        e.push(high.clone());
-        e.dup(HIGH);
-        e.op(evm::GT, 2);
-        e.push(high.clone());
-        e.dup(HIGH);
-        e.op(evm::EQ, 2);
-        e.push(low.clone());
-        e.dup(LOW);
-        e.op(evm::LT, 2);
-        e.op(evm::ISZERO, 1);
-        e.op(evm::AND, 2);
-        e.op(evm::OR, 2);
-        e.name(Name::Parameter(4)); //              [high, low, is]
-        e.dup(Name::Parameter(4));
-        e.push(low);
-        e.op(evm::MUL, 2);
-        e.name(borrowed); //                        [high, low, is, low of p or 0]
-        e.dup(borrowed);
-        e.dup(LOW);
-        e.op(evm::LT, 2); //                        [high, low, is, low of p or 0, borrow]
-        e.dup(Name::Parameter(4));
-        e.push(high);
-        e.op(evm::MUL, 2);
-        e.op(evm::ADD, 2);
-        e.dup(HIGH);
-        e.op(evm::SUB, 2); //                       [high, low, is, low of p or 0, new high]
-        e.swap(4);
-        e.pop(); //                                 [new high, low, is, low of p or 0]
-        e.dup(LOW);
-        e.op(evm::SUB, 2); //                       [new high, low, is, new low]
-        e.swap(2);
-        e.pop();
-        e.pop(); //                                 [new high, new low]
-        e.swap(1);
-    }
+/// True if a program inverts.
+pub fn inverts(program: &Program) -> bool {
+    let mut inverts = false;
+    program.for_each_effect(&mut |effect| inverts |= matches!(effect, Effect::Invert { .. }));
+    inverts
 }
 
 /// The words of a number of at most two.
@@ -281,33 +223,18 @@ impl Wide {
         before: &[(Slot, Element)],
         own: &BTreeSet<Slot>,
         after: &[(Slot, Element)],
-        code: &[u8],
+        text: &Text<'_>,
     ) -> Result<(), String> {
         let at = |held: &[(Slot, Element)]| {
             held.iter().map(|&(slot, element)| (self.memory.address(slot), element)).collect::<Vec<_>>()
         };
-        let numbers = self.memory.constants.into_iter().flat_map(|start| {
-            (start..).step_by(32).zip(CONSTANTS).map(|(address, constant)| (address, self.system.constant(constant)))
-        });
         let places = read::Places {
             base: self.memory.base,
             before: at(before),
             own: own.iter().copied().chain(self.memory.spare.clone()).map(|slot| self.memory.address(slot)).collect(),
             after: at(after),
-            numbers: numbers.collect(),
         };
-        read::check(&self.system, elements, &places, code)
-    }
-
-    /// Puts the constants of a reduction into memory, where they stand there. [] → []
-    fn hold_constants(&self, code: &mut Assembly) {
-        for (address, constant) in
-            self.memory.constants.into_iter().flat_map(|start| (start..).step_by(32).zip(CONSTANTS))
-        {
-            code.push(self.system.constant(constant));
-            push(code, address);
-            code.op(evm::MSTORE);
-        }
+        read::check(&self.system, elements, &places, text)
     }
 }
 
@@ -324,8 +251,7 @@ impl Target for Wide {
         self.set_up(code, 0)
     }
 
-    fn set_up(&self, code: &mut Assembly, _: u32) -> u32 {
-        self.hold_constants(code);
+    fn set_up(&self, _: &mut Assembly, _: u32) -> u32 {
         self.memory.base
     }
 
@@ -346,7 +272,11 @@ impl Target for Wide {
     fn block(&self, code: &mut Assembly, ops: &[SlotOp], kept: &BTreeSet<Slot>) {
         let (first_constant, constants) = (self.places.first_constant, &self.constants[..]);
         let source = Source { ops, kept, first_constant, constants, system: &self.system };
-        if !emit::block(code, &source, &self.memory) {
+        let is_called = self.is_short && self.runs.get() <= self.seldom;
+        // What is never called is not counted.
+        let calls = Some(&self.calls).filter(|_| self.runs.get() <= Rules::SELDOM_MAX);
+        let way = Way { holds_constants: self.is_short, calls, is_called };
+        if !emit::block(code, &source, &self.memory, way) {
             self.lacks_room.set(true);
         }
     }
@@ -413,8 +343,8 @@ impl Target for Wide {
         code.copy(VALUE_BYTES * count, KnownAddresses { from: Some(self.memory.address(first)), to: None });
     }
 
-    fn invert(&self, _: &mut Assembly, _: Slot, _: Slot) {
-        unreachable!("inversions are refused where no instruction inverts");
+    fn invert(&self, code: &mut Assembly, out: Slot, x: Slot) {
+        self.write_inverse(code, out, x);
     }
 
     fn is_zero(&self, code: &mut Assembly, slot: Slot) {
@@ -550,14 +480,29 @@ impl Target for Wide {
         Some(self)
     }
 
+    fn before_functions(&self, code: &mut Assembly) {
+        // Parts that words choose push addresses of two bytes.
+        if self.is_short && self.seldom > 0.0 && !self.calls.are_none() {
+            let after = code.new_label();
+            code.push_label(after);
+            code.op(evm::JUMP);
+            self.calls.write(code);
+            code.label(after);
+        }
+    }
+
     fn subroutines(&self, code: &mut Assembly) {
         self.reverse.subroutine(code);
+        if self.inverse.1.get() {
+            self.write_inversion(code);
+        }
         if self.enter.1.get() {
             self.write_enter(code);
         }
         if self.leave.1.get() {
             self.write_leave(code);
         }
+        self.calls.report(&self.system.p, &mut self.counts.borrow_mut());
     }
 
     fn data(&self, _: &mut Assembly) {}

@@ -4,7 +4,7 @@ mod held;
 mod rules;
 
 pub use held::Weighed;
-pub use rules::Rules;
+pub use rules::{NEAR_BYTES_MAX, NEAR_WIDE_BYTES_MAX, Rules};
 
 use super::reverse::Reverse;
 use super::{Places, RowSizes, Target, clear, copy_memory, mont_bytes, parse_one_by_one, push, require_padding};

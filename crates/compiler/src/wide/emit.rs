@@ -1,10 +1,13 @@
 //! Code for a block over a wide field: for each value that becomes words, one pass for each modulus, then one reduction.
 //!
-//! Comments show the stack, its top at the right. Words there are tracked by name, so that they are copied from any
-//! depth. Moduli lie below everything in a block with several reductions, as a copy takes one byte.
+//! Comments show the stack, its top at the right. Moduli lie
+//! below everything in a block with several reductions, as a copy takes one byte; where code has to be short, so do the other constants. A block
+//! that runs seldom has its results made by subroutines then ([`super::calls`]).
 
+use super::calls::Calls;
+use super::emission::{Emission, FIRST_MODULUS, HELD, Name};
 use super::sums::{Atom, Form, Linear, Origin, Source, Sums, gcd, sums};
-use super::system::{Constant, RESIDUES, Residue, System};
+use super::system::{RESIDUES, Residue, System};
 use foldhash::{HashMap, HashMapExt};
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
@@ -12,238 +15,46 @@ use num_traits::{Signed, Zero};
 use residue_isa::assembly::Assembly;
 use residue_isa::opcode::evm;
 use residue_passes::Slot;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Bytes of a value in memory: a word for each residue.
 pub const VALUE_BYTES: u32 = 128;
 
-/// A word on the stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Name {
-    /// Operand of the expression being computed.
-    Other,
-    /// A modulus.
-    Modulus(Residue),
-    /// q₂ = −T/(p·a₁) mod 2²⁵⁶ and q₁ = −T/(p·2²⁵⁶) mod a₁.
-    Quotient(Residue),
-    /// u₁ = r mod b₁.
-    Lower,
-    /// r modulo b₂, not reduced.
-    Upper,
-    /// u₂ = (r − u₁)/b₁ mod b₂.
-    Digit,
-    /// A parameter of a subroutine.
+/// Known properties of an atom.
+#[derive(Debug, Clone)]
+pub struct Known {
+    /// Place of its words.
+    pub place: Place,
+    /// Its bound.
+    pub bounds: Bounds,
+}
+
+/// Bound of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bounds {
+    /// The most of each word.
+    pub words: [BigUint; 4],
+    /// The most of the integer; none is below 0.
+    pub most: BigUint,
+}
+
+/// Place of a value's words.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// The slot.
+    Slot(Slot),
+    /// The words themselves.
+    Constant([BigUint; 4]),
+    /// At the address that a parameter of a subroutine says.
     Parameter(u8),
 }
 
-/// Written code, with the stack after it.
-pub struct Emission<'a> {
-    system: &'a System,
-    code: &'a mut Assembly,
-    /// The words that it knows of.
-    pub stack: Vec<Name>,
-    /// Memory offset of the constants, contiguous, if memory holds them.
-    in_memory: Option<u32>,
-}
-
-/// Index of a constant in [`super::system::CONSTANTS`].
-fn place(constant: Constant) -> u32 {
-    let place = super::system::CONSTANTS.iter().position(|&other| other == constant);
-    u32::try_from(place.expect("it is one of them")).expect("they are few")
-}
-
-impl<'a> Emission<'a> {
-    /// Nothing on the stack yet.
-    pub fn new(system: &'a System, code: &'a mut Assembly, in_memory: Option<u32>) -> Self {
-        Self { system, code, stack: Vec::new(), in_memory }
+impl Bounds {
+    /// Those of values between blocks.
+    pub fn between_blocks(system: &System) -> Self {
+        Self { words: RESIDUES.map(|residue| system.word_max(residue)), most: system.integer_max() }
     }
-
-    /// [] → [number]
-    pub fn push(&mut self, number: impl Into<BigUint>) {
-        self.code.push(number);
-        self.stack.push(Name::Other);
-    }
-
-    /// An operation on `takes` words with one result.
-    pub fn op(&mut self, opcode: u8, takes: usize) {
-        self.code.op(opcode);
-        self.stack.truncate(self.stack.len() - takes);
-        self.stack.push(Name::Other);
-    }
-
-    /// Names the word on top.
-    pub fn name(&mut self, name: Name) {
-        if let Some(top) = self.stack.last_mut() {
-            *top = name;
-        }
-    }
-
-    fn depth(&self, name: Name) -> Option<u8> {
-        let place = self.stack.iter().rposition(|&other| other == name)?;
-        u8::try_from(self.stack.len() - place).ok()
-    }
-
-    /// [] → [the word of this name], which lies within reach.
-    pub fn dup(&mut self, name: Name) {
-        let depth = self.depth(name).filter(|&depth| depth <= 16).expect("few words lie above it");
-        self.code.op(evm::DUP1 - 1 + depth);
-        self.stack.push(Name::Other);
-    }
-
-    /// [x] → [x, x]
-    fn double(&mut self) {
-        self.code.op(evm::DUP1);
-        self.stack.push(Name::Other);
-    }
-
-    /// [x, … `below` − 1 words …, y] → [y, …, x]
-    pub fn swap(&mut self, below: u8) {
-        self.code.op(evm::SWAP1 - 1 + below);
-        let top = self.stack.len() - 1;
-        self.stack.swap(top, top - usize::from(below));
-    }
-
-    /// [x] → []
-    pub fn pop(&mut self) {
-        self.code.op(evm::POP);
-        self.stack.pop();
-    }
-
-    /// [] → [constant]
-    pub fn constant(&mut self, constant: Constant) {
-        let held = match constant {
-            Constant::Modulus(residue) => self.depth(Name::Modulus(residue)).filter(|&depth| depth <= 16),
-            _ => None,
-        };
-        match (held, self.in_memory) {
-            (Some(depth), _) => {
-                self.code.op(evm::DUP1 - 1 + depth);
-            }
-            (None, Some(start)) => {
-                self.code.push(start + 32 * place(constant));
-                self.code.op(evm::MLOAD);
-            }
-            (None, None) => {
-                self.code.push(self.system.constant(constant));
-            }
-        }
-        self.stack.push(Name::Other);
-    }
-
-    /// [] → [modulus], but nothing for 2²⁵⁶
-    fn modulus(&mut self, residue: Residue) {
-        if residue != Residue::A2 {
-            self.constant(Constant::Modulus(residue));
-        }
-    }
-
-    /// [address] → [word of it]
-    pub fn load(&mut self, address: u32) {
-        self.push(address);
-        self.op(evm::MLOAD, 1);
-    }
-
-    /// [x] → []
-    pub fn store(&mut self, address: u32) {
-        self.push(address);
-        self.code.op(evm::MSTORE);
-        self.stack.truncate(self.stack.len() - 2);
-    }
-
-    /// Reduction of the sum T with the words of `total`: [] → [q₂, q₁, u₁, r, u₂], r being the result modulo b₂. The
-    /// caller ensures the bounds of T. T is `scale` times `total` modulo the moduli of base A.
-    pub fn reduce(&mut self, scale: u64, mut total: impl FnMut(&mut Self, Residue)) {
-        for residue in RESIDUES {
-            match residue {
-                Residue::A2 | Residue::A1 => {
-                    self.modulus(residue);
-                    if scale == 1 || self.in_memory.is_some() {
-                        self.constant(Constant::Quotient(residue));
-                    } else {
-                        let scaled = self.system.constant(Constant::Quotient(residue)) * scale;
-                        self.push(scaled % self.system.modulus(residue));
-                    }
-                    total(self, residue);
-                    if scale > 1 && self.in_memory.is_some() {
-                        self.push(scale);
-                        self.op(evm::MUL, 2);
-                    }
-                    match residue {
-                        Residue::A2 => self.op(evm::MUL, 2),
-                        _ => self.op(evm::MULMOD, 3),
-                    }
-                    self.name(Name::Quotient(residue));
-                }
-                Residue::B1 | Residue::B2 => {
-                    if residue == Residue::B1 {
-                        self.modulus(residue);
-                    }
-                    total(self, residue);
-                    for (quotient, constant) in
-                        [(Residue::A1, Constant::First(residue)), (Residue::A2, Constant::Second(residue))]
-                    {
-                        self.modulus(residue);
-                        self.constant(constant);
-                        self.dup(Name::Quotient(quotient));
-                        self.op(evm::MULMOD, 3);
-                        self.op(evm::ADD, 2);
-                    }
-                    if residue == Residue::B1 {
-                        self.op(evm::MOD, 2);
-                        self.name(Name::Lower);
-                    } else {
-                        self.name(Name::Upper);
-                    }
-                }
-            }
-        }
-        self.modulus(Residue::B2);
-        self.constant(Constant::Inverse);
-        self.dup(Name::Lower);
-        self.constant(Constant::Above);
-        self.op(evm::SUB, 2);
-        self.dup(Name::Upper);
-        self.op(evm::ADD, 2);
-        self.op(evm::MULMOD, 3);
-        self.name(Name::Digit);
-    }
-
-    /// Writes the words of a result: [q₂, q₁, u₁, r, u₂] → []. `store` takes the word on top to its place in the slot.
-    pub fn finish(&mut self, mut store: impl FnMut(&mut Self, Residue)) {
-        self.swap(1);
-        store(self, Residue::B2); //    [q₂, q₁, u₁, u₂]
-        self.dup(Name::Lower);
-        self.dup(Name::Digit);
-        self.op(evm::ADD, 2);
-        store(self, Residue::A1);
-        self.modulus(Residue::B1);
-        self.op(evm::MUL, 2);
-        self.dup(Name::Lower);
-        self.op(evm::ADD, 2);
-        store(self, Residue::A2); //    [q₂, q₁, u₁]
-        store(self, Residue::B1);
-        self.pop();
-        self.pop();
-    }
-}
-
-/// Place and bounds of an atom.
-#[derive(Debug, Clone)]
-struct Known {
-    place: Place,
-    /// The most of each word.
-    words: [BigUint; 4],
-    /// The most of the integer; none is below 0.
-    most: BigUint,
-}
-
-#[derive(Debug, Clone)]
-enum Place {
-    /// The slot.
-    Slot(Slot),
-    /// The words.
-    Constant([BigUint; 4]),
 }
 
 /// Memory of slots, and its permitted uses.
@@ -253,8 +64,17 @@ pub struct Memory {
     pub base: u32,
     /// Slots that hold something within blocks only.
     pub spare: Range<Slot>,
-    /// Memory offset of the constants, if memory holds them.
-    pub constants: Option<u32>,
+}
+
+/// Form of a block's code.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Way<'a> {
+    /// True if all constants of several reductions lie on the stack: that takes 40 gas more for the block, and 200 bytes less for each reduction after the first.
+    pub holds_constants: bool,
+    /// The subroutines there are.
+    pub calls: Option<&'a Calls>,
+    /// True if they make its results.
+    pub is_called: bool,
 }
 
 impl Memory {
@@ -269,28 +89,44 @@ impl Memory {
     }
 }
 
-/// Writes a block; true if it had room for the kept values. Without room it makes every result in its own slot. [] → []
-pub fn block(code: &mut Assembly, source: &Source<'_>, memory: &Memory) -> bool {
+/// Writes a block; whether it had room for what it keeps, and for constants that subroutines read. Without room for these they stay numbers, and without the
+/// former it makes every result in its own slot. [] → []
+pub fn block(code: &mut Assembly, source: &Source<'_>, memory: &Memory, way: Way<'_>) -> bool {
     let start = code.items().len();
-    if written(code, source, memory, false) {
-        return true;
+    for (number, (all, places)) in [(false, true), (false, false), (true, false)].into_iter().enumerate() {
+        code.truncate(start);
+        if written(code, source, (memory, way), (all, places)) {
+            return number == 0;
+        }
     }
-    code.truncate(start);
-    written(code, source, memory, true);
     false
 }
 
 /// The same with values made as [`sums`] says; whether there is room.
-fn written(code: &mut Assembly, source: &Source<'_>, memory: &Memory, all: bool) -> bool {
+fn written(
+    code: &mut Assembly,
+    source: &Source<'_>,
+    (memory, way): (&Memory, Way<'_>),
+    (all, places): (bool, bool),
+) -> bool {
     let found = sums(source, all);
-    let mut writing = Writing::new(source, memory, &found, code);
-    let reductions = found.made.iter().filter(|(_, form)| !form.products.is_empty()).count();
-    let held = [Residue::B2, Residue::B1, Residue::A1];
-    if reductions > 1 {
-        for residue in held {
-            writing.emission.constant(Constant::Modulus(residue));
-            writing.emission.name(Name::Modulus(residue));
-        }
+    let mut writing = Writing::new(source, memory, &found, (code, way));
+    let called = way.calls.filter(|_| way.is_called);
+    let is_in_place = |form: &Form| !form.products.is_empty() && called.is_none_or(|calls| !calls.may_make(form));
+    let reductions = found.made.iter().filter(|(_, form)| is_in_place(form)).count();
+    let held = match reductions {
+        0 | 1 => &[],
+        _ if way.holds_constants => &HELD[..],
+        _ => &HELD[FIRST_MODULUS..],
+    };
+    for &constant in held {
+        writing.emission.constant(constant);
+        writing.emission.name(Name::Constant(constant));
+    }
+    if let Some(calls) = called.filter(|_| places)
+        && !writing.place_constants(calls)
+    {
+        return false;
     }
     for number in 0..found.made.len() {
         if !writing.result(number) {
@@ -298,17 +134,18 @@ fn written(code: &mut Assembly, source: &Source<'_>, memory: &Memory, all: bool)
         }
     }
     writing.bring_home();
-    if reductions > 1 {
-        held.iter().for_each(|_| writing.emission.pop());
-    }
+    held.iter().for_each(|_| writing.emission.pop());
     true
 }
 
 /// The values of a block as they are known, and where they are.
-struct Values<'a> {
-    system: &'a System,
-    memory: &'a Memory,
-    known: HashMap<Atom, Known>,
+pub struct Values<'a> {
+    /// The system of its field.
+    pub system: &'a System,
+    /// Places of slots.
+    pub memory: &'a Memory,
+    /// The atoms.
+    pub known: HashMap<Atom, Known>,
 }
 
 /// A block that is being written.
@@ -317,6 +154,7 @@ struct Writing<'a> {
     found: &'a Sums,
     values: Values<'a>,
     emission: Emission<'a>,
+    way: Way<'a>,
     /// The atoms of operations.
     atom_of: HashMap<usize, Atom>,
     /// The last result that reads an atom.
@@ -327,13 +165,19 @@ struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    fn new(source: &'a Source<'a>, memory: &'a Memory, found: &'a Sums, code: &'a mut Assembly) -> Self {
+    fn new(
+        source: &'a Source<'a>,
+        memory: &'a Memory,
+        found: &'a Sums,
+        (code, way): (&'a mut Assembly, Way<'a>),
+    ) -> Self {
         let system = source.system;
         let mut this = Self {
             source,
             found,
             values: Values { system, memory, known: HashMap::new() },
-            emission: Emission::new(system, code, memory.constants),
+            emission: Emission::new(system, code),
+            way,
             atom_of: HashMap::new(),
             last: HashMap::new(),
             occupant: HashMap::new(),
@@ -345,14 +189,14 @@ impl<'a> Writing<'a> {
         for (atom, origin) in found.atoms.iter().enumerate() {
             match origin {
                 Origin::Slot(slot) => {
-                    let words = RESIDUES.map(|residue| system.word_max(residue));
-                    let known = Known { place: Place::Slot(*slot), words, most: system.integer_max() };
+                    let known = Known { place: Place::Slot(*slot), bounds: Bounds::between_blocks(system) };
                     this.values.known.insert(atom, known);
                     this.occupant.insert(*slot, atom);
                 }
                 Origin::Constant(integer) => {
                     let words = system.words(integer);
-                    let known = Known { place: Place::Constant(words.clone()), words, most: integer.clone() };
+                    let bounds = Bounds { words: words.clone(), most: integer.clone() };
+                    let known = Known { place: Place::Constant(words), bounds };
                     this.values.known.insert(atom, known);
                 }
                 Origin::Made(op) => {
@@ -369,6 +213,26 @@ impl<'a> Writing<'a> {
         occupant.is_none_or(|atom| self.last.get(atom).is_none_or(|&last| last <= number))
     }
 
+    /// Writes constants to spare slots that subroutines read; whether there is room for them.
+    fn place_constants(&mut self, calls: &Calls) -> bool {
+        let forms = self.found.made.iter().map(|(_, form)| form).filter(|form| calls.may_make(form));
+        let read: BTreeSet<Atom> = forms.flat_map(Form::atoms).collect();
+        for atom in read {
+            let Some(Known { place: Place::Constant(words), .. }) = self.values.known.get(&atom).cloned() else {
+                continue;
+            };
+            let mut spare = self.values.memory.spare.clone();
+            let Some(slot) = spare.find(|slot| !self.occupant.contains_key(slot)) else { return false };
+            for (residue, word) in RESIDUES.into_iter().zip(words) {
+                self.emission.push(word);
+                self.emission.store(self.values.memory.word(slot, residue));
+            }
+            self.occupant.insert(slot, atom);
+            self.values.known.entry(atom).and_modify(|known| known.place = Place::Slot(slot));
+        }
+        true
+    }
+
     /// Makes the words of a result; whether there is room for them.
     fn result(&mut self, number: usize) -> bool {
         let (op, form) = &self.found.made[number];
@@ -379,12 +243,14 @@ impl<'a> Writing<'a> {
         if slot != home && self.kept[*op] {
             self.last.insert(atom, usize::MAX);
         }
-        let (words, most) = if form.products.is_empty() {
-            self.values.sum(&mut self.emission, form, slot)
-        } else {
-            self.values.reduced(&mut self.emission, form, slot)
-        };
-        self.values.known.insert(atom, Known { place: Place::Slot(slot), words, most });
+        if let Some(calls) = self.way.calls {
+            calls.count(&self.values, form);
+        }
+        let most = self.found.most[atom];
+        let calls = self.way.calls.filter(|_| self.way.is_called);
+        let called = calls.and_then(|calls| calls.call(&mut self.emission, &self.values, (form, slot), most));
+        let bounds = called.unwrap_or_else(|| self.values.made(&mut self.emission, form, &Place::Slot(slot)));
+        self.values.known.insert(atom, Known { place: Place::Slot(slot), bounds });
         self.occupant.insert(slot, atom);
         true
     }
@@ -433,8 +299,27 @@ impl Values<'_> {
         match &known.place {
             Place::Slot(slot) => e.load(self.memory.word(*slot, residue)),
             Place::Constant(words) => e.push(words[residue.place()].clone()),
+            Place::Parameter(number) => {
+                e.address(Name::Parameter(*number), residue);
+                e.op(evm::MLOAD, 1);
+            }
         }
-        known.words[residue.place()].clone()
+        known.bounds.words[residue.place()].clone()
+    }
+
+    /// [word] → [] into a word of a place that holds no constant.
+    fn store(&self, e: &mut Emission<'_>, to: &Place, residue: Residue) {
+        match to {
+            Place::Slot(slot) => e.push(self.memory.word(*slot, residue)),
+            Place::Parameter(number) => e.address(Name::Parameter(*number), residue),
+            Place::Constant(_) => unreachable!("results are no constants"),
+        }
+        e.store_at();
+    }
+
+    /// Writes a value to a place. [] → []
+    pub fn made(&self, e: &mut Emission<'_>, form: &Form, to: &Place) -> Bounds {
+        if form.products.is_empty() { self.sum(e, form, to) } else { self.reduced(e, form, to) }
     }
 
     /// [] → [sum of the atoms with multiples of this sign]; the most of it, none and nothing on the stack if there are none.
@@ -544,11 +429,11 @@ impl Values<'_> {
     }
 
     fn interval(&self, form: &Form) -> ([BigInt; 2], [BigInt; 2]) {
-        form.interval(|atom| self.known[&atom].most.clone().into())
+        form.interval(|atom| self.known[&atom].bounds.most.clone().into())
     }
 
-    /// Writes a sum without products to a slot; the most of its words and of its integer. [] → []
-    fn sum(&self, e: &mut Emission<'_>, form: &Form, slot: Slot) -> ([BigUint; 4], BigUint) {
+    /// Writes a sum without products. [] → []
+    fn sum(&self, e: &mut Emission<'_>, form: &Form, to: &Place) -> Bounds {
         let (_, linear) = self.interval(form);
         let (multiple, most) = raised(linear, &self.system.p);
         let offset = multiple * &self.system.p;
@@ -564,14 +449,14 @@ impl Values<'_> {
                 e.op(evm::MOD, 2);
                 word = self.system.modulus(residue) - 1u8;
             }
-            e.store(self.memory.word(slot, residue));
+            self.store(e, to, residue);
             if residue == Residue::A2 { self.system.word_max(residue) } else { word }
         });
-        (words, most)
+        Bounds { words, most }
     }
 
-    /// Writes a reduced sum of products to a slot; the most of its words and of its integer. [] → []
-    fn reduced(&self, e: &mut Emission<'_>, form: &Form, slot: Slot) -> ([BigUint; 4], BigUint) {
+    /// Writes a reduced sum of products. [] → []
+    fn reduced(&self, e: &mut Emission<'_>, form: &Form, to: &Place) -> Bounds {
         let ([low, high], [least, most]) = self.interval(form);
         let a = BigInt::from(self.system.a.clone());
         let (multiple, highest) = raised([low + least * &a, high + most * &a], &(&self.system.p * &self.system.a));
@@ -579,11 +464,11 @@ impl Values<'_> {
         let scale = form.products.values().fold(0, |scale, &count| gcd(scale, count));
         let mut upper = BigUint::ZERO;
         e.reduce(scale.unsigned_abs(), |e, residue| upper = self.total(e, (form, scale), &offset, residue));
-        e.finish(|e, residue| e.store(self.memory.word(slot, residue)));
+        e.finish(|e, residue| self.store(e, to, residue));
         let [b1, b2] = [Residue::B1, Residue::B2].map(|residue| self.system.modulus(residue));
         // Modulo b₂ the total comes last, and two products with quotients are added to it.
         let words = [self.system.word_max(Residue::A2), b1 + b2, b1 - 1u8, upper + b2 * 2u8];
-        (words, highest / &self.system.a + &self.system.p * 2u8)
+        Bounds { words, most: highest / &self.system.a + &self.system.p * 2u8 }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Checker of blocks over a wide field: reads stack and memory code back, and compares the contents of slots with the
-//! program's block.
+//! The judge of blocks over a wide field: reads stack and memory code back, and compares what slots hold with the program's block. A call is followed into
+//! its subroutine and back: what it does is read as if it stood in the block.
 //!
 //! A word is known modulo each of the four moduli as a sum of multiples of unknowns, and by bounds. An unknown is the
 //! integer of a slot, a product of two sums of such integers, or a word without other knowledge: the result of MULMOD
@@ -19,7 +19,8 @@ use num_bigint::{BigInt, BigUint};
 use num_integer::Integer as _;
 use num_traits::{One, Signed, Zero};
 use residue_isa::opcode::evm;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// An unknown, by its number.
@@ -78,12 +79,42 @@ pub struct Places {
     pub own: Vec<u32>,
     /// Required contents of slots after it.
     pub after: Vec<(u32, Element)>,
-    /// Numbers that addresses hold all the time.
-    pub numbers: Vec<(u32, BigUint)>,
 }
 
-/// Reads the bytes of a block; an error describes the first mistake.
-pub fn check(system: &System, elements: &mut Elements, places: &Places, code: &[u8]) -> Result<(), String> {
+/// Code, where a block stands in it.
+#[derive(Debug, Clone)]
+pub struct Text<'a> {
+    /// All of it.
+    pub code: &'a [u8],
+    /// Targets of jumps, as [`targets`] finds them.
+    pub targets: &'a BTreeSet<usize>,
+    /// The bytes of the block.
+    pub block: Range<usize>,
+}
+
+/// The offsets of each JUMPDEST that is no part of a push.
+pub fn targets(code: &[u8]) -> BTreeSet<usize> {
+    let mut at = 0;
+    std::iter::from_fn(|| {
+        let here = at;
+        let &opcode = code.get(here)?;
+        at += 1 + immediate_bytes(opcode);
+        Some((here, opcode))
+    })
+    .filter_map(|(at, opcode)| (opcode == evm::JUMPDEST).then_some(at))
+    .collect()
+}
+
+/// Bytes of the number that an opcode pushes.
+fn immediate_bytes(opcode: u8) -> usize {
+    match opcode {
+        evm::PUSH0..=evm::PUSH32 => usize::from(opcode - evm::PUSH0),
+        _ => 0,
+    }
+}
+
+/// Reads a block from its beginning to its end, through all subroutines that it calls; an error says what is wrong with it.
+pub fn check(system: &System, elements: &mut Elements, places: &Places, text: &Text<'_>) -> Result<(), String> {
     let mut reading = Reading {
         system,
         elements,
@@ -93,24 +124,39 @@ pub fn check(system: &System, elements: &mut Elements, places: &Places, code: &[
         meanings: vec![Meaning::One],
         products: HashMap::new(),
     };
-    for (address, number) in &places.numbers {
-        let word = reading.constant(number);
-        reading.memory.insert(*address, word);
-    }
     for &(address, element) in &places.before {
         let integer = reading.unknown(Meaning::Integer(element, system.integer_max()));
         let most = RESIDUES.map(|residue| system.word_max(residue));
         reading.hold(address, integer, &most);
     }
-    let mut rest = code;
-    while let Some((&opcode, after)) = rest.split_first() {
-        let length = match opcode {
-            evm::PUSH0..=evm::PUSH32 => usize::from(opcode - evm::PUSH0),
-            _ => 0,
+    let (mut at, mut jumps) = (text.block.start, 0);
+    while at != text.block.end {
+        let opcode = *text.code.get(at).ok_or("a block goes on after the end of the code")?;
+        let next = at + 1 + immediate_bytes(opcode);
+        let is_within = text.block.contains(&at);
+        if is_within && next > text.block.end {
+            return Err("a PUSH ends after the block".to_owned());
+        }
+        let immediate = text.code.get(at + 1..next).ok_or("a PUSH ends after the code")?;
+        at = match opcode {
+            evm::JUMP => {
+                jumps += 1;
+                // A call takes more bytes than two.
+                if jumps > text.block.len() {
+                    return Err("a block jumps without end".to_owned());
+                }
+                let target = reading.address()? as usize; // u32 to usize widens
+                if !text.targets.contains(&target) {
+                    return Err(format!("a block jumps to offset {target}, where no jump may go"));
+                }
+                target
+            }
+            evm::JUMPDEST => next,
+            _ => {
+                reading.instruction(places, opcode, immediate)?;
+                next
+            }
         };
-        let immediate = after.get(..length).ok_or("a PUSH ends after the block")?;
-        reading.instruction(places, opcode, immediate)?;
-        rest = &after[length..];
     }
     if !reading.stack.is_empty() {
         return Err(format!("{} words are left on the stack", reading.stack.len()));
@@ -308,6 +354,10 @@ impl Reading<'_> {
             }
             _ => {
                 let is_difference = opcode == evm::SUB;
+                // An address and an offset.
+                if let (false, Some(x), Some(y)) = (is_difference, &x.number, &y.number) {
+                    return Ok(self.constant(&((x + y) % limit)));
+                }
                 let range = match is_difference {
                     true => (x.least >= y.most).then(|| [&x.least - &y.most, &x.most - &y.least]),
                     false => Some([&x.least + &y.least, &x.most + &y.most]).filter(|[_, most]| *most < limit),

@@ -19,8 +19,8 @@ pub type Atom = usize;
 /// Multiples of atoms, none of them 0.
 pub type Linear = BTreeMap<Atom, i64>;
 
-/// A sum of products of sums, the first factor not above the second, and a sum of atoms.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// A sum of products of sums, of which the first factor is not above the second, and a sum of atoms.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Form {
     /// Products with how often they are added.
     pub products: BTreeMap<(Linear, Linear), i64>,
@@ -44,7 +44,9 @@ pub enum Origin {
 pub struct Sums {
     /// The atoms.
     pub atoms: Vec<Origin>,
-    /// Operations whose results become words, ascending, with their forms. One with products is reduced.
+    /// The most of each atom's integer, in multiples of p.
+    pub most: Vec<f64>,
+    /// Operations whose results become words, ascending, as what. One with products is reduced.
     pub made: Vec<(usize, Form)>,
 }
 
@@ -250,7 +252,7 @@ impl<'a> Walk<'a> {
 
     fn sums(self) -> Sums {
         let made = self.forms.into_iter().enumerate().filter(|(number, _)| self.made[*number]).collect();
-        Sums { atoms: self.atoms, made }
+        Sums { atoms: self.atoms, most: self.most, made }
     }
 
     fn atom(&mut self, origin: Origin, most: f64) -> Atom {

@@ -1,10 +1,12 @@
 //! Random blocks over wide fields, carried out on extreme words and compared with their operations; and mistakes put into code, which the judge finds.
 
-use super::emit::{self, Memory};
-use super::read;
+use super::calls::{Calls, Counts};
+use super::emission::Emission;
+use super::emit::{self, Memory, Way};
+use super::read::{self, Text, targets};
 use super::sums::Source;
 use super::system::{CONSTANTS, Constant, RESIDUES, Residue, System};
-use crate::carry_out::carry_out;
+use crate::carry_out::carry_out_to;
 use crate::words::read::Elements;
 use num_bigint::BigUint;
 use num_integer::Integer as _;
@@ -20,8 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const SLOTS: Slot = 12;
 /// Slots after them that a block may use.
 const SPARE: Slot = 16;
-/// The address of slot 0, after the constants of a reduction.
-const BASE: u32 = 32 * CONSTANTS.len() as u32;
+/// The address of slot 0.
+const BASE: u32 = 64;
 
 struct Numbers(u64);
 
@@ -64,13 +66,15 @@ struct Case {
     ops: Vec<SlotOp>,
     kept: BTreeSet<Slot>,
     memory: Memory,
+    /// True if constants lie on the stack and subroutines make results.
+    is_short: bool,
 }
 
 impl Case {
     fn new(p: &BigUint, ops: Vec<SlotOp>, kept: BTreeSet<Slot>, is_short: bool) -> Self {
         let constants = vec![BigUint::ZERO, 1u8.into(), 3u8.into(), p - 1u8, p - 5u8, p / 7u8];
-        let memory = Memory { base: BASE, spare: SLOTS..SLOTS + SPARE, constants: is_short.then_some(0) };
-        Self { system: System::new(p).unwrap(), constants, ops, kept, memory }
+        let memory = Memory { base: BASE, spare: SLOTS..SLOTS + SPARE };
+        Self { system: System::new(p).unwrap(), constants, ops, kept, memory, is_short }
     }
 
     fn source(&self) -> Source<'_> {
@@ -83,17 +87,36 @@ impl Case {
         }
     }
 
-    fn code(&self) -> Vec<u8> {
-        let mut code = Assembly::for_fork(Fork::Osaka);
-        emit::block(&mut code, &self.source(), &self.memory);
-        code.assemble(Revision::Evm).unwrap().bytes
+    /// The code, and where the block in it ends.
+    fn code(&self) -> (Vec<u8>, usize) {
+        let p = &self.system.p;
+        let mut counts = Counts::new();
+        let written = |counts: &mut Counts, is_called| {
+            let mut code = Assembly::for_fork(Fork::Osaka);
+            let calls = Calls::new(&self.system, &self.memory, counts, &mut code);
+            let way = Way { holds_constants: self.is_short, calls: Some(&calls), is_called };
+            emit::block(&mut code, &self.source(), &self.memory, way);
+            let end = code.new_label();
+            code.label(end);
+            calls.write(&mut code);
+            calls.report(p, counts);
+            let code = code.assemble(Revision::Evm).unwrap();
+            (code.bytes, code.labels[&end])
+        };
+        let long = written(&mut counts, false);
+        if !self.is_short {
+            return long;
+        }
+        // Each shape is worth a subroutine.
+        counts.values_mut().for_each(|uses| *uses += 100);
+        written(&mut counts, true)
     }
 
     fn constant(&self, slot: Slot) -> Option<&BigUint> {
         self.constants.get(slot.checked_sub(SLOTS + SPARE)? as usize)
     }
 
-    fn judge(&self, code: &[u8]) -> Result<(), String> {
+    fn judge(&self, (code, end): (&[u8], usize)) -> Result<(), String> {
         let mut elements = Elements::bare(&self.system.p);
         let mut of: Vec<_> = (0..SLOTS).map(|_| elements.fresh()).collect();
         let address = |slot| self.memory.address(slot);
@@ -108,22 +131,15 @@ impl Case {
         let written: BTreeSet<Slot> = self.ops.iter().map(|op| op.out).collect();
         let through = (0..SLOTS).filter(|slot| !written.contains(slot));
         let after = self.kept.iter().copied().chain(through).map(|slot| (address(slot), of[slot as usize])).collect();
-        let numbers = self
-            .memory
-            .constants
-            .into_iter()
-            .flat_map(|start| (start..).step_by(32).zip(CONSTANTS.map(|constant| self.system.constant(constant))));
         let own = written.iter().copied().chain(SLOTS..SLOTS + SPARE).map(address).collect();
-        let places = read::Places { base: BASE, before, own, after, numbers: numbers.collect() };
-        read::check(&self.system, &mut elements, &places, code)
+        let places = read::Places { base: BASE, before, own, after };
+        let text = Text { code, targets: &targets(code), block: 0..end };
+        read::check(&self.system, &mut elements, &places, &text)
     }
 
     /// Slots that hold integers up to the greatest, with words up to the greatest: all of them, or by chance.
     fn memory(&self, numbers: &mut Numbers, is_extreme: bool) -> BTreeMap<BigUint, BigUint> {
         let mut memory = BTreeMap::new();
-        for (place, constant) in CONSTANTS.iter().enumerate() {
-            memory.insert(BigUint::from(32 * place), self.system.constant(*constant));
-        }
         let most = self.system.integer_max();
         for slot in 0..SLOTS {
             let integer = match numbers.below(4) {
@@ -159,8 +175,8 @@ impl Case {
         Some(integer).filter(|integer| *integer <= self.system.integer_max())
     }
 
-    /// True if code leaves the operations' results in every kept slot, and leaves the others unchanged.
-    fn is_right(&self, code: &[u8], memory: &BTreeMap<BigUint, BigUint>) -> bool {
+    /// True if code leaves the operations' results in every kept slot, and other slots as they were.
+    fn is_right(&self, (code, end): (&[u8], usize), memory: &BTreeMap<BigUint, BigUint>) -> bool {
         let p = &self.system.p;
         let over = self.system.a.modinv(p).unwrap();
         let element = |memory: &BTreeMap<_, _>, slot| Some(self.integer(memory, slot)? * &over % p);
@@ -175,7 +191,7 @@ impl Case {
             values[op.out as usize] = result % p;
         }
         let written: BTreeSet<Slot> = self.ops.iter().map(|op| op.out).collect();
-        let Some((after, stack)) = carry_out(code, memory.clone(), Vec::new()) else { return false };
+        let Some((after, stack)) = carry_out_to(code, end, memory.clone(), Vec::new()) else { return false };
         let checked = (0..SLOTS).filter(|slot| self.kept.contains(slot) || !written.contains(slot));
         let is_as_wanted = |slot: Slot| element(&after, slot).as_ref() == Some(&values[slot as usize]);
         stack.is_empty() && checked.into_iter().all(is_as_wanted)
@@ -204,11 +220,12 @@ fn random_blocks_are_their_operations() {
         let ops = operations(&mut numbers, 1 + 3 * seed as usize);
         let kept = ops.iter().map(|op| op.out).filter(|_| numbers.below(3) > 0).collect();
         let case = Case::new(&p, ops, kept, seed % 2 == 1);
-        let code = case.code();
-        assert_eq!(case.judge(&code), Ok(()), "seed {seed}, p = {p:#x}, {:?}", case.ops);
+        let (code, end) = case.code();
+        let code = (&code[..], end);
+        assert_eq!(case.judge(code), Ok(()), "seed {seed}, p = {p:#x}, {:?}", case.ops);
         for is_extreme in [true, false, false] {
             let memory = case.memory(&mut numbers, is_extreme);
-            assert!(case.is_right(&code, &memory), "seed {seed}, p = {p:#x}, extreme {is_extreme}");
+            assert!(case.is_right(code, &memory), "seed {seed}, p = {p:#x}, extreme {is_extreme}");
         }
     }
 }
@@ -226,9 +243,9 @@ fn products_that_cancel_are_not_below_zero() {
         op(FieldOp::Sub, 8, 5, 8),
     ];
     let case = Case::new(&p384(), ops, BTreeSet::from([8]), false);
-    let code = case.code();
-    assert_eq!(case.judge(&code), Ok(()));
-    assert!(case.is_right(&code, &case.memory(&mut Numbers(9), true)));
+    let (code, end) = case.code();
+    assert_eq!(case.judge((&code, end)), Ok(()));
+    assert!(case.is_right((&code, end), &case.memory(&mut Numbers(9), true)));
 }
 
 /// Five times a sum is a factor, over a modulus that five divides.
@@ -245,7 +262,8 @@ fn multiples_without_an_inverse_are_read_back() {
         op(FieldOp::Mul, 4, 4, 5),
     ];
     let case = Case::new(&p, ops, BTreeSet::from([4, 5]), false);
-    assert_eq!(case.judge(&case.code()), Ok(()));
+    let (code, end) = case.code();
+    assert_eq!(case.judge((&code, end)), Ok(()));
 }
 
 /// An operation on slots.
@@ -274,23 +292,30 @@ fn small_case(is_short: bool) -> Case {
 fn every_turned_bit_that_matters_is_found() {
     for is_short in [false, true] {
         let case = small_case(is_short);
-        let code = case.code();
-        assert_eq!(case.judge(&code), Ok(()));
+        let (code, end) = case.code();
+        assert_eq!(case.judge((&code, end)), Ok(()));
         let mut numbers = Numbers(7);
         let memories = [true, false].map(|is_extreme| case.memory(&mut numbers, is_extreme));
         let (mut found, mut harmless) = (0, 0);
-        for (at, bit) in (0..code.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        // Each bit where all stands in place, each fifth where there are subroutines.
+        let every = if is_short { 5 } else { 1 };
+        for (at, bit) in (0..code.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))).step_by(every) {
             let mut changed = code.clone();
             changed[at] ^= 1 << bit;
-            let is_right = memories.iter().all(|memory| case.is_right(&changed, memory));
-            match case.judge(&changed) {
+            let is_right = memories.iter().all(|memory| case.is_right((&changed, end), memory));
+            match case.judge((&changed, end)) {
                 Err(_) => found += 1,
                 Ok(()) if is_right => harmless += 1,
                 Ok(()) => panic!("bit {bit} of byte {at} is not found"),
             }
         }
-        assert!(found > 2000 && harmless < found / 100, "{found} found, {harmless} harmless");
+        assert!(found > 2000 / every && harmless < found / 50, "{found} found, {harmless} harmless");
     }
+}
+
+/// Code that is a block.
+fn whole(code: &[u8]) -> (&[u8], usize) {
+    (code, code.len())
 }
 
 /// Code with another number where it pushes this one.
@@ -306,15 +331,65 @@ fn with_other(code: &[u8], number: &BigUint, other: &BigUint) -> Vec<u8> {
     code
 }
 
+/// Calls: the address where one returns, one of another subroutine, operands in another order, and an end of a subroutine that goes elsewhere are all found.
+#[test]
+fn mistakes_in_calls_are_found() {
+    // x·y and (x − y)·z.
+    let mut ops = Vec::new();
+    for out in 4..8 {
+        ops.extend([
+            op(FieldOp::Mul, 0, 1, out),
+            op(FieldOp::Sub, 8, 9, out + 4),
+            op(FieldOp::Mul, out + 4, 2, out + 4),
+        ]);
+    }
+    let case = Case::new(&p384(), ops, (4..12).collect(), true);
+    let (code, end) = case.code();
+    assert_eq!(case.judge((&code, end)), Ok(()));
+    let targets: Vec<usize> = targets(&code).into_iter().collect();
+    let (returns, subroutines) = targets.split_at(targets.partition_point(|&at| at < end));
+    assert!(returns.len() >= 8 && subroutines.len() >= 2, "{targets:?}");
+    let memory = case.memory(&mut Numbers(11), false);
+    assert!(case.is_right((&code, end), &memory));
+    let mut found = 0;
+    for at in 0..code.len() - 3 {
+        let pushed = usize::from(code[at + 1]) << 8 | usize::from(code[at + 2]);
+        if code[at] != evm::PUSH1 + 1 || !targets.contains(&pushed) {
+            continue;
+        }
+        for other in targets.iter().copied().filter(|&other| other != pushed).chain([end - 1, pushed + 1]) {
+            let mut changed = code.clone();
+            changed[at + 1..at + 3].copy_from_slice(&(other as u16).to_be_bytes());
+            match case.judge((&changed, end)) {
+                Ok(()) => assert!(case.is_right((&changed, end), &memory), "{pushed} at {at} made {other}"),
+                Err(_) => found += 1,
+            }
+        }
+    }
+    assert!(found > 40, "{found}");
+    // Operands: two addresses that are pushed one after the other, exchanged.
+    let mut found = 0;
+    for at in (0..end - 6).filter(|&at| code[at] == evm::PUSH1 + 1 && code[at + 3] == evm::PUSH1 + 1) {
+        let mut changed = code.clone();
+        changed[at + 1..at + 3].copy_from_slice(&code[at + 4..at + 6]);
+        changed[at + 4..at + 6].copy_from_slice(&code[at + 1..at + 3]);
+        match case.judge((&changed, end)) {
+            Ok(()) => assert!(case.is_right((&changed, end), &memory), "exchanged at {at}"),
+            Err(_) => found += 1,
+        }
+    }
+    assert!(found >= 4, "{found}");
+}
+
 /// Each constant of a reduction, made one greater, is found.
 #[test]
 fn another_constant_is_found() {
     let case = small_case(false);
-    let code = case.code();
+    let (code, end) = case.code();
     for constant in CONSTANTS {
         let number = case.system.constant(constant);
         let changed = with_other(&code, &number, &(&number + 1u8));
-        assert!(case.judge(&changed).is_err(), "{constant:?}");
+        assert!(case.judge((&changed, end)).is_err(), "{constant:?}");
     }
 }
 
@@ -324,8 +399,8 @@ fn another_constant_is_found() {
 fn bounds_hold_to_their_edges() {
     let case =
         Case::new(&p384(), vec![op(FieldOp::Sub, 0, 1, 2), op(FieldOp::Mul, 2, 3, 4)], BTreeSet::from([4]), false);
-    let code = case.code();
-    assert_eq!(case.judge(&code), Ok(()));
+    let (code, end) = case.code();
+    assert_eq!(case.judge((&code, end)), Ok(()));
     // A slot with the words of an integer, of which one is as large as may be.
     let with = |slot: Slot, integer: &BigUint, largest: Option<Residue>, memory: &mut BTreeMap<BigUint, BigUint>| {
         for residue in RESIDUES {
@@ -338,22 +413,22 @@ fn bounds_hold_to_their_edges() {
     };
     let mut memory = case.memory(&mut Numbers(3), true);
     with(0, &BigUint::ZERO, None, &mut memory);
-    assert!(case.is_right(&code, &memory));
+    assert!(case.is_right((&code, end), &memory));
     for residue in [Residue::A1, Residue::B1, Residue::B2] {
         let (modulus, limit) = (case.system.modulus(residue), case.system.word_max(residue));
         let mut memory = memory.clone();
         with(1, &(&limit % modulus), Some(residue), &mut memory);
-        assert!(case.is_right(&code, &memory));
+        assert!(case.is_right((&code, end), &memory));
         let above = limit.div_ceil(modulus) * modulus;
         let changed = with_other(&code, &above, &(&above - modulus));
-        assert!(!case.is_right(&changed, &memory), "{residue:?}");
-        assert!(case.judge(&changed).is_err(), "{residue:?}");
+        assert!(!case.is_right((&changed, end), &memory), "{residue:?}");
+        assert!(case.judge((&changed, end)).is_err(), "{residue:?}");
     }
     for residue in [Residue::B1, Residue::B2] {
         // Without the multiple of p that keeps r from being below zero.
         let offset = &case.system.p % case.system.modulus(residue);
         let changed = with_other(&code, &offset, &(&offset - 1u8));
-        assert!(!case.is_right(&changed, &memory) && case.judge(&changed).is_err(), "{residue:?}");
+        assert!(!case.is_right((&changed, end), &memory) && case.judge((&changed, end)).is_err(), "{residue:?}");
     }
 }
 
@@ -370,7 +445,7 @@ fn sums_of_the_last_length_are_the_last() {
     // (inner·x)·y, reduced modulo each modulus, and that `outer` times.
     let code = |case: &Case, inner: u64, outer: u64| {
         let (mut code, memory) = (Assembly::for_fork(Fork::Osaka), &case.memory);
-        let mut e = emit::Emission::new(&case.system, &mut code, None);
+        let mut e = Emission::new(&case.system, &mut code);
         e.reduce(1, |e, residue| {
             e.push(outer);
             if residue != Residue::A2 {
@@ -401,11 +476,11 @@ fn sums_of_the_last_length_are_the_last() {
     };
     // A word of 247 bits, 2⁹ times.
     let (case, longer) = (case_of(512), case_of(513));
-    assert_eq!(case.judge(&code(&case, 512, 1)), Ok(()));
-    assert!(longer.judge(&code(&longer, 513, 1)).is_err());
+    assert_eq!(case.judge(whole(&code(&case, 512, 1))), Ok(()));
+    assert!(longer.judge(whole(&code(&longer, 513, 1))).is_err());
     for residue in [Residue::A1, Residue::B1, Residue::B2] {
-        assert!(case.is_right(&code(&case, 512, 1), &largest(&case, residue)), "{residue:?}");
-        assert!(!longer.is_right(&code(&longer, 513, 1), &largest(&longer, residue)), "{residue:?}");
+        assert!(case.is_right(whole(&code(&case, 512, 1)), &largest(&case, residue)), "{residue:?}");
+        assert!(!longer.is_right(whole(&code(&longer, 513, 1)), &largest(&longer, residue)), "{residue:?}");
     }
     // r < T/A + 2p is at most 64p.
     let most = system.integer_max();
@@ -413,8 +488,8 @@ fn sums_of_the_last_length_are_the_last() {
     let outer = times / 512;
     let (case, longer) = (case_of(512 * outer), case_of(512 * (outer + 1)));
     let made = code(&case, 512, outer);
-    assert_eq!(case.judge(&made), Ok(()));
-    assert!(case.is_right(&made, &case.memory(&mut Numbers(5), true)));
-    let refused = longer.judge(&code(&longer, 512, outer + 1)).unwrap_err();
+    assert_eq!(case.judge(whole(&made)), Ok(()));
+    assert!(case.is_right(whole(&made), &case.memory(&mut Numbers(5), true)));
+    let refused = longer.judge(whole(&code(&longer, 512, outer + 1))).unwrap_err();
     assert!(refused.contains("may be too large"), "{refused}");
 }

@@ -45,3 +45,4 @@ mod prefix;
 mod signatures;
 mod support;
 mod wide_curves;
+mod wide_inversion;

@@ -1,6 +1,7 @@
 //! Options for words as slots: the gas that shorter code is worth, and the successive steps of shortening.
 
 use crate::has_elements;
+use crate::wide::calls::Counts;
 use crate::words::backward::Plans;
 use crate::words::emit::Prices;
 use num_bigint::BigUint;
@@ -21,6 +22,8 @@ pub struct Rules {
     pub holds_numbers: bool,
     /// Slots between those of values and constants, for spills of blocks.
     pub extra_slots: u32,
+    /// Numbers of results of each shape over wide fields.
+    pub shapes: Rc<RefCell<Counts>>,
     /// Memoised plans of blocks.
     pub plans: Rc<RefCell<Plans>>,
 }
@@ -30,6 +33,8 @@ impl Rules {
     pub const BYTES_A_GAS: [u64; 4] = [Prices::GAS_ALONE, 16, 4, 1];
     /// Extra slots needed by the longest blocks.
     pub const EXTRA_SLOTS: u32 = 64;
+    /// Runs of a block above which it has no subroutines.
+    pub const SELDOM_MAX: f64 = 64.0;
     /// The length of code that has none, as labels are too far apart.
     pub const TOO_FAR: usize = usize::MAX;
 }
@@ -37,8 +42,10 @@ impl Rules {
 /// Bytes of code that an account of the main network may have (EIP-170).
 const CODE_BYTES_MAX: usize = 24_576;
 
-/// Length of code from which shorter variants may still fit an account.
-const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 4;
+/// Code from which still shorter code may come to what an account may have.
+pub const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 4;
+/// The same over wide fields, where subroutines make the most of it shorter.
+pub const NEAR_WIDE_BYTES_MAX: usize = 4 * CODE_BYTES_MAX;
 
 impl Rules {
     /// True if gas is traded for shorter code.
@@ -46,14 +53,29 @@ impl Rules {
         self.bytes_a_gas < Prices::GAS_ALONE
     }
 
-    /// True if an account may have code of `length` bytes (EIP-170).
+    /// Over wide fields: how often a block may run for subroutines to make its results.
+    pub fn seldom(&self) -> f64 {
+        match self.bytes_a_gas {
+            0..=1 => Self::SELDOM_MAX,
+            2..=4 => 8.0,
+            _ => 0.0,
+        }
+    }
+
+    /// True if an account may have code of this length in bytes.
     pub const fn fits(length: usize) -> bool {
         length <= CODE_BYTES_MAX
     }
 
-    /// Selects the next option for shorter code if an account cannot have `length` bytes. True if there is one.
-    /// `holds_state`: true if the state of a sequence stays on the stack.
-    pub fn shorten(&mut self, length: usize, holds_state: bool) -> bool {
+    /// True if code over a wide field has labels near enough, and is so long that subroutines make nothing of it that an account may have: they take three
+    /// quarters of it away at most.
+    pub const fn is_beyond(length: usize) -> bool {
+        length > 8 * CODE_BYTES_MAX && length != Self::TOO_FAR
+    }
+
+    /// Asks for shorter code where an account could not have so many bytes; whether there is a way. `holds_state`: whether the state of a sequence stays
+    /// on the stack. `near_bytes`: from how many on it is of no use to ask again.
+    pub fn shorten(&mut self, length: usize, holds_state: bool, near_bytes: usize) -> bool {
         if Self::fits(length) {
             return false;
         }
@@ -62,7 +84,7 @@ impl Rules {
             return true;
         }
         let next = Self::BYTES_A_GAS.into_iter().find(|&next| next < self.bytes_a_gas);
-        let is_hopeless = self.is_short() && length > NEAR_BYTES_MAX && length != Self::TOO_FAR;
+        let is_hopeless = self.is_short() && length > near_bytes && length != Self::TOO_FAR;
         match next.filter(|_| !is_hopeless) {
             Some(next) => self.bytes_a_gas = next,
             None => return false,
@@ -79,6 +101,7 @@ impl Default for Rules {
             bytes_a_gas: Self::BYTES_A_GAS[0],
             holds_numbers: false,
             extra_slots: 0,
+            shapes: Rc::default(),
             plans: Rc::default(),
         }
     }
