@@ -533,7 +533,7 @@ impl<'a> Lowering<'a> {
 
     /// Makes bodies, as those of chosen parts, each of which ends with an item for that, equally long in each group by as many bytes of `filling`,
     /// and says how long where it is asked for. Their pushes of labels are of two bytes, so that their lengths are known.
-    fn fill_up(
+    pub(super) fn fill_up(
         &mut self,
         groups: impl IntoIterator<Item = Range<usize>>,
         bodies: &[Range<usize>],
