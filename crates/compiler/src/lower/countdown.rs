@@ -99,7 +99,7 @@ impl<'a> Lowering<'a> {
         }
         self.code.label(labels.end);
         self.fill_up(iter::once(0..bodies.len()), &bodies, &[(0, length)], evm::JUMPDEST)?;
-        self.to_power_of_two(&Entrance { length, bits }, &bodies);
+        self.fill_to_power_of_two(&Entrance { length, bits }, &bodies);
         Ok(())
     }
 
@@ -122,7 +122,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Makes turns as long as the next power of two, if that takes less gas on average than the product that it spares.
-    fn to_power_of_two(&mut self, entrance: &Entrance, bodies: &[Range<usize>]) {
+    fn fill_to_power_of_two(&mut self, entrance: &Entrance, bodies: &[Range<usize>]) {
         let Item::Push(length) = &self.code.items()[entrance.length] else { return };
         let Some(length) = u32::try_from(length).ok() else { return };
         let power = length.next_power_of_two();
