@@ -554,7 +554,7 @@ impl Maker {
                 let is_arithmetic = self.random.random_ratio(1, 2);
                 self.sequence(is_arithmetic)
             }
-            12 if nested => self.countdown(),
+            12 if nested && self.random.random_ratio(1, 2) => self.countdown(),
             13..17 if nested => self.branch(),
             17..20 if !self.program.functions.is_empty() => self.call(),
             20 if !self.program.arrays.is_empty() && self.random.random_ratio(1, 3) => self.fill().into(),
@@ -587,7 +587,9 @@ impl Maker {
                 Effect::Set { variable, word: self.word(2) }.into()
             }
             37 | 39 => self.require().into(),
+            12 if self.has_scratch() => self.ladder(),
             40 if self.has_scratch() && self.random.random_ratio(1, 3) => self.onto_scratch().into(),
+            40 if self.has_scratch() && self.random.random_ratio(1, 3) => self.hash_of_scratch(),
             40 if self.has_scratch() && self.random.random_ratio(1, 2) => self.elements_and_scratch().into(),
             40 => self.outside(Maker::words_and_elements),
             41 if !self.program.tables.is_empty() => self.lookup().into(),

@@ -3,6 +3,7 @@
 use super::{CALLDATA_BYTES, ELEMENTS, Kind, Maker, SCRATCH_BYTES};
 use rand::Rng;
 use rand::seq::IndexedRandom;
+use residue_ir::program::{Arm, Control, ControlKind};
 use residue_ir::{Effect, Modulus, Piece, Region, Statement, SubprogramId, TableId, Word, WordDef, WordOp};
 use ruint::aliases::U256;
 
@@ -100,8 +101,63 @@ impl Maker {
         }
     }
 
+    /// A hash of scratch memory, as a word or in it.
+    pub(super) fn hash_of_scratch(&mut self) -> Statement {
+        let half = u64::from(SCRATCH_BYTES / 2);
+        let (offset, size_bytes) = (self.small_word(half + 1), self.small_word(half + 1));
+        if self.random.random_ratio(1, 2) {
+            return self.defined_word(|result| Effect::Keccak256Scratch { offset, size_bytes, result });
+        }
+        Effect::Sha256Scratch { offset, size_bytes, to: self.small_word((SCRATCH_BYTES - 31).into()) }.into()
+    }
+
+    /// A countdown without state, whose turns have the same effects with other operands; its count is often some bits of a word.
+    pub(super) fn ladder(&mut self) -> Statement {
+        let (turns, count) = if self.random.random_ratio(1, 2) {
+            let bits = self.random.random_range(1..=4);
+            let (word, shift) = (self.word(2), self.random.random_range(0..=250));
+            let (shift, mask) = (self.constant_word(shift), self.constant_word((1 << bits) - 1));
+            let shifted = self.op(WordOp::Shr, word, shift);
+            (1 << bits, self.op(WordOp::And, mask, shifted))
+        } else {
+            let turns = self.random.random_range(1..=16);
+            (turns, self.small_word(turns + 1))
+        };
+        let kinds: Vec<u8> = (0..self.random.random_range(1..=3)).map(|_| self.random.random_range(0..4)).collect();
+        let arm = |maker: &mut Self| {
+            let statements = kinds.iter().map(|kind| maker.rung(*kind)).collect();
+            Arm { params: Vec::new(), body: Region { statements }, gives: Vec::new() }
+        };
+        let arms = (0..turns).map(|_| arm(self)).collect();
+        Control { kind: ControlKind::Countdown { count }, initial: Vec::new(), arms, results: Vec::new() }.into()
+    }
+
+    /// An effect of a kind.
+    fn rung(&mut self, kind: u8) -> Statement {
+        match kind {
+            0 => {
+                let word = self.random.random_range(0..300);
+                Effect::SetScratchByte { offset: self.small_word(SCRATCH_BYTES.into()), word: self.constant_word(word) }
+                    .into()
+            }
+            1 => {
+                let offset = self.small_word((SCRATCH_BYTES - 31).into());
+                Effect::SetScratch { offset, word: self.word(1) }.into()
+            }
+            2 => self.require().into(),
+            _ => {
+                let half = u64::from(SCRATCH_BYTES / 2);
+                let (offset, size_bytes) = (self.small_word(half + 1), self.small_word(half + 1));
+                Effect::Sha256Scratch { offset, size_bytes, to: self.small_word((SCRATCH_BYTES - 31).into()) }.into()
+            }
+        }
+    }
+
     /// Something written to scratch memory.
     pub(super) fn onto_scratch(&mut self) -> Effect {
+        if self.random.random_ratio(1, 4) {
+            return Effect::SetScratchByte { offset: self.small_word(SCRATCH_BYTES.into()), word: self.word(2) };
+        }
         if self.random.random_ratio(2, 3) {
             let offset = self.small_word((SCRATCH_BYTES - 31).into());
             return Effect::SetScratch { offset, word: self.word(2) };

@@ -11,6 +11,7 @@ mod layers;
 mod memory_of_parts;
 mod modexp;
 mod point_evaluation;
+mod post_quantum;
 mod signatures;
 mod style;
 mod vectors;

@@ -658,19 +658,14 @@ impl<'a> Lowering<'a> {
                 self.keep(*result);
             }
             Effect::Scratch { .. } => {} // It has room from the start.
-            Effect::SetScratch { offset, word } => {
-                self.word(*word)?;
-                self.scratch_address(*offset)?;
-                self.code.op(evm::MSTORE);
-                self.stack.truncate(self.stack.len() - 2);
+            Effect::SetScratch { offset, word } => self.set_scratch(*offset, *word, evm::MSTORE)?,
+            Effect::SetScratchByte { offset, word } => self.set_scratch(*offset, *word, evm::MSTORE8)?,
+            Effect::Keccak256Scratch { offset, size_bytes, result } => {
+                self.keccak256_scratch(*offset, *size_bytes)?;
+                self.keep(*result);
             }
-            Effect::CopyCalldata { offset, from, size_bytes } => {
-                self.word(*size_bytes)?;
-                self.word(*from)?;
-                self.scratch_address(*offset)?;
-                self.code.op(evm::CALLDATACOPY);
-                self.stack.truncate(self.stack.len() - 3);
-            }
+            Effect::Sha256Scratch { offset, size_bytes, to } => self.sha256_scratch(*offset, *size_bytes, *to)?,
+            Effect::CopyCalldata { offset, from, size_bytes } => self.copy_calldata(*offset, *from, *size_bytes)?,
             Effect::TakeScratch { offset, size_bytes, results } => self.take_scratch(*offset, *size_bytes, results),
             Effect::PutScratch { offset, size_bytes, values } => self.put_scratch(*offset, *size_bytes, values),
             Effect::LineUp { .. } => {} // Placement has looked at it.

@@ -19,6 +19,7 @@ pub mod evm384;
 pub mod functions;
 mod glv;
 pub mod groth16;
+mod hash_based;
 pub mod hashes;
 mod keyed;
 pub mod kzg;
@@ -32,7 +33,9 @@ mod points;
 pub mod poseidon;
 pub mod poseidon2;
 pub mod secp256k1;
+pub mod slh_dsa;
 mod source;
+pub mod sphincs;
 pub mod verifier;
 mod words;
 
@@ -125,6 +128,13 @@ pub static CONTRACTS: &[Contract] = &[
     hashes::blake2f::CONTRACT,
     hashes::sha1::CONTRACT,
     hashes::sha512::CONTRACT,
+    slh_dsa::SHA2_128_24,
+    slh_dsa::SHA2_128_24_ROLLED,
+    slh_dsa::KECCAK_128_24,
+    sphincs::C13,
+    sphincs::C13_ROLLED,
+    sphincs::C7,
+    sphincs::C11,
     poseidon::T2,
     poseidon::T3,
     poseidon::T4,

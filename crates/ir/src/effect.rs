@@ -74,6 +74,12 @@ macro_rules! with_effects {
             Scratch = "scratch" { "bytes" size_bytes: u32 } -> {}
             /// [`crate::Machine::set_scratch`].
             SetScratch = "set_scratch" { offset: Word, word: Word } -> {}
+            /// [`crate::Machine::set_scratch_byte`].
+            SetScratchByte = "set_scratch_byte" { offset: Word, word: Word } -> {}
+            /// [`crate::Machine::keccak256_scratch`].
+            Keccak256Scratch = "keccak256_scratch" { offset: Word, "bytes" size_bytes: Word } -> { result: Word }
+            /// [`crate::Machine::sha256_scratch`].
+            Sha256Scratch = "sha256_scratch" { offset: Word, "bytes" size_bytes: Word, "to" to: Word } -> {}
             /// [`crate::Machine::copy_calldata`].
             CopyCalldata = "copy_calldata" { offset: Word, "from" from: Word, "bytes" size_bytes: Word } -> {}
             /// [`crate::Machine::take_scratch`].

@@ -521,6 +521,20 @@ impl<'a> Run<'a> {
                 let (offset, word) = (self.word(frame, *offset), self.word(frame, *word));
                 self.scratch.write(offset, &word.to_be_bytes::<32>()).ok_or(beyond(offset))?;
             }
+            Effect::SetScratchByte { offset, word } => {
+                let (offset, word) = (self.word(frame, *offset), self.word(frame, *word));
+                self.scratch.write(offset, &[word.byte(0)]).ok_or(beyond(offset))?;
+            }
+            Effect::Keccak256Scratch { offset, size_bytes, result } => {
+                let [offset, size] = [offset, size_bytes].map(|&word| self.word(frame, word));
+                let hash = hash::keccak256_of(self.scratch.bytes(offset, size).ok_or(beyond(offset))?);
+                frame.words.insert(*result, hash);
+            }
+            Effect::Sha256Scratch { offset, size_bytes, to } => {
+                let [offset, size, to] = [offset, size_bytes, to].map(|&word| self.word(frame, word));
+                let hash = hash::sha256_of(self.scratch.bytes(offset, size).ok_or(beyond(offset))?);
+                self.scratch.write(to, &hash.to_be_bytes::<32>()).ok_or(beyond(to))?;
+            }
             Effect::CopyCalldata { offset, from, size_bytes } => {
                 let [offset, from, size] = [offset, from, size_bytes].map(|&word| self.word(frame, word));
                 self.scratch.copy(offset, self.calldata, from, size).ok_or(beyond(offset))?;

@@ -1,5 +1,5 @@
-//! Hashes of programs: SHA-256 (FIPS 180-4) and Keccak-256 (Yellow Paper, appendix A) of bytes in words and in
-//! calldata.
+//! Hashes of programs: SHA-256 (FIPS 180-4) and Keccak-256 (Yellow Paper, appendix A) of bytes in words, in calldata and
+//! in scratch memory.
 
 use crate::calldata::calldata_slice;
 use ruint::aliases::U256;
@@ -58,12 +58,22 @@ impl<W> Piece<W> {
 /// The SHA-256 hash of `pieces`, one after the other, as a big-endian number; `None` if they are longer than
 /// [`HASHED_BYTES_MAX`], or a word is asked for more bytes than it has.
 pub(crate) fn sha256(calldata: &[u8], pieces: impl IntoIterator<Item = Piece<U256>>) -> Option<U256> {
-    U256::try_from_be_slice(&Sha256::digest(bytes(calldata, pieces)?))
+    Some(sha256_of(&bytes(calldata, pieces)?))
 }
 
 /// The same with Keccak-256.
 pub(crate) fn keccak256(calldata: &[u8], pieces: impl IntoIterator<Item = Piece<U256>>) -> Option<U256> {
-    U256::try_from_be_slice(&Keccak256::digest(bytes(calldata, pieces)?))
+    Some(keccak256_of(&bytes(calldata, pieces)?))
+}
+
+/// The SHA-256 hash of `bytes`, as a big-endian number.
+pub(crate) fn sha256_of(bytes: &[u8]) -> U256 {
+    U256::from_be_bytes::<32>(Sha256::digest(bytes).into())
+}
+
+/// The same with Keccak-256.
+pub(crate) fn keccak256_of(bytes: &[u8]) -> U256 {
+    U256::from_be_bytes::<32>(Keccak256::digest(bytes).into())
 }
 
 /// Input bytes of a hash.

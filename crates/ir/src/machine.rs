@@ -629,6 +629,16 @@ pub trait Machine {
     /// Writes `word` to scratch memory from byte `offset`, big-endian.
     fn set_scratch(&self, offset: Self::Word, word: Self::Word);
 
+    /// Writes the lowest byte of `word` to byte `offset` of scratch memory.
+    fn set_scratch_byte(&self, offset: Self::Word, word: Self::Word);
+
+    /// The Keccak-256 hash (Yellow Paper, appendix A) of `size_bytes` bytes of scratch memory from byte `offset`, as a big-endian number.
+    fn keccak256_scratch(&self, offset: Self::Word, size_bytes: Self::Word) -> Self::Word;
+
+    /// Writes the 32 bytes of the SHA-256 hash (FIPS 180-4) of `size_bytes` bytes of scratch memory from byte `offset` to scratch memory from byte
+    /// `to`. What is hashed may lie there. In code this is a call of the precompile at address 2.
+    fn sha256_scratch(&self, offset: Self::Word, size_bytes: Self::Word, to: Self::Word);
+
     /// Writes `size_bytes` bytes of calldata from byte `from`, zeros past its end, to scratch memory from byte `offset`.
     fn copy_calldata(&self, offset: Self::Word, from: Self::Word, size_bytes: Self::Word);
 

@@ -441,6 +441,25 @@ impl<F: Number> Machine for Numbers<F> {
         }
     }
 
+    fn set_scratch_byte(&self, offset: U256, word: U256) {
+        if self.scratch.borrow_mut().write(offset, &[word.byte(0)]).is_none() {
+            self.beyond_scratch(offset);
+        }
+    }
+
+    fn keccak256_scratch(&self, offset: U256, size_bytes: U256) -> U256 {
+        let hash = self.scratch.borrow().bytes(offset, size_bytes).map(hash::keccak256_of);
+        hash.unwrap_or_else(|| self.beyond_scratch(offset))
+    }
+
+    fn sha256_scratch(&self, offset: U256, size_bytes: U256, to: U256) {
+        let hash = self.scratch.borrow().bytes(offset, size_bytes).map(hash::sha256_of);
+        match hash {
+            Some(hash) => self.set_scratch(to, hash),
+            None => _ = self.beyond_scratch(offset),
+        }
+    }
+
     fn copy_calldata(&self, offset: U256, from: U256, size_bytes: U256) {
         if self.scratch.borrow_mut().copy(offset, &self.calldata, from, size_bytes).is_none() {
             self.beyond_scratch(offset);

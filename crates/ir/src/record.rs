@@ -806,6 +806,29 @@ impl<'r> Machine for Recording<'r> {
         });
     }
 
+    fn set_scratch_byte(&self, offset: RecordedWord, word: RecordedWord) {
+        self.push(|state| {
+            let (offset, word) = (state.own_word(offset), state.own_word(word));
+            state.scratch_changes += 1;
+            Effect::SetScratchByte { offset, word }
+        });
+    }
+
+    fn keccak256_scratch(&self, offset: RecordedWord, size_bytes: RecordedWord) -> RecordedWord {
+        self.defined(|state, result| {
+            let [offset, size_bytes] = [offset, size_bytes].map(|word| state.own_word(word));
+            Effect::Keccak256Scratch { offset, size_bytes, result }
+        })
+    }
+
+    fn sha256_scratch(&self, offset: RecordedWord, size_bytes: RecordedWord, to: RecordedWord) {
+        self.push(|state| {
+            let [offset, size_bytes, to] = [offset, size_bytes, to].map(|word| state.own_word(word));
+            state.scratch_changes += 1;
+            Effect::Sha256Scratch { offset, size_bytes, to }
+        });
+    }
+
     fn copy_calldata(&self, offset: RecordedWord, from: RecordedWord, size_bytes: RecordedWord) {
         self.push(|state| {
             let [offset, from, size_bytes] = [offset, from, size_bytes].map(|word| state.own_word(word));

@@ -571,6 +571,9 @@ impl Scope<'_> {
             | Effect::Set { .. }
             | Effect::Scratch { .. }
             | Effect::SetScratch { .. }
+            | Effect::SetScratchByte { .. }
+            | Effect::Keccak256Scratch { .. }
+            | Effect::Sha256Scratch { .. }
             | Effect::CopyCalldata { .. }
             | Effect::TakeScratch { .. }
             | Effect::LineUp { .. }

@@ -128,6 +128,9 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
             }
             Effect::Scratch { .. }
             | Effect::SetScratch { .. }
+            | Effect::SetScratchByte { .. }
+            | Effect::Keccak256Scratch { .. }
+            | Effect::Sha256Scratch { .. }
             | Effect::CopyCalldata { .. }
             | Effect::TakeScratch { .. }
             | Effect::PutScratch { .. }

@@ -1,17 +1,87 @@
-//! Elements in scratch memory.
+//! Words, hashes and elements in scratch memory.
 
-use super::Lowering;
+use super::{Entry, Lowering};
+use crate::error::CompileError;
 use crate::target::{push, runs};
 use num_bigint::BigUint;
 use num_traits::One;
-use residue_ir::program::{Operand, Value};
+use residue_ir::program::{Operand, Value, Word};
 use residue_isa::opcode::evm;
+use residue_isa::precompile::SHA256;
 use residue_passes::Slot;
+use ruint::aliases::U256;
 
 /// Bytes of a word.
 const WORD_BYTES: u32 = 32;
+/// SHA-256 of so many bytes or fewer takes at most 120 gas (60, and 12 a word: Yellow Paper, appendix E). A call of it fails for want of gas only, and is
+/// given all gas but a 64th (EIP-150). So where it fails there were fewer than 122 gas and 1 is left, with which POP ends the frame: nobody has to ask.
+const UNASKED_BYTES_MAX: U256 = U256::from_limbs([160, 0, 0, 0]);
 
 impl Lowering<'_> {
+    /// Writes a word, or its lowest byte, by `opcode`. A word that lies below the offset already is where that wants it. [] → []
+    pub(super) fn set_scratch(&mut self, offset: Word, word: Word, opcode: u8) -> Result<(), CompileError> {
+        if self.lies_below_the_first_of(word, offset) {
+            self.take_below(word);
+        } else {
+            self.word(word)?;
+        }
+        self.scratch_address(offset)?;
+        self.code.op(opcode);
+        self.stack.truncate(self.stack.len() - 2);
+        Ok(())
+    }
+
+    /// [] → []
+    pub(super) fn copy_calldata(&mut self, offset: Word, from: Word, size_bytes: Word) -> Result<(), CompileError> {
+        if self.begins_on_top(offset) {
+            self.scratch_address(offset)?;
+            self.word(from)?;
+            self.word(size_bytes)?;
+            self.code.op(evm::SWAP1 + 1);
+        } else {
+            self.word(size_bytes)?;
+            self.word(from)?;
+            self.scratch_address(offset)?;
+        }
+        self.code.op(evm::CALLDATACOPY);
+        self.stack.truncate(self.stack.len() - 3);
+        Ok(())
+    }
+
+    /// [] → [the hash]; the result is not in the model of the stack.
+    pub(super) fn keccak256_scratch(&mut self, offset: Word, size_bytes: Word) -> Result<(), CompileError> {
+        self.word(size_bytes)?;
+        self.scratch_address(offset)?;
+        self.code.op(evm::KECCAK256);
+        self.stack.truncate(self.stack.len() - 2);
+        Ok(())
+    }
+
+    /// [] → []
+    pub(super) fn sha256_scratch(&mut self, offset: Word, size_bytes: Word, to: Word) -> Result<(), CompileError> {
+        if self.begins_on_top(to) {
+            self.scratch_address(to)?;
+            self.code.push_below(WORD_BYTES);
+            self.stack.push(Entry::Other);
+        } else {
+            push(self.code, WORD_BYTES);
+            self.stack.push(Entry::Other);
+            self.scratch_address(to)?;
+        }
+        self.word(size_bytes)?;
+        self.scratch_address(offset)?;
+        self.static_call(SHA256.into());
+        self.stack.truncate(self.stack.len() - 4);
+        if self.known(size_bytes).is_some_and(|bytes| bytes <= UNASKED_BYTES_MAX) {
+            self.code.op(evm::POP);
+        } else {
+            self.code.op(evm::ISZERO);
+            self.code.push_label(self.fail);
+            self.code.op(evm::JUMPI);
+        }
+        Ok(())
+    }
+
     /// Elements come from scratch memory: run by run of neighbouring slots where the target's loads look at them, else each as a word. [] → []
     pub(super) fn take_scratch(&mut self, offset: u32, size_bytes: u32, results: &[Value]) {
         let first = self.layout.scratch + offset;

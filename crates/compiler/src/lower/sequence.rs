@@ -535,7 +535,7 @@ impl<'a> Lowering<'a> {
     /// Makes bodies of chosen parts, each with a final item for padding, equally long in each group by bytes of
     /// `filling`, and sets their length at the items that need it. Their pushes of labels are of two bytes, so that
     /// their lengths are known.
-    fn fill_up(
+    pub(super) fn fill_up(
         &mut self,
         groups: impl IntoIterator<Item = Range<usize>>,
         bodies: &[Range<usize>],

@@ -341,10 +341,15 @@ impl Lowering<'_> {
         is_there && self.uses.get(&word) == Some(&1)
     }
 
-    /// True if `top`'s expression begins with the word on top of the stack and `deep` is the word below it, both at
-    /// their last read: then both are in place for an operation on `deep` and `top`.
-    fn lies_below_the_first_of(&self, deep: Word, top: Word) -> bool {
-        self.is_last_read(deep, 1) && self.first_read(top).is_some_and(|first| self.is_last_read(first, 0))
+    /// True if computing `top` begins with the word on top of the stack, which nothing else reads, and `deep` is the one below it, likewise: then
+    /// both are where an operation of `deep` and `top` wants them.
+    pub(super) fn lies_below_the_first_of(&self, deep: Word, top: Word) -> bool {
+        self.is_last_read(deep, 1) && self.begins_on_top(top)
+    }
+
+    /// True if computing `word` begins with the word on top of the stack, which nothing else reads.
+    pub(super) fn begins_on_top(&self, word: Word) -> bool {
+        self.first_read(word).is_some_and(|first| self.is_last_read(first, 0))
     }
 
     /// The kept word that computing `word` begins with, if it begins with one.
@@ -361,7 +366,7 @@ impl Lowering<'_> {
     }
 
     /// The word below the top of the stack becomes an operand: this was its last reader.
-    fn take_below(&mut self, word: Word) {
+    pub(super) fn take_below(&mut self, word: Word) {
         self.uses.insert(word, 0);
         let below = self.stack.len() - 2;
         self.stack[below] = Entry::Other;

@@ -207,6 +207,9 @@ impl<'a> Emitter<'a> {
             | Effect::ReturnLast { .. }
             | Effect::Scratch { .. }
             | Effect::SetScratch { .. }
+            | Effect::SetScratchByte { .. }
+            | Effect::Keccak256Scratch { .. }
+            | Effect::Sha256Scratch { .. }
             | Effect::CopyCalldata { .. }
             | Effect::TakeScratch { .. }
             | Effect::PutScratch { .. }

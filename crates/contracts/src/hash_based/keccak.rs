@@ -1,0 +1,146 @@
+//! Frames of words for Keccak-256: a seed, an address and nodes, each 16 bytes in the high half of a word or a whole one.
+//!
+//! The first frame is at 0 of scratch memory, with two nodes; from 0x100 on there is one with as many as are hashed together. A node that was hashed is
+//! masked before it is written, so low halves of words stay 0.
+//!
+//! An address ends with a height and an index, 8 bytes. They are written with a whole word that goes on into the nodes, which are written after it: so
+//! the index is shifted where it stands, and bits that it loses do not matter.
+
+use super::{N, Place, Sides, Turn};
+use crate::words::Words;
+use residue_ir::Machine;
+use ruint::aliases::U256;
+
+/// Places of the parts of a frame.
+pub(crate) const ADDRESS: u64 = 0x20;
+pub(crate) const LEFT: u64 = 0x40;
+pub(crate) const RIGHT: u64 = 0x60;
+/// The last bytes of an address: a height and an index, of 4 bytes each.
+const HEIGHT_AND_INDEX: u64 = ADDRESS + 24;
+/// The frame of nodes that are hashed together, and its first node.
+const FRAME: u64 = 0x100;
+const TOPS: u64 = FRAME + LEFT;
+/// Place of the index of a node in the words that addresses are made of.
+const INDEX_BIT: u64 = 192;
+
+/// Chains as a scheme has them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chains {
+    /// Places of the numbers of a chain and of a step, below 256, in a frame.
+    pub chain_byte: u64,
+    pub step_byte: u64,
+    /// Steps of a whole chain.
+    pub steps: u64,
+}
+
+/// The frames of a machine.
+pub(crate) struct Frames<'m, M: Machine> {
+    machine: &'m M,
+    w: Words<'m, M>,
+    mask: M::Word,
+}
+
+impl<'m, M: Machine> Frames<'m, M> {
+    /// Frames with room for so many nodes that are hashed together.
+    pub(crate) fn new(machine: &'m M, nodes: u64) -> Self {
+        machine.scratch(u32::try_from(TOPS + 32 * nodes).expect("a frame is short"));
+        // Read from a variable, so that it lies on the stack: a constant would be pushed wherever it is read, in 33 bytes.
+        let mask = machine.get(machine.variable("mask", machine.word(U256::MAX << 128)));
+        Self { machine, w: Words(machine), mask }
+    }
+
+    /// Keccak-256 of seed, root, R, message and `tail`, of which the first ones are what calldata begins with. The seeds of both frames stay.
+    pub(crate) fn digest(&self, tail: U256) -> M::Word {
+        let Self { machine, ref w, .. } = *self;
+        let nodes = [(0, 0), (0, FRAME), (N, ADDRESS), (4 * N, LEFT)];
+        nodes.into_iter().for_each(|(from, to)| machine.copy_calldata(w.number(to), w.number(from), w.number(N)));
+        machine.set_scratch(w.number(RIGHT), machine.calldata_word(w.number(2 * N)));
+        machine.set_scratch(w.number(RIGHT + 32), machine.word(tail));
+        let digest = machine.keccak256_scratch(w.number(0), w.number(RIGHT + 64));
+        self.clear_right();
+        digest
+    }
+
+    /// The 16 bytes of calldata from an offset on, as a node.
+    pub(crate) fn given(&self, offset: u64) -> M::Word {
+        self.w.and(self.mask, self.machine.calldata_word(self.w.number(offset)))
+    }
+
+    /// Makes the second node 0, of which half is to be written.
+    pub(crate) fn clear_right(&self) {
+        self.machine.set_scratch(self.w.number(RIGHT), self.w.number(0));
+    }
+
+    /// Writes the whole address of the first frame.
+    pub(crate) fn set_address(&self, address: M::Word) {
+        self.machine.set_scratch(self.w.number(ADDRESS), address);
+    }
+
+    /// Writes one of the nodes that are hashed together.
+    pub(crate) fn set_top(&self, number: Turn<M::Word>, node: M::Word) {
+        self.machine.set_scratch(number.linear(self.machine, 32, TOPS), node);
+    }
+
+    /// The hash of so many nodes that are hashed together.
+    pub(crate) fn hash_of_tops(&self, address: M::Word, nodes: u64) -> M::Word {
+        self.machine.set_scratch(self.w.number(FRAME + ADDRESS), address);
+        self.node(FRAME, LEFT + 32 * nodes)
+    }
+
+    /// A hash of so many bytes from an offset, cut to a node.
+    fn node(&self, offset: u64, bytes: u64) -> M::Word {
+        let hash = self.machine.keccak256_scratch(self.w.number(offset), self.w.number(bytes));
+        self.machine.bind(self.w.and(self.mask, hash))
+    }
+
+    /// The index of a node for [`Frames::leaf`] and [`Frames::climb`].
+    pub(crate) fn index(&self, index: M::Word) -> M::Word {
+        self.w.shl(index, self.w.number(INDEX_BIT))
+    }
+
+    /// The leaf of a secret, whose index is as [`Frames::index`] has it.
+    pub(crate) fn leaf(&self, index: M::Word, secret: Place<M::Word>) -> M::Word {
+        let Self { machine, ref w, .. } = *self;
+        machine.set_scratch(w.number(HEIGHT_AND_INDEX), index);
+        machine.copy_calldata(w.number(LEFT), secret.offset(machine), w.number(N));
+        self.node(0, RIGHT)
+    }
+
+    /// The root above a node, whose index `sides` has the bits of, with its siblings in calldata.
+    pub(crate) fn climb(
+        &self,
+        mut node: M::Word,
+        (index, sides): (M::Word, &Sides<M::Word>),
+        path: Place<M::Word>,
+        height: u64,
+    ) -> M::Word {
+        let Self { machine, ref w, .. } = *self;
+        for level in 0..height {
+            let of_height = machine.word(U256::from(level + 1) << (INDEX_BIT + 32) as usize); // 224
+            let above = w.or(of_height, w.high(index, level + 1));
+            machine.set_scratch(w.number(HEIGHT_AND_INDEX), above);
+            let side = machine.bind(sides.side(machine, level));
+            let other = w.xor(w.number(RIGHT - LEFT), side);
+            machine.copy_calldata(other, path.after(N * level).offset(machine), w.number(N));
+            machine.set_scratch(side, node);
+            node = self.node(0, RIGHT + 32);
+        }
+        node
+    }
+
+    /// The last node of a chain, of which so many steps are left, to the nodes that are hashed together; the address of chain 0 was written before.
+    pub(crate) fn chain(&self, chains: Chains, number: Turn<M::Word>, start: M::Word, left: M::Word) {
+        let Self { machine, ref w, mask } = *self;
+        machine.copy_calldata(w.number(LEFT), start, w.number(N));
+        if !matches!(number, Turn::Known(0)) {
+            machine.set_scratch_byte(w.number(chains.chain_byte), number.linear(machine, 1, 0));
+        }
+        let turns = usize::try_from(chains.steps).expect("steps are few");
+        machine.countdown(left, turns, (), |_, turn, ()| {
+            machine.set_scratch_byte(w.number(chains.step_byte), w.number(chains.steps - 1 - turn as u64)); // few
+            let hash = machine.keccak256_scratch(w.number(0), w.number(RIGHT));
+            machine.set_scratch(w.number(LEFT), w.and(mask, hash));
+        });
+        self.set_top(number, machine.scratch_word(w.number(LEFT)));
+    }
+}

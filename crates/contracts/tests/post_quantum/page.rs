@@ -1,0 +1,61 @@
+//! The table of `docs/post-quantum.md` is what verifiers cost.
+//!
+//! If a contract or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts --test post_quantum page`.
+
+use std::fmt::Write;
+
+use residue_compiler::compile;
+use residue_contracts::CONTRACTS;
+use residue_engine::{Engine, EngineConfig, Halt};
+use residue_isa::{GasSchedule, Revision};
+use residue_pages::{grouped, hold};
+
+/// Gas that a frame's validation may take (EIP-8141).
+const VALIDATION_GAS: u64 = 100_000;
+/// Gas of a byte of calldata: that is not 0 (EIP-2028), and the floor of EIP-7976 for all.
+const CALLDATA_GAS: [u64; 2] = [16, 64];
+
+/// The gas of the best public verifiers that are known to us, those of the repository nconsigny/SPHINCS-, as their authors measure it.
+const PUBLIC: &[(&str, &str)] = &[
+    ("slh_dsa/sha2_128_24", "142 000"),
+    ("slh_dsa/keccak_128_24", "94 000"),
+    ("sphincs/c13", "105 000"),
+    ("sphincs/c7", "127 000"),
+    ("sphincs/c11", "116 000"),
+];
+
+#[test]
+fn the_table_is_what_verifiers_cost() {
+    let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
+    let engine = Engine::new(EngineConfig::default_for(Revision::Evm)).unwrap();
+    let mut text = String::from(
+        "| contract | gas | fits a validation | calldata, bytes | with calldata at 16 gas | at 64 gas | code, bytes | public code |\n\
+         |---|---:|---|---:|---:|---:|---:|---:|\n",
+    );
+    let is_shown = |name: &str| ["sphincs/", "slh_dsa/"].iter().any(|prefix| name.starts_with(prefix));
+    for contract in CONTRACTS.iter().filter(|contract| is_shown(contract.name)) {
+        let code = compile(&contract.program(), Revision::Evm, &schedule).unwrap().code;
+        let input = (contract.example)();
+        let outcome = engine.run_code(&code, &input, 1_000_000);
+        assert_eq!((outcome.halt, outcome.output[31]), (Halt::Return, 1), "{}", contract.name);
+        // Nothing of it is arithmetic of a field, so it costs the same where there are instructions for that.
+        let field = Revision::Eip6690_2024;
+        let other = compile(&contract.program(), field, &GasSchedule::default_for(field).unwrap()).unwrap().code;
+        let other = Engine::new(EngineConfig::default_for(field)).unwrap().run_code(&other, &input, 1_000_000);
+        assert_eq!(other.gas_used, outcome.gas_used, "{}", contract.name);
+        let bytes = input.len() as u64; // usize to u64 widens
+        let [cheap, dear] = CALLDATA_GAS.map(|gas| grouped(outcome.gas_used + gas * bytes));
+        let fits = if outcome.gas_used <= VALIDATION_GAS { "yes" } else { "no" };
+        let public = PUBLIC.iter().find(|(name, _)| *name == contract.name).map_or("–", |(_, gas)| gas);
+        writeln!(
+            text,
+            "| `{}` | {} | {fits} | {} | {cheap} | {dear} | {} | {public} |",
+            contract.name,
+            grouped(outcome.gas_used),
+            grouped(bytes),
+            grouped(code.len() as u64) // likewise
+        )
+        .unwrap();
+    }
+    hold("docs/post-quantum.md", "verifiers", &text);
+}
