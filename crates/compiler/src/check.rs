@@ -415,7 +415,7 @@ pub(crate) fn item_bytes<'a>(code: &'a Code, items: &Range<usize>) -> Result<&'a
     Ok(&code.bytes[item_span(code, items)?])
 }
 
-/// Where they are.
+/// Their place.
 fn item_span(code: &Code, items: &Range<usize>) -> Result<Range<usize>, String> {
     if items.is_empty() {
         return Ok(0..0);

@@ -67,7 +67,7 @@ pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialec
     }
 }
 
-/// Whether code for `program` inverts by Euclid's algorithm in words: where it does, values are several words.
+/// True if code for `program` inverts by Euclid's algorithm in words: where it does, values are several words.
 fn is_by_euclid(program: &Program, revision: Revision, dialect: Dialect) -> bool {
     let mut units = program.units().filter(|unit| target::wide::inverts(unit)).peekable();
     // It shifts signed words.

@@ -413,7 +413,7 @@ struct Lowering<'a> {
     stack: Vec<Entry>,
     /// Number of regions around this point.
     depth: usize,
-    /// How often this point is passed, as far as is known.
+    /// The number of times that this point is passed, as far as is known.
     runs: f64,
     /// Reads of each kept word that are still to come in the text.
     uses: HashMap<Word, usize>,
@@ -434,7 +434,7 @@ struct Cuts {
     block_words: usize,
     /// A sequence pushes the addresses of so many steps, and those of the others later.
     steps: usize,
-    /// Whether turns of countdowns are reached by jumps to jumps, as distances between them may not fit two bytes.
+    /// True if turns of countdowns are reached by jumps to jumps, as distances between them may not fit two bytes.
     has_far_turns: bool,
 }
 

@@ -152,7 +152,7 @@ fn improved(mut functions: Vec<Convention>, sites: &[Site]) -> Vec<Convention> {
     functions
 }
 
-/// How often each function runs, as far as is known.
+/// The number of times that each function runs, as far as is known.
 pub(super) fn runs(functions: &[Function], rows: &[Vec<Row<'_>>]) -> Vec<f64> {
     let mut runs = vec![0.0; functions.len()];
     if let Some(start) = runs.last_mut() {
@@ -164,7 +164,7 @@ pub(super) fn runs(functions: &[Function], rows: &[Vec<Row<'_>>]) -> Vec<f64> {
     runs
 }
 
-/// How often the bodies of a control run each time that it does.
+/// The number of times that the bodies of a control run each time that it does.
 pub(super) fn turns(function: &Function, nest: &Nest<'_>) -> f64 {
     match &nest.control.kind {
         ControlKind::Repeat { count, .. } => match &function.words[count.0 as usize] {

@@ -348,7 +348,7 @@ impl Lowering<'_> {
         if are_words && end > u64::MAX >> (64 - cells.bits) { 5 } else { 0 }
     }
 
-    /// What stands in a cell of a variable as the address of an element. [] → [address]
+    /// The content of a cell as the address of an element. [] → [address]
     pub(super) fn address_in_cell(
         &mut self,
         variable: VariableId,

@@ -55,17 +55,17 @@ pub struct Wide {
     inverse: (LabelId, Cell<bool>),
     /// A slot's value is multiplied by A.
     raise: LabelId,
-    /// Where memory for that begins.
+    /// The address of memory for that.
     scratch: u32,
     reverse: Reverse,
     lacks_room: Cell<bool>,
     calls: Calls,
-    /// How often shapes came when the program was built before, and then how often they come now.
+    /// The number of times that shapes came when the program was built before, and then how often they come now.
     counts: Rc<RefCell<Counts>>,
     is_short: bool,
     /// Blocks that run up to so many times have results made by subroutines.
     seldom: f64,
-    /// How often the next block runs, as far as is known.
+    /// The number of times that the next block runs, as far as is known.
     runs: Cell<f64>,
 }
 
@@ -201,7 +201,7 @@ impl Wide {
     }
 }
 
-/// Whether a program inverts.
+/// True if a program inverts.
 pub fn inverts(program: &Program) -> bool {
     let mut inverts = false;
     program.for_each_effect(&mut |effect| inverts |= matches!(effect, Effect::Invert { .. }));

@@ -32,7 +32,7 @@ const REDUCED_MULTIPLE: u32 = 4;
 /// A result over parameters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shape {
-    /// What it is; its atoms are the numbers of parameters.
+    /// The result; its atoms are the numbers of parameters.
     form: Form,
     /// For each parameter whether it is as small as reduced values are. Those that only products read may be anything.
     is_reduced: Vec<bool>,
@@ -53,14 +53,14 @@ impl Shape {
     }
 }
 
-/// How often shapes come, by the modulus.
+/// The number of times that shapes come, by the modulus.
 pub type Counts = BTreeMap<(BigUint, Shape), usize>;
 
 #[derive(Debug)]
 struct Subroutine {
     label: LabelId,
     code: Assembly,
-    /// How large results are.
+    /// The bounds of results.
     bounds: Bounds,
 }
 
@@ -88,7 +88,7 @@ impl Calls {
         self.subroutines.is_empty()
     }
 
-    /// Whether there is a subroutine for a form, if its atoms are small enough.
+    /// True if there is a subroutine for a form, if its atoms are small enough.
     pub fn may_make(&self, form: &Form) -> bool {
         let has = |is_reduced| {
             Shape::of(form, |_| is_reduced).is_some_and(|(shape, _)| self.subroutines.contains_key(&shape))
@@ -154,7 +154,7 @@ impl Calls {
     }
 }
 
-/// How large a parameter may be.
+/// The bounds of a parameter.
 fn bounds(system: &System, is_reduced: bool) -> Bounds {
     let mut bounds = Bounds::between_blocks(system);
     if is_reduced {

@@ -33,7 +33,7 @@ pub struct Emission<'a> {
     pub code: &'a mut Assembly,
     /// The words that it knows of.
     pub stack: Vec<Name>,
-    /// Whether something was out of reach of DUP: the code is wrong then.
+    /// True if something was out of reach of DUP: the code is wrong then.
     pub is_too_deep: bool,
 }
 
@@ -52,7 +52,7 @@ pub const HELD: [Constant; 11] = [
     Constant::Modulus(Residue::A1),
 ];
 
-/// Where the moduli begin among them.
+/// The place of the first modulus among them.
 pub const FIRST_MODULUS: usize = 8;
 
 impl<'a> Emission<'a> {

@@ -23,13 +23,13 @@ pub const VALUE_BYTES: u32 = 128;
 /// What is known of an atom.
 #[derive(Debug, Clone)]
 pub struct Known {
-    /// Where its words are.
+    /// The place of its words.
     pub place: Place,
-    /// How large it may be.
+    /// Its bounds.
     pub bounds: Bounds,
 }
 
-/// How large a value may be.
+/// The bounds of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounds {
     /// The most of each word.
@@ -38,7 +38,7 @@ pub struct Bounds {
     pub most: BigUint,
 }
 
-/// Where the words of a value are.
+/// The place of the words of a value.
 #[derive(Debug, Clone)]
 pub enum Place {
     /// The slot.
@@ -65,14 +65,14 @@ pub struct Memory {
     pub spare: Range<Slot>,
 }
 
-/// How a block is written.
+/// The form in which a block is written.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Way<'a> {
-    /// Whether all constants of several reductions lie on the stack: that takes 40 gas more for the block, and 200 bytes less for each reduction after the first.
+    /// True if all constants of several reductions lie on the stack: that takes 40 gas more for the block, and 200 bytes less for each reduction after the first.
     pub holds_constants: bool,
     /// The subroutines there are.
     pub calls: Option<&'a Calls>,
-    /// Whether they make its results.
+    /// True if they make its results.
     pub is_called: bool,
 }
 
@@ -141,7 +141,7 @@ fn written(
 pub struct Values<'a> {
     /// The system of its field.
     pub system: &'a System,
-    /// Where slots are.
+    /// The place of slots.
     pub memory: &'a Memory,
     /// The atoms.
     pub known: HashMap<Atom, Known>,

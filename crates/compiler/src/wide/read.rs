@@ -83,7 +83,7 @@ pub struct Places {
 pub struct Text<'a> {
     /// All of it.
     pub code: &'a [u8],
-    /// Where jumps may go, as [`targets`] finds it.
+    /// The offsets that jumps may go to, as [`targets`] finds it.
     pub targets: &'a BTreeSet<usize>,
     /// The bytes of the block.
     pub block: Range<usize>,

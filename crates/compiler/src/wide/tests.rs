@@ -66,7 +66,7 @@ struct Case {
     ops: Vec<SlotOp>,
     kept: BTreeSet<Slot>,
     memory: Memory,
-    /// Whether constants lie on the stack and subroutines make results.
+    /// True if constants lie on the stack and subroutines make results.
     is_short: bool,
 }
 

@@ -30,10 +30,9 @@ const STOP_BITS: u32 = LIMB_BITS + 64;
 /// So many times p are added to u, which is above minus that.
 const RAISED: u32 = 8;
 
-/// Where to write the result; how often the value was multiplied by A; the address of the topmost limb of x.
-/// Where to write the result.
+/// The address of the result.
 const OUT: Name = Name::Parameter(0);
-/// How often the value was multiplied by A.
+/// The number of times that the value was multiplied by A.
 const TURNS: Name = Name::Parameter(1);
 /// The address of the topmost limb of x.
 const TOP: Name = Name::Parameter(2);
@@ -44,9 +43,9 @@ const Y_HEAD: Name = Name::Parameter(4);
 /// The word of the last remainder but one, and the last one's.
 const BEFORE: Name = Name::Parameter(5);
 const LAST: Name = Name::Parameter(6);
-/// How often x and y are in the new x, and in the new y.
+/// The multiples of x and y in the new x, and in the new y.
 const MATRIX: [Name; 4] = [Name::Parameter(7), Name::Parameter(8), Name::Parameter(9), Name::Parameter(10)];
-/// What limbs leave for the next ones.
+/// The carries that limbs leave for the next ones.
 const CARRIES: [Name; 2] = [Name::Parameter(11), Name::Parameter(12)];
 /// A limb of x or u, and of y or v.
 const PAIR: [Name; 2] = [Name::Parameter(13), Name::Parameter(14)];

@@ -22,7 +22,7 @@ pub struct Rules {
     pub holds_numbers: bool,
     /// Slots between those of values and constants, for what blocks have no room for on the stack.
     pub extra_slots: u32,
-    /// How often shapes of results came over wide fields.
+    /// The number of times that shapes of results came over wide fields.
     pub shapes: Rc<RefCell<Counts>>,
     /// What was found for blocks.
     pub plans: Rc<RefCell<Plans>>,
@@ -33,7 +33,7 @@ impl Rules {
     pub const BYTES_A_GAS: [u64; 4] = [Prices::GAS_ALONE, 16, 4, 1];
     /// What the longest blocks need.
     pub const EXTRA_SLOTS: u32 = 64;
-    /// What runs more often than this has no subroutines.
+    /// A block that runs more often than this has no subroutines.
     pub const SELDOM_MAX: f64 = 64.0;
     /// The length of code that has none, as labels are too far apart.
     pub const TOO_FAR: usize = usize::MAX;
@@ -67,7 +67,7 @@ impl Rules {
         length <= CODE_BYTES_MAX
     }
 
-    /// Whether code over a wide field has labels near enough, and is so long that subroutines make nothing of it that an account may have: they take three
+    /// True if code over a wide field has labels near enough, and is so long that subroutines make nothing of it that an account may have: they take three
     /// quarters of it away at most.
     pub const fn is_beyond(length: usize) -> bool {
         length > 8 * CODE_BYTES_MAX && length != Self::TOO_FAR
