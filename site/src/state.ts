@@ -43,7 +43,7 @@ export const FRESH: State = {
 /** A link may hold so many bytes before compression; texts beyond are neither shared nor kept. */
 export const STATE_BYTES_MAX = 2 << 20;
 /** Columns that are shown at most. */
-export const COLUMNS_MAX = 40;
+export const COLUMNS_MAX = 100;
 /** What a fragment begins with, by version of its form. */
 const VERSION = '1.';
 

