@@ -117,7 +117,7 @@ impl<'a> Emission<'a> {
     pub fn constant(&mut self, constant: Constant) {
         match self.depth(Name::Constant(constant)).filter(|&depth| depth <= 16) {
             Some(depth) => self.code.op(evm::DUP1 - 1 + depth),
-            None => self.code.push(self.system.constant(constant)),
+            None => self.code.push(self.system.constant(constant).clone()),
         };
         self.stack.push(Name::Other);
     }

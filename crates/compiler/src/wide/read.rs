@@ -414,10 +414,11 @@ impl Reading<'_> {
 
     /// The integer that has these residues, nearest to 0.
     fn integer(&self, residues: &[(Residue, BigUint)]) -> BigInt {
-        let (mut value, mut modulus) = (BigUint::ZERO, BigUint::one());
+        let (mut value, mut modulus, mut before) = (BigUint::ZERO, BigUint::one(), Vec::new());
         for (residue, other) in residues {
             let next = self.system.modulus(*residue);
-            let inverse = modulus.modinv(next).expect("moduli have no common factor");
+            let inverse = self.system.inverse_of(&before, *residue);
+            before.push(*residue);
             let step = (other + next - &value % next) * inverse % next;
             value += step * &modulus;
             modulus *= next;
@@ -488,7 +489,7 @@ impl Reading<'_> {
     /// The element of (Σ (k + A·l)·unknown)/A, where an integer X stands for X/A.
     fn element(&mut self, terms: &[(Unknown, BigInt, BigInt)]) -> Element {
         let p = BigInt::from(self.system.p.clone());
-        let a = BigInt::from(self.system.a.modinv(&self.system.p).expect("A and p have no common factor"));
+        let a = BigInt::from(self.system.over_a.clone());
         let mut sum = self.elements.constant(&BigUint::ZERO);
         for (unknown, product, linear) in terms {
             let (of, multiple) = match self.meanings[*unknown].clone() {
@@ -561,7 +562,7 @@ impl Reading<'_> {
                     |unknown: Unknown| matches!(self.meanings[unknown], Meaning::Reduced(by, _) if by == of);
                 let found = terms.keys().copied().find(|&unknown| is_quotient(unknown));
                 let term = found.ok_or_else(|| format!("no quotient modulo {of:?} is in r modulo {residue:?}"))?;
-                if terms.remove(&term) != Some(system.constant(constant)) {
+                if terms.remove(&term).as_ref() != Some(system.constant(constant)) {
                     return Err(format!("the factor of the quotient modulo {of:?} in r modulo {residue:?} is another"));
                 }
                 if quotient.replace(term).is_some_and(|other| other != term) {

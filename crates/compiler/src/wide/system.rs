@@ -78,6 +78,12 @@ pub struct System {
     pub a: BigUint,
     /// B = b₁·b₂.
     pub b: BigUint,
+    /// 1/A mod p.
+    pub over_a: BigUint,
+    /// [`CONSTANTS`], in their order.
+    constants: Vec<BigUint>,
+    /// For each set of moduli, as bits by place, and each modulus that is not in it: the inverse of the set's product modulo the latter.
+    inverses: Vec<[BigUint; 4]>,
 }
 
 /// A constant that code for a reduction pushes.
@@ -127,7 +133,10 @@ impl System {
             return Err(Missing::Factor(common));
         }
         let b = &moduli[2] * &moduli[3];
-        Ok(Self { p: p.clone(), moduli, a, b })
+        let over_a = inverse(&a, p);
+        let constants = CONSTANTS.iter().map(|&constant| constant_of(constant, p, &moduli)).collect();
+        let inverses = (0..1usize << RESIDUES.len()).map(|set| inverses(set, &moduli)).collect();
+        Ok(Self { p: p.clone(), moduli, a, b, over_a, constants, inverses })
     }
 
     /// A modulus.
@@ -136,19 +145,15 @@ impl System {
     }
 
     /// Number that code pushes for a constant.
-    pub fn constant(&self, constant: Constant) -> BigUint {
-        let m = |residue| self.modulus(residue);
-        let (a1, a2) = (m(Residue::A1), m(Residue::A2));
-        let inverse = |of: BigUint, modulus: &BigUint| of.modinv(modulus).expect("`new` refuses common factors");
-        match constant {
-            Constant::Modulus(residue) => m(residue).clone(),
-            Constant::Quotient(Residue::A1) => a1 - inverse(&self.p * a2, a1),
-            Constant::Quotient(_) => a2 - inverse(&self.p * a1, a2),
-            Constant::First(residue) => a2 * &self.p % m(residue),
-            Constant::Second(residue) => a1 * &self.p % m(residue),
-            Constant::Inverse => inverse(m(Residue::B1).clone(), m(Residue::B2)),
-            Constant::Above => m(Residue::B1).div_ceil(m(Residue::B2)) * m(Residue::B2),
-        }
+    pub fn constant(&self, constant: Constant) -> &BigUint {
+        let place = CONSTANTS.iter().position(|&other| other == constant);
+        &self.constants[place.expect("`CONSTANTS` has all that code pushes")]
+    }
+
+    /// The product of some moduli, inverted modulo another one.
+    pub fn inverse_of(&self, moduli: &[Residue], modulo: Residue) -> &BigUint {
+        let set = moduli.iter().fold(0, |set: usize, residue| set | 1 << residue.place());
+        &self.inverses[set][modulo.place()]
     }
 
     /// The integer that stands for an element: value·A mod p.
@@ -181,6 +186,31 @@ impl System {
     pub fn square(&self) -> BigUint {
         &self.a * &self.a % &self.p
     }
+}
+
+fn inverse(of: &BigUint, modulus: &BigUint) -> BigUint {
+    of.modinv(modulus).expect("`System::new` refuses common factors")
+}
+
+fn constant_of(constant: Constant, p: &BigUint, moduli: &[BigUint; 4]) -> BigUint {
+    let m = |residue: Residue| &moduli[residue.place()];
+    let (a1, a2) = (m(Residue::A1), m(Residue::A2));
+    match constant {
+        Constant::Modulus(residue) => m(residue).clone(),
+        Constant::Quotient(Residue::A1) => a1 - inverse(&(p * a2), a1),
+        Constant::Quotient(_) => a2 - inverse(&(p * a1), a2),
+        Constant::First(residue) => a2 * p % m(residue),
+        Constant::Second(residue) => a1 * p % m(residue),
+        Constant::Inverse => inverse(m(Residue::B1), m(Residue::B2)),
+        Constant::Above => m(Residue::B1).div_ceil(m(Residue::B2)) * m(Residue::B2),
+    }
+}
+
+/// The product of a set of moduli inverted modulo each other one; 0 for those of the set.
+fn inverses(set: usize, moduli: &[BigUint; 4]) -> [BigUint; 4] {
+    let is_in = |place: usize| set >> place & 1 == 1;
+    let product: BigUint = (0..moduli.len()).filter(|&place| is_in(place)).map(|place| &moduli[place]).product();
+    std::array::from_fn(|place| if is_in(place) { BigUint::ZERO } else { inverse(&product, &moduli[place]) })
 }
 
 /// The moduli that a divisor D of 2²⁴⁰ − 1 makes.
@@ -289,6 +319,6 @@ mod test {
         let p = power(384) - power(128) - power(96) + power(32) - 1u8;
         let system = System::new(&p).unwrap();
         assert!((system.constant(Constant::Above) % system.modulus(Residue::B2)).is_zero());
-        assert!(system.constant(Constant::Above) >= *system.modulus(Residue::B1));
+        assert!(system.constant(Constant::Above) >= system.modulus(Residue::B1));
     }
 }

@@ -388,7 +388,7 @@ fn another_constant_is_found() {
     let (code, end) = case.code();
     for constant in CONSTANTS {
         let number = case.system.constant(constant);
-        let changed = with_other(&code, &number, &(&number + 1u8));
+        let changed = with_other(&code, number, &(number + 1u8));
         assert!(case.judge((&changed, end)).is_err(), "{constant:?}");
     }
 }
