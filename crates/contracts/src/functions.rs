@@ -107,6 +107,13 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
     ("bip340/verify", &["verify(bytes32 key, bytes32 r, bytes32 s, bytes message) returns (bool)"]),
     ("ed25519/verify", ED25519),
     ("ed25519/zip215", ED25519),
+    ("slh_dsa/sha2_128_24", SLH_DSA),
+    ("slh_dsa/sha2_128_24_rolled", SLH_DSA),
+    ("slh_dsa/keccak_128_24", SLH_DSA),
+    ("sphincs/c13", C13),
+    ("sphincs/c13_rolled", C13),
+    ("sphincs/c7", &["verify(bytes32 key, bytes32 message, bytes:3704 signature) returns (bool)"]),
+    ("sphincs/c11", &["verify(bytes32 key, bytes32 message, bytes:3976 signature) returns (bool)"]),
     ("grumpkin/mul", MUL),
     ("grumpkin/msm", MSM),
     ("pallas/mul", MUL),
@@ -161,6 +168,8 @@ const MODEXP: &[&str] = &[
     "power(uint256 baseBytes, uint256 exponentBytes, uint256 modulusBytes, bytes baseExponentModulus) returns (bytes)",
 ];
 const ED25519: &[&str] = &["verify(bytes32 key, bytes32 r, bytes32 s, bytes message) returns (bool)"];
+const SLH_DSA: &[&str] = &["verify(bytes32 key, bytes32 message, bytes:3856 signature) returns (bool)"];
+const C13: &[&str] = &["verify(bytes32 key, bytes32 message, bytes:3688 signature) returns (bool)"];
 const MUL: &[&str] = &["mul(uint256[2] p, uint256 k) returns (uint256[2])"];
 const MSM: &[&str] = &["msm(bytes products) returns (uint256[2])"];
 const MERKLE: &[&str] = &["verify(uint256 root, uint256 leaf, uint256 index, uint256[] siblings) returns (bool)"];
