@@ -57,8 +57,12 @@ pub struct DeployableOptions {
     #[command(flatten)]
     pub code: CodeRules,
     /// The salt of CREATE2, 32 bytes in hexadecimal; 0 without it.
-    #[arg(long, value_name = "HEX")]
+    #[arg(long, value_name = "HEX", value_parser = salt)]
     pub salt: Option<B256>,
+}
+
+fn salt(text: &str) -> Result<B256, String> {
+    text.parse().map_err(|error| format!("a salt is 32 bytes in hexadecimal, 64 digits ({error})"))
 }
 
 /// A contract that has been compiled, and what follows from its code.

@@ -272,7 +272,7 @@ mod tests {
         residue_pages::hold("docs/ir.md", "limits of code", &format!("| | at most |\n|---|---:|\n{rows}"));
     }
 
-    /// `count` products that are all needed at once.
+    /// `count` products that are live at the same time.
     fn at_once(count: usize) -> String {
         let ops: String = (1..count).map(|value| format!("v{value} = mul v{} v{}\n", value - 1, value - 1)).collect();
         let sums: String = (0..count - 1)

@@ -123,7 +123,7 @@ const C7_KNOWN: Known = Known {
         e25f5a3323d0194d38c189f95ab45d850e4f09c08f9636b6bf50d3f5fff2b1127f2d064fe947604bcc3064c0ccdcfb38\
         8cff1b37d20afcb3ef3aff562c6029aaefbb93ebe70878490ff17e56a12d3f64f354ca9a4d62bfeb7fbe5dc3dab9f196",
     r: 145_085,
-    counts: [48, 23],
+    counts: [30, 23],
 };
 
 /// Made by [`signer::Signer::new`], as a test does again.

@@ -49,7 +49,7 @@ struct Asked {
     fees: Fees,
 }
 
-/// Deploys the contract; done at once where the account has its code.
+/// Deploys the contract. Sends nothing if the account has its code.
 pub fn deploy(args: &DeployArgs, json: bool) -> Result<Verdict> {
     let payer = args.payer.payer()?;
     let deployable = args.contract.compiled()?;
@@ -70,7 +70,7 @@ pub fn deploy(args: &DeployArgs, json: bool) -> Result<Verdict> {
     let receipt = receipt(&rpc, hash, Duration::from_secs(args.timeout))?;
     let gas_used: Option<U256> = receipt.get("gasUsed").and_then(|gas| serde_json::from_value(gas.clone()).ok());
     let known = json!({ "transaction": hash, "gas_used": gas_used.map(|gas| gas.saturating_to::<u64>()) });
-    // A transaction of somebody else's may have been first: then ours failed, and the contract is there all the same.
+    // Another sender's transaction may have come first: then ours failed, and the contract exists.
     ensure!(
         is_there(&rpc, &deployable)?,
         "the transaction {hash} is in a block with status {}, and {} has no code",

@@ -129,7 +129,7 @@ pub enum Feature {
     Precompile(u16),
     /// Elements are read with the zeros in front of them by one instruction, which looks at these too.
     Padding,
-    /// Code can name this many values at once, constants among them.
+    /// Number of live values that code can name, constants included.
     Slots(u32),
     /// An instruction tells whether an element is zero, for less than to look at its bytes.
     ZeroTest,

@@ -5,18 +5,19 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use residue_compiler::{Compiled, compile_as};
-use residue_engine::{Engine, EngineConfig};
+use residue_engine::Engine;
 use residue_ir::Fp2Product;
 use residue_isa::assembly::lines;
 use residue_workbench::harness::on_one_core;
 use residue_workbench::inspect::profile::profile as measure;
 use residue_workbench::inspect::trace::{Executed, Tracing, is_within};
+use residue_workbench::session::Rules;
 use residue_workbench::variants::{Wanted, WantedProduct};
 use residue_workbench::{Job, Machine, Setup, Trial, report, trials};
 use serde_json::{Value, json};
 
 use crate::program;
-use crate::rules::{Rules, contract, engine_kind, multiples, unknown};
+use crate::rules::{contract, engine_kind, multiples, rules, unknown};
 use crate::work::{RulesError, unchosen, uncompiled, work};
 
 /// Code with the rules that it is for.
@@ -51,7 +52,7 @@ pub fn compile_program(
     multiples_by: &str,
 ) -> PyResult<Code> {
     let toml = toml.as_ref().map(|(text, file)| (text.as_str(), file.as_str()));
-    let rules = Rules::new(revision, schedule, toml, fork, portable)?;
+    let rules = rules(revision, schedule, toml, fork, portable)?;
     let multiples = multiples(multiples_by)?;
     work(py, move || {
         let program = program(&text)?;
@@ -78,7 +79,7 @@ pub fn compile_contract(
     multiples_by: Option<&str>,
 ) -> PyResult<Code> {
     let toml = toml.as_ref().map(|(text, file)| (text.as_str(), file.as_str()));
-    let rules = Rules::new(revision, schedule, toml, fork, portable)?;
+    let rules = rules(revision, schedule, toml, fork, portable)?;
     let contract = contract(name)?;
     let product = match f2mul {
         None => WantedProduct::Usual,
@@ -113,7 +114,7 @@ pub fn raw_code(
     fork: Option<&str>,
 ) -> PyResult<Code> {
     let toml = toml.as_ref().map(|(text, file)| (text.as_str(), file.as_str()));
-    let rules = Rules::new(revision, schedule, toml, fork, false)?;
+    let rules = rules(revision, schedule, toml, fork, false)?;
     let known = json!({ "revision": rules.revision.name(), "code_bytes": code.len(), "functions": {} });
     let inner = Inner { rules, code, compiled: None, known, native: None };
     Ok(Code { inner: Arc::new(inner) })
@@ -128,9 +129,7 @@ impl Code {
 
 impl Inner {
     fn engine(&self) -> PyResult<Engine> {
-        let Rules { revision, schedule, dialect } = &self.rules;
-        let config = EngineConfig { fork: dialect.fork, ..EngineConfig::new(*revision, schedule.clone()) };
-        Engine::new(config).map_err(|error| RulesError::new_err(error.to_string()))
+        self.rules.engine().map_err(|error| RulesError::new_err(error.to_string()))
     }
 
     /// Source of the byte at `pc`.
@@ -149,9 +148,7 @@ impl Code {
     /// Report of the code, in the form of `residue build --json`.
     fn report(&self) -> String {
         let mut known = self.inner.known.clone();
-        known["schedule"] = self.inner.rules.schedule.name().into();
-        known["fork"] = self.inner.rules.dialect.fork.name().into();
-        known["portable"] = self.inner.rules.dialect.portable.into();
+        self.inner.rules.add_to(&mut known);
         known.to_string()
     }
 

@@ -1,51 +1,26 @@
 //! Parsers of names from Python: revisions, schedules, hard forks, engines and formulas.
 
 use pyo3::prelude::*;
-use residue_compiler::{Dialect, SmallMultiples};
+use residue_compiler::SmallMultiples;
 use residue_contracts::Contract;
-use residue_isa::{Fork, GasSchedule, Revision};
 use residue_workbench::EngineKind;
+use residue_workbench::session::{Rules, SessionError};
 
 use crate::work::{RulesError, UnknownName};
 
-/// An interface, its prices, and what code for it keeps to.
-#[derive(Debug, Clone)]
-pub struct Rules {
-    /// The interface.
-    pub revision: Revision,
-    /// The prices.
-    pub schedule: GasSchedule,
-    /// Hard fork and portability.
-    pub dialect: Dialect,
-}
-
-impl Rules {
-    /// From names. `toml` is the text of a schedule and the name of its file, in place of a name.
-    pub fn new(
-        revision: &str,
-        schedule: Option<&str>,
-        toml: Option<(&str, &str)>,
-        fork: Option<&str>,
-        portable: bool,
-    ) -> PyResult<Self> {
-        let revision: Revision = named(revision.parse())?;
-        let schedule = match (schedule, toml) {
-            (_, Some((text, file))) => {
-                let schedule =
-                    GasSchedule::from_toml(text, file).map_err(|error| RulesError::new_err(error.to_string()))?;
-                if !schedule.is_for(revision) {
-                    let name = schedule.name();
-                    let what = format!("{file}: the gas schedule {name:?} is not for {revision}");
-                    return Err(RulesError::new_err(what));
-                }
-                schedule
-            }
-            (Some(name), None) => named(GasSchedule::named(name, revision))?,
-            (None, None) => named(GasSchedule::default_for(revision))?,
-        };
-        let fork: Fork = fork.map_or(Ok(Fork::default()), |name| named(name.parse()))?;
-        Ok(Self { revision, schedule, dialect: Dialect { fork, portable, precompiles: false } })
-    }
+/// Rules from names. `toml` is the text of a schedule and the name of its file, in place of a name.
+pub fn rules(
+    revision: &str,
+    schedule: Option<&str>,
+    toml: Option<(&str, &str)>,
+    fork: Option<&str>,
+    portable: bool,
+) -> PyResult<Rules> {
+    Rules::new(revision, schedule, toml, fork, portable).map_err(|error| match error {
+        SessionError::Unknown(_) => UnknownName::new_err(error.to_string()),
+        SessionError::Schedule(_) if toml.is_none() => UnknownName::new_err(error.to_string()),
+        _ => RulesError::new_err(error.to_string()),
+    })
 }
 
 /// The exception for a name that nothing of its kind has, with the nearest names.

@@ -93,6 +93,19 @@ impl Rules {
         let fork = fork.map_or(Ok(Fork::default()), str::parse)?;
         Ok(Self { revision, schedule, dialect: Dialect { fork, portable, precompiles: false } })
     }
+
+    /// An engine under these rules.
+    pub fn engine(&self) -> Result<Engine, EngineError> {
+        let Self { revision, schedule, dialect } = self;
+        Engine::new(EngineConfig { fork: dialect.fork, ..EngineConfig::new(*revision, schedule.clone()) })
+    }
+
+    /// Adds the rules to a report of code, as `residue build --json` has them.
+    pub fn add_to(&self, known: &mut Value) {
+        known["schedule"] = self.schedule.name().into();
+        known["fork"] = self.dialect.fork.name().into();
+        known["portable"] = self.dialect.portable.into();
+    }
 }
 
 /// The evaluator's outcome of a program: `outcome`, which is `returned`, `ended` or `failed`, and `output`. An error if there is
@@ -132,11 +145,8 @@ impl Code {
 
     /// Report of the code, as in `residue build --json`.
     pub fn report(&self) -> Value {
-        let Rules { schedule, dialect, .. } = &self.rules;
-        let mut known = report::code(&self.compiled, dialect.fork);
-        known["schedule"] = schedule.name().into();
-        known["fork"] = dialect.fork.name().into();
-        known["portable"] = dialect.portable.into();
+        let mut known = report::code(&self.compiled, self.rules.dialect.fork);
+        self.rules.add_to(&mut known);
         known
     }
 
@@ -165,7 +175,7 @@ impl Code {
             count += 1;
         };
         let mut tracing = Tracing::new(self.rules.revision, told);
-        let outcome = self.engine()?.run_traced(&self.compiled.code, input, gas, &mut tracing);
+        let outcome = self.rules.engine()?.run_traced(&self.compiled.code, input, gas, &mut tracing);
         drop(tracing);
         Ok(json!({
             "success": outcome.is_success(),
@@ -192,7 +202,7 @@ impl Code {
 
     fn profiled(&self, input: &[u8], gas: u64) -> Result<(Profile, Outcome), EngineError> {
         let Compiled { code, source_map, .. } = &self.compiled;
-        let profiled = profile(&self.engine()?, code, source_map, input, gas, 0);
+        let profiled = profile(&self.rules.engine()?, code, source_map, input, gas, 0);
         Ok(profiled.expect("without times there is one execution"))
     }
 
@@ -207,11 +217,6 @@ impl Code {
             json!([pc, line.text, function, lanes.unwrap_or_default()])
         };
         lines(&self.compiled.code, self.rules.revision).map(line).collect()
-    }
-
-    fn engine(&self) -> Result<Engine, EngineError> {
-        let Rules { revision, schedule, dialect } = &self.rules;
-        Engine::new(EngineConfig { fork: dialect.fork, ..EngineConfig::new(*revision, schedule.clone()) })
     }
 }
 

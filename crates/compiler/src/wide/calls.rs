@@ -4,10 +4,10 @@
 //! 6 for each word that it loads or stores but the first of a slot, and takes 15 to 30 bytes in place of 100 and more. Which shapes are
 //! worth one is counted when the program is built the first time. The checker follows a call into the subroutine ([`super::read`]).
 
-use super::emission::{Emission, FIRST_MODULUS, HELD, Name};
+use super::emission::{Emission, Name};
 use super::emit::{Bounds, Known, Memory, Place, Values};
 use super::sums::{Atom, Form, Linear};
-use super::system::{Residue, System};
+use super::system::{CONSTANTS, FIRST_MODULUS, Residue, System};
 use foldhash::HashMap;
 use num_bigint::BigUint;
 use num_traits::One;
@@ -173,7 +173,7 @@ fn subroutine(system: &System, memory: &Memory, shape: &Shape, fork: Fork) -> Op
         (usize::from(number), Known { place: Place::Parameter(number + 1), bounds: bounds(system, is_reduced) })
     });
     let values = Values { system, memory, known: known.collect::<HashMap<_, _>>() };
-    let held = if shape.form.products.is_empty() { &[] } else { &HELD[FIRST_MODULUS..] };
+    let held = if shape.form.products.is_empty() { &[] } else { &CONSTANTS[FIRST_MODULUS..] };
     [held, &[]].into_iter().find_map(|held| {
         let mut code = Assembly::for_fork(fork);
         let mut e = Emission::new(system, &mut code);

@@ -37,24 +37,6 @@ pub struct Emission<'a> {
     pub is_too_deep: bool,
 }
 
-/// The constants that lie below everything in a block, those on top last: each is within reach of DUP where reductions read it.
-pub const HELD: [Constant; 11] = [
-    Constant::Quotient(Residue::A2),
-    Constant::Quotient(Residue::A1),
-    Constant::First(Residue::B1),
-    Constant::Second(Residue::B1),
-    Constant::First(Residue::B2),
-    Constant::Second(Residue::B2),
-    Constant::Inverse,
-    Constant::Above,
-    Constant::Modulus(Residue::B2),
-    Constant::Modulus(Residue::B1),
-    Constant::Modulus(Residue::A1),
-];
-
-/// Index of the first modulus among them.
-pub const FIRST_MODULUS: usize = 8;
-
 impl<'a> Emission<'a> {
     /// Nothing on the stack yet.
     pub fn new(system: &'a System, code: &'a mut Assembly) -> Self {

@@ -5,9 +5,9 @@
 //! that runs seldom has its results made by subroutines then ([`super::calls`]).
 
 use super::calls::Calls;
-use super::emission::{Emission, FIRST_MODULUS, HELD, Name};
+use super::emission::{Emission, Name};
 use super::sums::{Atom, Form, Linear, Origin, Source, Sums, gcd, sums};
-use super::system::{RESIDUES, Residue, System};
+use super::system::{CONSTANTS, FIRST_MODULUS, RESIDUES, Residue, System};
 use foldhash::{HashMap, HashMapExt};
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
@@ -116,8 +116,8 @@ fn written(
     let reductions = found.made.iter().filter(|(_, form)| is_in_place(form)).count();
     let held = match reductions {
         0 | 1 => &[],
-        _ if way.holds_constants => &HELD[..],
-        _ => &HELD[FIRST_MODULUS..],
+        _ if way.holds_constants => &CONSTANTS[..],
+        _ => &CONSTANTS[FIRST_MODULUS..],
     };
     for &constant in held {
         writing.emission.constant(constant);

@@ -103,11 +103,9 @@ pub enum Constant {
     Above,
 }
 
-/// The constants of a reduction.
+/// The constants of a reduction. Where they lie below everything in a block, those on top last, each is within reach of
+/// DUP where a reduction reads it.
 pub const CONSTANTS: [Constant; 11] = [
-    Constant::Modulus(Residue::A1),
-    Constant::Modulus(Residue::B1),
-    Constant::Modulus(Residue::B2),
     Constant::Quotient(Residue::A2),
     Constant::Quotient(Residue::A1),
     Constant::First(Residue::B1),
@@ -116,7 +114,13 @@ pub const CONSTANTS: [Constant; 11] = [
     Constant::Second(Residue::B2),
     Constant::Inverse,
     Constant::Above,
+    Constant::Modulus(Residue::B2),
+    Constant::Modulus(Residue::B1),
+    Constant::Modulus(Residue::A1),
 ];
+
+/// Index of the first modulus among [`CONSTANTS`].
+pub const FIRST_MODULUS: usize = 8;
 
 impl System {
     /// The system for a modulus of more than 256 bits.

@@ -30,7 +30,6 @@ const STOP_BITS: u32 = LIMB_BITS + 64;
 /// So many times p are added to u, which is above minus that.
 const RAISED: u32 = 8;
 
-/// Address of the result; number of multiplications of the value by A; address of the topmost limb of x.
 /// Address of the result.
 const OUT: Name = Name::Parameter(0);
 /// Number of multiplications of the value by A.
