@@ -18,6 +18,11 @@ pub(crate) const TREE: u64 = 2;
 pub(crate) const FORS_TREE: u64 = 3;
 pub(crate) const FORS_ROOTS: u64 = 4;
 
+/// The Keccak-256 hash of all parts, one after the other.
+pub(crate) fn keccak256(parts: &[&[u8]]) -> [u8; 32] {
+    residue_ir::hash::keccak256_of(&parts.concat()).to_be_bytes()
+}
+
 /// Turns of a loop: written out one after the other, or a loop in code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {

@@ -133,7 +133,7 @@ const C11_KNOWN: Known = Known {
         1f693bc267793ceb289a93c04166347358a04d211a40c15e5cae7038ba20af3e64ec3fbb2b1544d216d05f7ce94c6d9e\
         315af2baa536ee3824c17ee2d07366f15680f97ff1b94380ce3c10728201dbab",
     r: 595,
-    counts: [9_461, 9_301],
+    counts: [191, 9_301],
 };
 
 /// The key that a contract's example is made with.

@@ -71,8 +71,8 @@ pub(crate) fn sha256_of(bytes: &[u8]) -> U256 {
     U256::from_be_bytes::<32>(Sha256::digest(bytes).into())
 }
 
-/// The same with Keccak-256.
-pub(crate) fn keccak256_of(bytes: &[u8]) -> U256 {
+/// The Keccak-256 hash (Yellow Paper, appendix A) of `bytes`, as a big-endian number.
+pub fn keccak256_of(bytes: &[u8]) -> U256 {
     U256::from_be_bytes::<32>(Keccak256::digest(bytes).into())
 }
 

@@ -4,9 +4,8 @@
 //! A key of 2²² leaves is not made: verification sees one leaf and its path, so all else is random, and R is searched until the digest names that leaf.
 //! Such a key signs one message, in as many ways as there are secrets of FORS.
 
-use crate::hash_based::{FORS_ROOTS, FORS_TREE, N, TREE, WOTS_PK};
+use crate::hash_based::{FORS_ROOTS, FORS_TREE, N, TREE, WOTS_PK, keccak256};
 use sha2::{Digest, Sha256};
-use sha3::Keccak256;
 
 /// Bytes of a node.
 const NODE_BYTES: usize = N as usize; // 16
@@ -137,12 +136,6 @@ fn sha256(parts: &[&[u8]]) -> [u8; 32] {
 
 fn node(bytes: &[u8]) -> Node {
     bytes[..NODE_BYTES].try_into().expect("there are as many bytes")
-}
-
-fn keccak256(parts: &[&[u8]]) -> [u8; 32] {
-    let mut hash = Keccak256::new();
-    parts.iter().for_each(|part| hash.update(part));
-    hash.finalize().into()
 }
 
 /// Each node in the high half of a word.

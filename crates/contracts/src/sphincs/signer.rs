@@ -4,8 +4,7 @@
 //! an example. Of the topmost tree examples know a path, so that it need not be made.
 
 use super::{CHAINS, Set};
-use crate::hash_based::{FORS_ROOTS, FORS_TREE, N, TREE, WOTS_PK};
-use sha3::{Digest, Keccak256};
+use crate::hash_based::{FORS_ROOTS, FORS_TREE, N, TREE, WOTS_PK, keccak256};
 
 /// Bytes of a node.
 const NODE_BYTES: usize = N as usize; // 16
@@ -18,12 +17,6 @@ pub type Node = [u8; NODE_BYTES];
 
 /// Three words at the end of an address.
 type Words = [u64; 3];
-
-fn keccak(parts: &[&[u8]]) -> [u8; 32] {
-    let mut hash = Keccak256::new();
-    parts.iter().for_each(|part| hash.update(part));
-    hash.finalize().into()
-}
 
 fn cut(hash: [u8; 32]) -> Node {
     hash[..NODE_BYTES].try_into().expect("a hash is longer than a node")
@@ -50,11 +43,8 @@ fn address(layer: u64, tree: u64, kind: u64, words: Words) -> [u8; 32] {
 
 /// The hash of nodes under an address.
 fn tweaked(seed: &Node, address: [u8; 32], nodes: &[Node]) -> Node {
-    let mut hash = Keccak256::new();
-    hash.update(word(seed));
-    hash.update(address);
-    nodes.iter().for_each(|node| hash.update(word(node)));
-    cut(hash.finalize().into())
+    let nodes: Vec<u8> = nodes.iter().flat_map(|node| word(node)).collect();
+    cut(keccak256(&[&word(seed), &address, &nodes]))
 }
 
 /// `count` bits from bit `from` on, with those before them in a byte 64 at most.
@@ -65,14 +55,14 @@ fn bits(digest: &[u8; 32], from: u64, count: u64) -> u64 {
 }
 
 fn message_digest(seed: &Node, root: &Node, r: &[u8], message: &[u8; 32]) -> [u8; 32] {
-    keccak(&[&word(seed), &word(root), &word(r), message, &[0xff; 32]])
+    keccak256(&[&word(seed), &word(root), &word(r), message, &[0xff; 32]])
 }
 
 /// The digits of a node, lowest bits first.
 fn digits(seed: &Node, base: [u8; 32], node: &Node, count: u32) -> [u64; CHAINS as usize] {
     let mut counted = [0; 32];
     counted[28..].copy_from_slice(&count.to_be_bytes());
-    let digest = keccak(&[&word(seed), &base, &word(node), &counted]);
+    let digest = keccak256(&[&word(seed), &base, &word(node), &counted]);
     let mut digits = [0; CHAINS as usize]; // 43
     for (digit, number) in digits.iter_mut().zip(0..) {
         *digit = bits(&digest, 3 * number, 3);
@@ -218,7 +208,7 @@ impl Signer {
     }
 
     fn without_tree(set: Set, number: u64) -> Self {
-        let [seed, secret] = [0, 1].map(|which| cut(keccak(&[b"SPHINCS-", &number.to_be_bytes(), &[which]])));
+        let [seed, secret] = [0, 1].map(|which| cut(keccak256(&[b"SPHINCS-", &number.to_be_bytes(), &[which]])));
         Self { set, seed, secret, root: [0; NODE_BYTES], top: Top::Whole(Vec::new()) }
     }
 
@@ -230,12 +220,12 @@ impl Signer {
     }
 
     fn random(&self, of: &[u8], nodes: u64) -> Vec<u8> {
-        (0..nodes).flat_map(|number| cut(keccak(&[&self.secret, of, &number.to_be_bytes()]))).collect()
+        (0..nodes).flat_map(|number| cut(keccak256(&[&self.secret, of, &number.to_be_bytes()]))).collect()
     }
 
     fn start(&self, (layer, tree, leaf): (u64, u64, u64), chain: u64) -> Node {
         let numbers: Vec<u8> = [layer, tree, leaf, chain].into_iter().flat_map(u64::to_be_bytes).collect();
-        cut(keccak(&[&self.secret, &numbers]))
+        cut(keccak256(&[&self.secret, &numbers]))
     }
 
     /// The leaf of a one-time key.

@@ -1,6 +1,6 @@
 //! The table of `docs/post-quantum.md` is what verifiers cost.
 //!
-//! If a contract or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts --test post_quantum page -- --ignored`.
+//! If a contract or the compiler changes, this writes it anew: `RESIDUE_WRITE_TABLES=1 cargo test -p residue-contracts --test post_quantum page`.
 
 use std::fmt::Write;
 
@@ -25,7 +25,6 @@ const PUBLIC: &[(&str, &str)] = &[
 ];
 
 #[test]
-#[ignore = "it takes long: by name, and in CI"]
 fn the_table_is_what_verifiers_cost() {
     let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
     let engine = Engine::new(EngineConfig::default_for(Revision::Evm)).unwrap();
