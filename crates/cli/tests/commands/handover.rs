@@ -17,7 +17,7 @@ const OTHER: &str = "#!/bin/sh\necho \"$@\"\ncat\necho told >&2\nexit 1\n";
 fn alone(test: &str) -> (PathBuf, PathBuf) {
     let directory = directory(test);
     let program = directory.join("residue");
-    fs::copy(crate::PROGRAM, &program).unwrap();
+    copied(Path::new(crate::PROGRAM), &program);
     (directory, program)
 }
 
@@ -25,9 +25,17 @@ fn alone(test: &str) -> (PathBuf, PathBuf) {
 fn other(directory: &Path) -> PathBuf {
     fs::create_dir_all(directory).unwrap();
     let path = directory.join("residue-full");
-    fs::write(&path, OTHER).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let text = directory.join("text");
+    fs::write(&text, OTHER).unwrap();
+    fs::set_permissions(&text, fs::Permissions::from_mode(0o755)).unwrap();
+    copied(&text, &path);
     path
+}
+
+/// Copies an executable in another process: a file that this one has open for writing may be so in a child of a parallel test, and is
+/// refused as busy when it is started.
+fn copied(from: &Path, to: &Path) {
+    assert!(Command::new("cp").args([from, to]).status().unwrap().success(), "{}", to.display());
 }
 
 fn run(program: &Path, path: &str, arguments: &[&str]) -> Output {

@@ -111,6 +111,7 @@ fn with_fixed_gas(address: u16, gas: u64) -> Vec<u8> {
 const ANSWERS: usize = 0x800;
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn callers_with_a_fixed_amount_of_gas_get_the_same_the_first_time_and_again() {
     let revision = Revision::Eip6690_2024;
     let [plain, replaced] = engines(revision);

@@ -66,6 +66,7 @@ fn check_strides(compiled: &Compiled, name: &str) {
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn portable_code_has_one_set_of_jump_targets_and_runs_as_evaluated() {
     for (number, contract) in CONTRACTS.iter().enumerate() {
         let (program, example) = (contract.program(), (contract.example)());

@@ -82,6 +82,7 @@ fn multiples_on_bls12_377() {
 }
 
 #[test]
+#[ignore = "it takes long: by name, and in CI"]
 fn multiples_on_bw6_761() {
     let small = inputs::small_points::<g1_761::Config>(&[2, 127]);
     multiples("bw6_761/g1_mul", EIP_3026, small.clone());
