@@ -2,7 +2,8 @@ import { defineConfig } from '@playwright/test';
 
 /** Debian's Chromium, or another one that is named. */
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const PORT = 4173;
+/** A port of this run: workers inherit it from the process that reads this first. */
+const PORT = (process.env['RESIDUE_PAGE_PORT'] ??= String(20_000 + (process.pid % 20_000)));
 
 export default defineConfig({
   testDir: 'tests',

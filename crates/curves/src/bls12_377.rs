@@ -173,8 +173,13 @@ pub fn to_eip_2539<M: Machine>(machine: &M, a: Fp2<M::Fe>) -> [M::Fe; 2] {
     [a.c0 + half, -(half * machine.constant(&constants().i))]
 }
 
-/// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
+/// a ↦ a⁻¹ in Fp, by an instruction where there is one; 0 ↦ 0.
 pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.inverse(a, inverse_power)
+}
+
+/// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
+fn inverse_power<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
     machine.function("fp_inverse", a, |machine, a| power::<M, Bls12_377>(machine, a, &(modulus() - 2u32)))
 }
 

@@ -151,8 +151,13 @@ fn power<M: Machine>(machine: &M, a: M::Fe, exponent: &BigUint) -> M::Fe {
     })
 }
 
-/// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
+/// a ↦ a⁻¹ in Fp, by an instruction where there is one; 0 ↦ 0.
 pub fn invert<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+    machine.inverse(a, inverse_power)
+}
+
+/// a ↦ a⁻¹ = a^(p − 2) in Fp, as a function; 0 ↦ 0.
+fn inverse_power<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
     machine.function("fp_inverse", a, |machine, a| power(machine, a, &(modulus() - 2u32)))
 }
 
