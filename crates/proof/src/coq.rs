@@ -1,7 +1,7 @@
 //! Certificates as theorems that Coq's kernel checks: the sources of the checker with its proof, and a file for each certificate.
 
 use crate::certificate::Certificate;
-use crate::straight::{Operation, Read};
+use crate::straight::{Operation, Read, Straight};
 use crate::sum::Atom;
 use residue_ir::{FieldOp, Value};
 use ruint::aliases::U256;
@@ -53,25 +53,33 @@ fn operation(&Operation { value: defined, kind, x, y }: &Operation) -> String {
     format!("Op {} {kind} {x} {y}", value(defined))
 }
 
-/// A row of code as a number; the last one is filled up with zeros.
+/// A row of bytes as a number; the last one is filled up with zeros.
 fn row(bytes: &[u8]) -> String {
     let mut filled = [0; ROW_BYTES];
     filled[..bytes.len()].copy_from_slice(bytes);
     format!("{:#x}", U256::from_be_bytes(filled))
 }
 
+/// Bytes as a term of Coq's: a list of numbers.
+pub fn bytes(bytes: &[u8]) -> String {
+    format!("code_of {}\n  {}", bytes.len(), list(bytes.chunks(ROW_BYTES).map(row), 1))
+}
+
+/// A program as a term of Coq's.
+pub fn program(straight: &Straight) -> String {
+    let Straight { modulus, calldata_bytes, parses, operations, results } = straight;
+    let parses =
+        list(parses.iter().map(|&(parsed, offset)| format!("({}%positive, {offset})", value(parsed))), ROW_ITEMS);
+    let operations = list(operations.iter().map(operation), 1);
+    let results = list(results.iter().map(|&result| value(result)), ROW_ITEMS);
+    format!("Program {modulus:#x} {calldata_bytes}\n  {parses}\n  {operations}\n  {results}%positive")
+}
+
 /// The theorem of a certificate, as a source for Coq: the code ends as the program does, with any gas from the stated amount on.
 pub fn theorem(certificate: &Certificate) -> String {
     let Certificate { program, code, gas, witness, .. } = certificate;
     let (program_hash, code_hash) = (certificate.program_hash(), certificate.code_hash());
-    let (modulus, size, bytes) = (program.modulus, program.calldata_bytes, code.len());
-    let parses = list(
-        program.parses.iter().map(|&(parsed, offset)| format!("({}%positive, {offset})", value(parsed))),
-        ROW_ITEMS,
-    );
-    let operations = list(program.operations.iter().map(operation), 1);
-    let results = list(program.results.iter().map(|&result| value(result)), ROW_ITEMS);
-    let rows = list(code.chunks(ROW_BYTES).map(row), 1);
+    let (program, code) = (self::program(program), bytes(code));
     let values = list(witness.values.iter().map(|&atom| name(atom)), ROW_ITEMS);
     let names = witness
         .names
@@ -86,14 +94,9 @@ From Residue Require Import Evm Words Program Check Sound.
 Import ListNotations.
 Open Scope Z_scope.
 
-Definition the_program : program := Program {modulus:#x} {size}
-  {parses}
-  {operations}
-  {results}%positive.
+Definition the_program : program := {program}.
 
-Definition rows : list Z :=
-  {rows}.
-Definition code : list Z := code_of {bytes} rows.
+Definition code : list Z := {code}.
 
 Definition the_witness : witness := Witness
   {values}%positive

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod mutants;
+mod semantics;
 mod text;
 
 use residue_compiler::compile;

@@ -1,6 +1,10 @@
 //! Texts that are no certificates, or no proof: each is refused with its line and what would be right.
 
 use crate::compiled;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use residue_extent::{cases, seed};
 use residue_ir::text;
 use residue_proof::Certificate;
 
@@ -63,6 +67,21 @@ fn a_certificate_cut_anywhere_is_refused() {
         let cut = lines[..count].join("\n");
         let error = Certificate::read(&cut).expect_err("the end is missing");
         assert!(error.line <= count.max(1), "{count} lines: {error}");
+    }
+}
+
+#[test]
+fn a_damaged_certificate_is_refused_or_of_the_same_code() {
+    let text = certificate();
+    let whole = Certificate::read(&text).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(seed());
+    for _ in 0..cases(300) {
+        let mut bytes = text.clone().into_bytes();
+        let at = rng.random_range(0..bytes.len());
+        bytes[at] = *b" -v0x9z\n".choose(&mut rng).unwrap();
+        let damaged = String::from_utf8(bytes).unwrap();
+        let Ok(read) = Certificate::read(&damaged) else { continue };
+        assert!(read.check().is_err() || (read.code == whole.code && read.program == whole.program), "byte {at}");
     }
 }
 
