@@ -1,7 +1,7 @@
 //! `residue prove`: a certificate checked, here and by Coq's kernel.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -90,6 +90,8 @@ pub fn prove(args: &ProveArgs, json: bool) -> Result<Verdict> {
 
 /// Writes sources and theorem to the folder, and compiles what has not been compiled there.
 fn in_kernel(certificate: &Certificate, name: &str, folder: &Path) -> Result<Kernel> {
+    // Before anything is written.
+    coqc(Command::new("coqc").arg("--version"))?;
     std::fs::create_dir_all(folder).with_context(|| format!("making the directory {}", folder.display()))?;
     let mut is_new = false;
     for (module, source) in coq::SOURCES {
@@ -126,17 +128,23 @@ fn module_name(certificate: &str) -> String {
 fn compiled(folder: &Path, path: &Path) -> Result<String> {
     // In the folder, where Coq leaves what it remembers.
     let file = path.file_name().unwrap_or(path.as_os_str());
-    let ran = Command::new("coqc").args(["-noglob", "-Q", ".", coq::LIBRARY]).arg(file).current_dir(folder).output();
-    let ran = match ran {
+    let mut command = Command::new("coqc");
+    command.args(["-noglob", "-Q", ".", coq::LIBRARY]).arg(file).current_dir(folder);
+    let ran = coqc(&mut command)?;
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let complaint = String::from_utf8_lossy(&ran.stderr);
+    ensure!(ran.status.success(), "coqc does not accept {}: {}", path.display(), complaint.trim());
+    Ok(said)
+}
+
+/// Runs coqc.
+fn coqc(command: &mut Command) -> Result<Output> {
+    match command.output() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             bail!(
                 "--coq needs coqc, which is not installed: Debian and Ubuntu have it as the package coq, 8.16 or newer"
             )
         }
-        ran => ran.with_context(|| format!("running coqc on {}", path.display()))?,
-    };
-    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-    let complaint = String::from_utf8_lossy(&ran.stderr);
-    ensure!(ran.status.success(), "coqc does not accept {}: {}", path.display(), complaint.trim());
-    Ok(said)
+        ran => ran.context("running coqc"),
+    }
 }
