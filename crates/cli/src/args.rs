@@ -14,6 +14,7 @@ use crate::commands::gas::GasArgs;
 use crate::commands::list::ListArgs;
 use crate::commands::print::PrintArgs;
 use crate::commands::profile::ProfileArgs;
+use crate::commands::prove::ProveArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::trace::TraceArgs;
 
@@ -49,6 +50,8 @@ pub enum Command {
     Run(RunArgs),
     /// Compile a contract.
     Build(BuildArgs),
+    /// Check a certificate: that its code ends as its program does, for all calldata.
+    Prove(ProveArgs),
     /// Print a contract as text of the IR.
     Print(PrintArgs),
     /// Assemble text.

@@ -13,6 +13,7 @@ pub mod list;
 mod main_job;
 pub mod print;
 pub mod profile;
+pub mod prove;
 pub mod run;
 pub mod trace;
 
@@ -27,6 +28,7 @@ pub fn run(command: Option<Command>, json: bool) -> Result<Verdict> {
         None => main_job::main_job(json),
         Some(Command::Run(args)) => run::run(&args, json),
         Some(Command::Build(args)) => build::build(&args, json),
+        Some(Command::Prove(args)) => prove::prove(&args, json),
         Some(Command::Print(args)) => print::print(&args, json),
         Some(Command::Asm(args)) => asm::asm(&args, json),
         Some(Command::Disasm(args)) => disasm::disasm(&args, json),

@@ -42,6 +42,8 @@ const VERIFIER: &[Kind] = &[Kind::Verifier];
 /// Subjects with an example and a choice of formulas.
 const LISTED: &[Kind] = &[Kind::Contract, Kind::All, Kind::Verifier];
 const COMPILED: &[Kind] = &[Kind::Contract, Kind::All, Kind::Verifier, Kind::Program];
+/// Subjects of one code each that is compiled.
+const ONE: &[Kind] = &[Kind::Contract, Kind::Verifier, Kind::Program];
 
 /// The options that not every subject takes.
 pub const TAKERS: &[(&str, &[Kind])] = &[
@@ -59,7 +61,8 @@ pub const TAKERS: &[(&str, &[Kind])] = &[
     ("--function", COMPILED),
     ("--schedule", COMPILED),
     ("--fork", COMPILED),
-    ("--address", &[Kind::Contract, Kind::Verifier, Kind::Program]),
+    ("--address", ONE),
+    ("--certificate", ONE),
 ];
 
 impl Kind {

@@ -8,7 +8,9 @@ use clap::Args;
 use residue_compiler::Dialect;
 use residue_contracts::CONTRACTS;
 use residue_engine::revm::primitives::Address;
-use residue_isa::{Fork, GasSchedule};
+use residue_ir::Program;
+use residue_isa::{Fork, GasSchedule, Revision};
+use residue_proof::Certificate;
 use residue_workbench::parallel::in_parallel;
 use residue_workbench::{Trial, report};
 use serde_json::{Value, json};
@@ -34,6 +36,7 @@ use crate::{output, program_file};
   residue build bls12_381/pairing --revision evm384-v7 --schedule model-a --explain
   residue build bls12_381/g1_add --format solidity --output G1Add.sol
   residue build p256/verify --revision evm --fork amsterdam --code-limit fork
+  residue build poseidon/t3 --revision evm --output t3.hex --certificate t3.cert
   residue build groth16 --key examples/groth16/key.json --output verifier.bin")]
 pub struct BuildArgs {
     /// A contract of `residue list contracts`, or all that the revision can express, or a file of a program whose name ends in .ir,
@@ -67,6 +70,10 @@ pub struct BuildArgs {
     /// Write to this file: hexadecimal becomes raw bytes if the name ends in .bin; - for standard output. With all: to a directory.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<Target>,
+    /// Write a certificate to this file: a proof, for `residue prove`, that the code ends as the program does for all calldata. With
+    /// --revision evm, for straight-line programs (docs/certificates.md).
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
     /// Instead of the code: which formulas were chosen, and what the others would have cost.
     #[arg(long, conflicts_with = "format")]
     pub explain: bool,
@@ -109,13 +116,21 @@ impl BuildArgs {
     fn kind(&self, json: bool) -> Result<Kind> {
         let name = &self.contract;
         let kind = if name == "all" { Kind::All } else { Kind::of(name, &self.key, Reads::Programs)? };
-        let own = [("--explain", self.explain), ("--address", self.address.is_some())];
+        let own = [
+            ("--explain", self.explain),
+            ("--address", self.address.is_some()),
+            ("--certificate", self.certificate.is_some()),
+        ];
         kind.ensure_takes(name, &[&self.key.given(), &self.formulas.given(), &own])?;
         ensure!(
             !(self.explain && json),
             "--explain has no effect with --json, whose `variants` always say what every formula costs"
         );
         ensure!(self.address.is_none() || self.format() == Format::Solidity, "--address needs --format solidity");
+        ensure!(
+            self.certificate.as_ref().is_none_or(|path| path.as_os_str() != "-"),
+            "--certificate - has no place beside the code on stdout: it takes a file"
+        );
         if kind == Kind::All {
             ensure!(
                 self.output != Some(Target::Stdout),
@@ -231,6 +246,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
     };
     let (compiled, contract, address) = (&compiled, None, args.address);
     let bytes = compiled.code.len();
+    certify(args, path, &program, &compiled.code)?;
     args.code_limit.map_or(Ok(()), |limit| limit.ensure(args.fork, path, bytes))?;
     code_limit::note(args.fork, path, bytes);
     let artifact = Artifact { name: &name, contract, compiled, schedule: schedule.name(), dialect, address };
@@ -265,12 +281,27 @@ fn build_one(contract: Chosen, schedule: &GasSchedule, args: &BuildArgs, path: O
     if let Some(limit) = args.code_limit {
         limit.choose(args.fork, source.name(), &mut trials)?;
     }
+    let cheapest = &trials[0];
+    certify(args, source.name(), &source.program_with(cheapest.variant.product), &cheapest.compiled.code)?;
     let built = Built { contract, schedule: schedule.name().to_owned(), dialect, trials, path };
     if let Some(path) = &built.path {
         make_directory_of(path, args)?;
         built.artifact(args).write(args.format(), path)?;
     }
     Ok(built)
+}
+
+/// Writes the certificate, where one is asked for.
+fn certify(args: &BuildArgs, name: &str, recorded: &Program, code: &[u8]) -> Result<()> {
+    let Some(path) = &args.certificate else { return Ok(()) };
+    let revision = args.rules.revision;
+    ensure!(
+        revision == Revision::Evm,
+        "--certificate needs --revision {}: certificates know no field instructions yet, which {revision} has",
+        Revision::Evm
+    );
+    let certificate = Certificate::new(recorded, code).with_context(|| format!("the certificate of {name}"))?;
+    output::file(path, certificate.print().as_bytes())
 }
 
 /// With `all`, a contract's name has directories of its own below the one asked for.

@@ -17,6 +17,7 @@ mod main_job;
 mod names;
 mod outputs;
 mod program;
+mod proofs;
 mod raw_code;
 mod run;
 mod support;

@@ -73,8 +73,21 @@ fn a_file_goes_before_a_contract_of_its_name() {
 #[test]
 #[cfg(unix)]
 fn every_help_has_examples_that_run() {
-    let commands =
-        ["", "run", "build", "print", "gas", "asm", "disasm", "list", "compare", "example", "address", "catalogue"];
+    let commands = [
+        "",
+        "run",
+        "build",
+        "prove",
+        "print",
+        "gas",
+        "asm",
+        "disasm",
+        "list",
+        "compare",
+        "example",
+        "address",
+        "catalogue",
+    ];
     run_examples("usage_examples", &commands);
 }
 

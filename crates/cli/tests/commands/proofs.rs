@@ -1,0 +1,45 @@
+//! `build --certificate` and `prove`.
+
+use crate::support::{directory, file, residue, residue_reading};
+
+#[test]
+fn a_certificate_is_of_its_code_and_program() {
+    let folder = directory("certificates");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let (certificate, code) = (path("t2.cert"), path("t2.hex"));
+    let build = ["build", "poseidon2/bn254_t2", "--revision", "evm"];
+    residue(&[&build[..], &["--output", &code, "--certificate", &certificate]].concat()).text();
+    let gas = residue(&["run", build[1], "--example", "--revision", "evm", "--no-time", "--json"]).json(0);
+    let program = file(&folder, "t2.ir", residue(&["print", build[1], "--revision", "evm"]).text());
+    let proved = residue(&["prove", &certificate, "--code", &code, "--program", &program, "--json"]).json(0);
+    assert_eq!((&proved["gas"], proved["code_bytes"].as_u64()), (&gas["gas_used"], Some(4037)));
+    let text = std::fs::read_to_string(&certificate).unwrap();
+    let said = residue_reading(&text, &["prove", "-"]);
+    for hash in ["code_sha256", "program_sha256"] {
+        assert!(said.text().contains(proved[hash].as_str().unwrap()), "{}", said.text());
+    }
+
+    residue(&["prove", &certificate, "--code", &file(&folder, "other.hex", "0x00")])
+        .refused(&["not of that in", "other.hex"]);
+    let other = file(&folder, "other.ir", residue(&["print", "poseidon/t2", "--revision", "evm"]).text());
+    residue(&["prove", &certificate, "--program", &other]).refused(&["not of that in", "other.ir"]);
+    let older = text.replacen("residue-certificate 1", "residue-certificate 0", 1);
+    residue_reading(&older, &["prove", "-"]).refused(&["line 1: version 0", "only 1"]);
+    residue_reading(&text.replacen("gas 6199", "gas 6198", 1), &["prove", "-"]).refused(&["line 709", "6199"]);
+}
+
+#[test]
+fn a_certificate_that_cannot_be_made_leaves_no_file() {
+    let folder = directory("no_certificates");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let (certificate, code) = (path("c.cert"), path("c.hex"));
+    let build = |contract: &str, rest: &[&str]| {
+        residue(&[&["build", contract, "--certificate", &certificate, "--output", &code], rest].concat())
+    };
+    build("bn254/add", &["--revision", "evm"]).refused(&["bn254/add", "do not know calls"]);
+    build("poseidon/merkle", &["--revision", "evm"]).refused(&["do not know "]);
+    build("poseidon/t3", &[]).refused(&["--certificate needs --revision evm", "eip6690-2024"]);
+    build("all", &["--revision", "evm"]).refused(&["--certificate has no effect on \"all\""]);
+    residue(&["build", "poseidon/t3", "--revision", "evm", "--certificate", "-"]).refused(&["it takes a file"]);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+}

@@ -1,0 +1,597 @@
+(* The checker is sound: what it accepts returns what the program means, for all calldata and all gas from a bound on. *)
+From Coq Require Import ZArith List Bool Lia FMapPositive.
+From Residue Require Import Evm Words Program Check Sums.
+Import ListNotations.
+Open Scope Z_scope.
+
+(* ---- the tables ---- *)
+
+Section Run.
+Variable P : program.
+Variable cd : list Z.
+Hypothesis cd_bytes : Forall is_byte cd.
+Hypothesis cd_short : Z.of_nat (length cd) < W.
+Variable code : list Z.
+Let p := modulus P.
+Hypothesis p_pos : 1 < p.
+Hypothesis p_fits : p < W.
+Variable e : env.
+Hypothesis one : e 1%positive = 1.
+Hypothesis parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off.
+
+Notation "a == b" := (cong p a b) (at level 70).
+
+Record tables_ok (T : tables) : Prop := {
+  sums_ok : forall i s, M.find i (sums T) = Some s -> e i == den e s;
+  products_ok : forall i a b, M.find i (products T) = Some (a, b) -> e i == den e a * den e b;
+  defs_ok : forall i a, M.find i (defs T) = Some a -> e i == den e a }.
+
+Lemma of_operand_ok T x s : tables_ok T -> of_operand p T x = Some s -> read e x == den e s.
+Proof.
+  intros [Hs _ _] H. destruct x as [i|c]; cbn in *; [apply Hs; exact H|].
+  destruct (0 <=? c); [|discriminate]. injection H as <-. apply cong_sym. apply den_const; assumption.
+Qed.
+
+Lemma find_add {A} i j (x : A) m : M.find i (M.add j x m) = if Pos.eqb i j then Some x else M.find i m.
+Proof.
+  destruct (Pos.eqb_spec i j) as [->|N]; [apply PositiveMap.gss | apply PositiveMap.gso; exact N].
+Qed.
+
+Lemma den_one i : den e [(i, 1)] = e i.
+Proof. cbn [den]. ring. Qed.
+
+Lemma name_ok cuts T i a : tables_ok T -> e i == den e a -> tables_ok (name cuts T i a).
+Proof.
+  intros [Q1 Q2 Q3] Ha. unfold name. destruct (M.find i cuts); split; cbn [sums products defs]; auto;
+    intros j s; rewrite find_add; destruct (Pos.eqb_spec j i) as [->|_]; auto; intros E; injection E as <-; auto.
+  rewrite den_one. apply cong_refl.
+Qed.
+
+Lemma add_op_ok cuts T o T' : tables_ok T -> holds p e o -> add_op p cuts T o = Some T' -> tables_ok T'.
+Proof.
+  intros HT Ho H. unfold add_op in H.
+  destruct (of_operand p T (left o)) as [a|] eqn:Ea; [|discriminate].
+  destruct (of_operand p T (right o)) as [b|] eqn:Eb; [|discriminate].
+  pose proof (of_operand_ok _ _ _ HT Ea) as Ha. pose proof (of_operand_ok _ _ _ HT Eb) as Hb.
+  unfold holds in Ho. destruct (what o); cbn [field_op] in Ho.
+  - injection H as <-. apply name_ok; [exact HT|]. rewrite Ho. eapply cong_trans; [apply cong_mod; lia|].
+    eapply cong_trans; [apply cong_add; eassumption|]. apply cong_sym, den_sadd; assumption.
+  - injection H as <-. apply name_ok; [exact HT|]. rewrite Ho. eapply cong_trans; [apply cong_mod; lia|].
+    eapply cong_trans; [apply cong_sub; eassumption|]. apply cong_sym.
+    eapply cong_trans; [apply den_sadd; assumption|]. apply cong_add; [apply cong_refl|]. apply den_sneg.
+  - assert (Hm : e (out o) == den e a * den e b).
+    { rewrite Ho. eapply cong_trans; [apply cong_mod; lia|]. apply cong_mul; assumption. }
+    destruct (as_const a) as [k|] eqn:Ca.
+    { injection H as <-. apply name_ok; [exact HT|]. apply (as_const_ok e one) in Ca. rewrite <- Ca.
+      eapply cong_trans; [exact Hm|]. apply cong_sym, den_sscale; assumption. }
+    destruct (as_const b) as [k|] eqn:Cb.
+    { injection H as <-. apply name_ok; [exact HT|]. apply (as_const_ok e one) in Cb. rewrite <- Cb.
+      eapply cong_trans; [exact Hm|]. rewrite Z.mul_comm. apply cong_sym, den_sscale; assumption. }
+    injection H as <-. destruct HT as [Q1 Q2 Q3]. split; cbn [sums products defs].
+    + intros i s. rewrite find_add. destruct (Pos.eqb_spec i (out o)) as [->|_]; [|apply Q1].
+      intros E; injection E as <-. rewrite den_one. apply cong_refl.
+    + intros i x y. rewrite find_add. destruct (Pos.eqb_spec i (out o)) as [->|_]; [|apply Q2].
+      intros E; injection E as <- <-. exact Hm.
+    + exact Q3.
+Qed.
+
+Lemma add_ops_ok cuts l : forall T T', tables_ok T -> Forall (holds p e) l -> add_ops p cuts T l = Some T' -> tables_ok T'.
+Proof.
+  induction l as [|o l IH]; intros T T' HT Hl H; cbn in H; [injection H as <-; exact HT|].
+  destruct (add_op p cuts T o) as [T1|] eqn:E; [|discriminate]. inversion Hl; subst.
+  eapply IH; [eapply add_op_ok; eauto | assumption | exact H].
+Qed.
+
+(* ---- symbolic words ---- *)
+
+Fixpoint ceval (c : cond) : bool :=
+  match c with
+  | CSize n => Z.of_nat (length cd) =? n
+  | CNotBelow i => p <=? e i
+  | CNot c => negb (ceval c)
+  end.
+
+Definition is_word (w : Z) (x : sword) : Prop :=
+  0 <= w < W /\
+  match x with
+  | SW s lo hi => lo <= w <= hi /\ w == den e s
+  | SRaw i => w = e i
+  | SSize => w = Z.of_nat (length cd)
+  | SB c => w = b2z (ceval c)
+  end.
+
+Lemma condeqb_ok a b : condeqb a b = true -> a = b.
+Proof.
+  revert b; induction a; intros []; cbn; intros H; try discriminate.
+  - apply Z.eqb_eq in H; congruence.
+  - apply Pos.eqb_eq in H; congruence.
+  - apply IHa in H; congruence.
+Qed.
+
+Lemma exactly_ok w x v : is_word w x -> exactly x = Some v -> w = v.
+Proof.
+  intros [_ H] E. destruct x; cbn in E; try discriminate. destruct (Z.eqb_spec lo hi); [|discriminate].
+  injection E as <-. destruct H. lia.
+Qed.
+
+Lemma is_p_ok w x : is_word w x -> is_p p x = true -> w = p.
+Proof.
+  unfold is_p. intros H E. destruct (exactly x) as [v|] eqn:X; [|discriminate].
+  apply Z.eqb_eq in E. apply (exactly_ok _ _ _ H) in X. congruence.
+Qed.
+
+Record mem_ok (m : memory) (sm : M.t sword) : Prop := {
+  mem_bytes : forall x, is_byte (m x);
+  mem_words : forall key x, M.find key sm = Some x -> is_word (mload m (32 * (Z.pos key - 1))) x }.
+
+Definition stack_ok := Forall2 is_word.
+
+Lemma nth_ok k ss n x : stack_ok k ss -> nth_error ss n = Some x -> exists w, nth_error k n = Some w /\ is_word w x.
+Proof.
+  intros H; revert n; induction H as [|w y k ss Hw _ IH]; intros [|n] E; cbn in *; try discriminate.
+  - injection E as <-. eauto.
+  - auto.
+Qed.
+
+Lemma upd_ok k ss n w x : stack_ok k ss -> is_word w x -> stack_ok (upd n w k) (upd n x ss).
+Proof.
+  intros H Hw; revert n; induction H; intros [|n]; cbn; constructor; auto. apply IHForall2.
+Qed.
+
+Lemma slot_ok w x a key : is_word w x -> slot_of x = Some (a, key) -> w = a /\ 0 <= a /\ a = 32 * (Z.pos key - 1).
+Proof.
+  intros H E. unfold slot_of in E. destruct (exactly x) as [v|] eqn:X; [|discriminate].
+  apply (exactly_ok _ _ _ H) in X. destruct (Z.leb_spec 0 v); [|discriminate].
+  destruct (Z.eqb_spec (v mod 32) 0) as [M0|]; [|discriminate]. cbn [andb] in E.
+  assert (Ea : a = v) by congruence. assert (Ek : key = Z.to_pos (v / 32 + 1)) by congruence. subst a key w.
+  assert (Q : v = 32 * (v / 32)) by (pose proof (Z.div_mod v 32 ltac:(lia)); lia).
+  assert (0 <= v / 32) by (apply Z.div_pos; lia).
+  rewrite Z2Pos.id by lia. split; [reflexivity | lia].
+Qed.
+
+Lemma product_ok T a b hs c hs' : tables_ok T -> product p T a b hs = Some (c, hs') -> den e c == den e a * den e b.
+Proof.
+  intros HT H. unfold product in H.
+  destruct (as_const a) as [k|] eqn:Ca.
+  { injection H as <- <-. apply (as_const_ok e one) in Ca. rewrite Ca. apply den_sscale; assumption. }
+  destruct (as_const b) as [k|] eqn:Cb.
+  { injection H as <- <-. apply (as_const_ok e one) in Cb. rewrite Cb, Z.mul_comm. apply den_sscale; assumption. }
+  destruct hs as [|h hs]; [discriminate|]. destruct (M.find h (products T)) as [[x y]|] eqn:F; [|discriminate].
+  apply (products_ok _ HT) in F.
+  pose proof (den_sneg p e a) as Na. pose proof (den_sneg p e b) as Nb.
+  assert (plus : forall u v, u == den e x -> v == den e y -> e h == u * v).
+  { intros u v Hu Hv. eapply cong_trans; [exact F|]. apply cong_sym, cong_mul; assumption. }
+  assert (E : forall u v, seqb u v = true -> den e u == den e v) by (intros u v Hq; apply seqb_ok in Hq; subst; auto).
+  repeat match type of H with
+  | context [if ?c then _ else _] => let Q := fresh "Q" in destruct c eqn:Q
+  end; try discriminate; injection H as <- <-; cbn [den].
+  - assert (e h == den e a * den e b); [|eapply cong_trans; [|eassumption]; exists 0; ring].
+    apply orb_prop in Q as [Q|Q]; apply andb_prop in Q as [Qa Qb]; apply E in Qa, Qb.
+    + apply plus; assumption.
+    + rewrite Z.mul_comm. apply plus; assumption.
+  - assert (e h == den e (sneg p a) * den e (sneg p b)).
+    { apply orb_prop in Q0 as [Q0|Q0]; apply andb_prop in Q0 as [Qa Qb]; apply E in Qa, Qb.
+      + apply plus; assumption.
+      + rewrite Z.mul_comm. apply plus; assumption. }
+    eapply cong_trans; [|eapply cong_trans; [exact H|]]; [exists 0; ring|].
+    eapply cong_trans; [apply cong_mul; [exact Na | exact Nb]|]. exists 0; ring.
+  - assert (N : e h == - (den e a * den e b)).
+    { apply orb_prop in Q1 as [Q1|Q1]; [apply orb_prop in Q1 as [Q1|Q1]; [apply orb_prop in Q1 as [Q1|Q1]|]|];
+        apply andb_prop in Q1 as [Qa Qb]; apply E in Qa, Qb.
+      - eapply cong_trans; [apply (plus _ _ Qa Qb)|].
+        eapply cong_trans; [apply cong_mul; [exact Na | apply cong_refl]|]. exists 0; ring.
+      - eapply cong_trans; [apply (plus _ _ Qb Qa)|].
+        eapply cong_trans; [apply cong_mul; [apply cong_refl | exact Na]|]. exists 0; ring.
+      - eapply cong_trans; [apply (plus _ _ Qa Qb)|].
+        eapply cong_trans; [apply cong_mul; [apply cong_refl | exact Nb]|]. exists 0; ring.
+      - eapply cong_trans; [apply (plus _ _ Qb Qa)|].
+        eapply cong_trans; [apply cong_mul; [exact Nb | apply cong_refl]|]. exists 0; ring. }
+    apply cong_opp in N. eapply cong_trans; [|eapply cong_trans; [exact N|]]; [exists (e h); ring|]. exists 0; ring.
+Qed.
+
+(* ---- an instruction ---- *)
+
+Record match_ok (k : list Z) (m : memory) (mw : Z) (s : sstate) : Prop := {
+  ms_stack : stack_ok k (sstack s);
+  ms_mem : mem_ok m (smem s);
+  ms_mw : mw = smw s }.
+
+Lemma small_mod x : 0 <= x < p -> 0 <= x < W. Proof. lia. Qed.
+
+Lemma sinstr_ok T i s cost s' k m mw next :
+  tables_ok T -> match_ok k m mw s -> sinstr p T (parses P) i s = Some (cost, s') ->
+  exists k' m' mw', exec code cd i next k m mw = (cost, Go k' m' mw' next) /\ match_ok k' m' mw' s'.
+Proof.
+  intros HT [Hk Hm ->] H. destruct s as [ss sm smw hs]; cbn [sstack smem Check.smw hints] in *.
+  assert (b2z_word : forall b, 0 <= b2z b < W) by (intros []; cbn; pose proof W_pos; pose proof W_eq; lia).
+  destruct i; cbn [sinstr sstack smem Check.smw hints] in H; try discriminate.
+  - (* PUSH *)
+    destruct (Z.leb_spec 0 v); [|discriminate]. destruct (Z.ltb_spec v W); [|discriminate].
+    cbn [andb] in H. injection H as <- <-. do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
+    constructor; [|exact Hk]. split; [lia|]. split; [lia|]. apply cong_sym, den_const; assumption.
+  - (* DUP *)
+    destruct (nth_error ss n) as [x|] eqn:E; [|discriminate]. injection H as <- <-.
+    destruct (nth_ok _ _ _ _ Hk E) as [w [Ew Hw]]. do 3 eexists; split; [cbn; rewrite Ew; reflexivity|].
+    split; cbn [sstack smem Check.smw]; auto. constructor; assumption.
+  - (* SWAP *)
+    destruct ss as [|x r]; [discriminate|]. destruct (nth_error r n) as [y|] eqn:E; [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w x' k' r' Hw Hr]; subst. destruct (nth_ok _ _ _ _ Hr E) as [u [Eu Hu]].
+    do 3 eexists; split; [cbn; rewrite Eu; reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
+    constructor; [assumption|]. apply upd_ok; assumption.
+  - (* POP *)
+    destruct ss as [|x r]; [discriminate|]. injection H as <- <-. inversion Hk; subst.
+    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
+  - (* ADD *)
+    destruct ss as [|[a l h| | |] [|[b l' h'| | |] r]]; try discriminate.
+    destruct (Z.ltb_spec (h + h') W); [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    destruct Hw as [Rw [Bw Cw]], Hu as [Ru [Bu Cu]].
+    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
+    rewrite Z.mod_small by lia. split; [lia|]. split; [lia|].
+    eapply cong_trans; [apply cong_add; eassumption|]. apply cong_sym, den_sadd; assumption.
+  - (* MUL *)
+    destruct ss as [|[a l h| | |] [|[b l' h'| | |] r]]; try discriminate.
+    destruct (Z.leb_spec 0 l); [|discriminate]. destruct (Z.leb_spec 0 l'); [|discriminate].
+    destruct (Z.ltb_spec (h * h') W); [|discriminate]. cbn [andb] in H.
+    destruct (product p T a b hs) as [[c hs']|] eqn:E; [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    destruct Hw as [Rw [Bw Cw]], Hu as [Ru [Bu Cu]].
+    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
+    assert (0 <= w * u <= h * h') by (split; [nia | apply Z.mul_le_mono_nonneg; lia]).
+    rewrite Z.mod_small by lia. split; [lia|].
+    split. { split; [apply Z.mul_le_mono_nonneg; lia | lia]. }
+    eapply cong_trans; [apply cong_mul; eassumption|]. apply cong_sym. eapply product_ok; eassumption.
+  - (* SUB *)
+    destruct ss as [|[a l h| | |] [|[b l' h'| | |] r]]; try discriminate.
+    destruct (Z.leb_spec h' l); [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    destruct Hw as [Rw [Bw Cw]], Hu as [Ru [Bu Cu]].
+    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
+    rewrite Z.mod_small by lia. split; [lia|]. split; [lia|].
+    eapply cong_trans; [apply cong_sub; eassumption|]. apply cong_sym.
+    eapply cong_trans; [apply den_sadd; assumption|]. apply cong_add; [apply cong_refl | apply den_sneg].
+  - (* MOD *)
+    destruct ss as [|[a l h| | |] [|q r]]; try discriminate. destruct (is_p p q) eqn:Q; [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    apply (is_p_ok _ _ Hu) in Q. subst u. destruct Hw as [Rw [Bw Cw]].
+    do 3 eexists; split; [cbn; rewrite (proj2 (Z.eqb_neq p 0)) by lia; reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
+    constructor; [|assumption]. pose proof (Z.mod_pos_bound w p). split; [lia|]. split; [lia|].
+    eapply cong_trans; [apply cong_mod; lia | exact Cw].
+  - (* ADDMOD *)
+    destruct ss as [|[a l h| | |] [|[b l' h'| | |] [|q r]]]; try discriminate.
+    destruct (is_p p q) eqn:Q; [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    inversion Hk2 as [|v ? k3 ? Hv Hk3]; subst. apply (is_p_ok _ _ Hv) in Q. subst v.
+    destruct Hw as [Rw [Bw Cw]], Hu as [Ru [Bu Cu]].
+    do 3 eexists; split; [cbn; rewrite (proj2 (Z.eqb_neq p 0)) by lia; reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
+    constructor; [|assumption]. pose proof (Z.mod_pos_bound (w + u) p). split; [lia|]. split; [lia|].
+    eapply cong_trans; [apply cong_mod; lia|].
+    eapply cong_trans; [apply cong_add; eassumption|]. apply cong_sym, den_sadd; assumption.
+  - (* MULMOD *)
+    destruct ss as [|[a l h| | |] [|[b l' h'| | |] [|q r]]]; try discriminate.
+    destruct (is_p p q) eqn:Q; [|discriminate]. destruct (product p T a b hs) as [[c hs']|] eqn:E; [|discriminate].
+    injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    inversion Hk2 as [|v ? k3 ? Hv Hk3]; subst. apply (is_p_ok _ _ Hv) in Q. subst v.
+    destruct Hw as [Rw [Bw Cw]], Hu as [Ru [Bu Cu]].
+    do 3 eexists; split; [cbn; rewrite (proj2 (Z.eqb_neq p 0)) by lia; reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
+    constructor; [|assumption]. pose proof (Z.mod_pos_bound (w * u) p). split; [lia|]. split; [lia|].
+    eapply cong_trans; [apply cong_mod; lia|].
+    eapply cong_trans; [apply cong_mul; eassumption|]. apply cong_sym. eapply product_ok; eassumption.
+  - (* GT *)
+    destruct ss as [|[|i| |] [|x r]]; try discriminate. destruct (exactly x) as [v|] eqn:X; [|discriminate].
+    destruct (Z.eqb_spec v (p - 1)) as [->|]; [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    apply (exactly_ok _ _ _ Hu) in X. subst u. destruct Hw as [Rw ->].
+    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption]. split; [auto|]. cbn.
+    f_equal. destruct (Z.ltb_spec (p - 1) (e i)), (Z.leb_spec p (e i)); lia.
+  - (* EQ *)
+    assert (size : forall w x v, is_word w x -> exactly x = Some v -> w = v) by (intros; eapply exactly_ok; eassumption).
+    destruct ss as [|x [|y r]]; [discriminate | destruct x; discriminate|].
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    assert (done : forall v, w = v /\ u = Z.of_nat (length cd) \/ u = v /\ w = Z.of_nat (length cd) ->
+      Some (3, S (SB (CSize v) :: r) sm smw hs) = Some (cost, s') ->
+      exists k' m' mw', exec code cd EQ next (w :: u :: k2) m smw = (cost, Go k' m' mw' next) /\ match_ok k' m' mw' s').
+    { intros v Hv Heq. injection Heq as <- <-. do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
+      constructor; [|assumption]. split; [auto|]. cbn. f_equal.
+      destruct Hv as [[-> ->]|[-> ->]]; [apply Z.eqb_sym | reflexivity]. }
+    destruct x, y; try discriminate;
+      try (match type of H with context [exactly ?t] => destruct (exactly t) as [v|] eqn:X; [|discriminate] end;
+           (apply (done v); [|exact H]);
+           (left; split; [eapply size; eassumption | apply Hu]) || (right; split; [eapply size; eassumption | apply Hw])).
+  - (* ISZERO *)
+    destruct ss as [|[| | |c] r]; try discriminate. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. destruct Hw as [_ ->].
+    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption]. split; [auto|]. cbn.
+    destruct (ceval c); reflexivity.
+  - (* CALLDATALOAD *)
+    destruct ss as [|x r]; [discriminate|]. destruct (exactly x) as [off|] eqn:X; [|discriminate].
+    destruct hs as [|h hs]; [discriminate|]. destruct (existsb _ (parses P)) eqn:Q; [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. apply (exactly_ok _ _ _ Hw) in X. subst w.
+    apply existsb_exists in Q as [[i o] [I Q]]. apply andb_prop in Q as [Q1 Q2].
+    apply Pos.eqb_eq in Q1. apply Z.eqb_eq in Q2. subst i o.
+    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
+    split; [apply cdword_range; assumption|]. symmetry; apply parsed; assumption.
+  - (* CALLDATASIZE *)
+    injection H as <- <-. do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
+    split; [lia | reflexivity].
+  - (* MLOAD *)
+    destruct ss as [|x r]; [discriminate|]. destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate].
+    destruct (M.find key sm) as [w'|] eqn:F; [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. destruct (slot_ok _ _ _ _ Hw X) as [-> [Ha E]].
+    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
+    rewrite E. eapply mem_words; eassumption.
+  - (* MSTORE *)
+    destruct ss as [|x [|y r]]; [discriminate | destruct (slot_of x) as [[]|]; discriminate|].
+    destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    destruct (slot_ok _ _ _ _ Hw X) as [-> [Ha E]].
+    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. destruct Hm as [Mb Mw]. split; [apply mstore_bytes; assumption|].
+    intros key' x'. rewrite find_add. destruct (Pos.eqb_spec key' key) as [->|N]; intros F.
+    + injection F as <-. rewrite <- E. destruct Hu as [Ru Hu']. rewrite mload_same by assumption. split; assumption.
+    + rewrite mload_other; [apply Mw; assumption|].
+      assert (Z.pos key' <> Z.pos key) by congruence. lia.
+  - (* JUMPDEST *)
+    injection H as <- <-. do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
+Qed.
+
+Lemma named_ok T f s s' k m mw : tables_ok T -> match_ok k m mw s -> named p T f s = Some s' -> match_ok k m mw s'.
+Proof.
+  intros HT HM H. unfold named in H. destruct f as [i|]; [|injection H as <-; exact HM].
+  destruct s as [ss sm smw hs]. cbn [sstack smem Check.smw hints] in H. destruct ss as [|[a lo hi| | |] r]; try discriminate.
+  destruct (M.find i (defs T)) as [d|] eqn:F; [|discriminate]. apply (defs_ok _ HT) in F.
+  destruct HM as [Hk Hm Hw]. cbn [sstack smem Check.smw] in *. inversion Hk as [|w ? k1 ? Hx Hk1]; subst.
+  destruct Hx as [R [B Cg]].
+  destruct (seqb a d) eqn:Q.
+  - apply seqb_ok in Q. subst d. injection H as <-. split; cbn [sstack smem Check.smw]; auto.
+    constructor; [|assumption]. split; [exact R|]. split; [exact B|]. rewrite den_one.
+    eapply cong_trans; [exact Cg|]. apply cong_sym; exact F.
+  - destruct (seqb (sneg p a) d) eqn:Q'; [|discriminate]. apply seqb_ok in Q'. subst d. injection H as <-.
+    split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption]. split; [exact R|]. split; [exact B|].
+    eapply cong_trans; [exact Cg|]. pose proof (den_sneg p e a) as N.
+    assert (E : e i == - den e a) by (eapply cong_trans; [exact F | exact N]).
+    apply cong_opp in E. apply cong_sym. eapply cong_trans; [|eapply cong_trans; [exact E|]].
+    + cbn [den]. exists (e i). ring.
+    + exists 0. ring.
+Qed.
+
+(* ---- all of it ---- *)
+
+Hypothesis final_is : forall i, final P cd i = e i.
+Hypothesis results_small : forall i, In i (results P) -> 0 <= e i < p.
+
+Lemma fails_true c : existsb (condeqb c) (fails P) = true -> ceval c = true -> meaning P cd = Failed.
+Proof.
+  intros H T. apply existsb_exists in H as [c' [I E]]. apply condeqb_ok in E. subst c'.
+  unfold meaning, fails in *. destruct I as [<-|I].
+  - cbn in T. destruct (Z.of_nat (length cd) =? size P); [discriminate | reflexivity].
+  - apply in_map_iff in I as [[i off] [<- I]]. cbn [ceval] in T. rewrite (parsed _ _ I) in T.
+    replace (forallb _ (parses P)) with false; [rewrite andb_false_r; reflexivity|].
+    symmetry. apply not_true_is_false. intros A. rewrite forallb_forall in A. specialize (A _ I). cbn beta iota in A.
+    apply Z.ltb_lt in A. apply Z.leb_le in T. subst p. lia.
+Qed.
+
+Lemma fails_false : (forall c, In c (fails P) -> ceval c = false) ->
+  meaning P cd = Returned (concat (map (fun i => bytes_of 32 (e i)) (results P))).
+Proof.
+  intros H. unfold meaning.
+  pose proof (H _ (or_introl eq_refl)) as H0. cbn in H0. apply negb_false_iff in H0. rewrite H0. cbn [andb].
+  replace (forallb _ (parses P)) with true.
+  - f_equal. f_equal. apply map_ext. intros i. rewrite final_is. reflexivity.
+  - symmetry. apply forallb_forall. intros [i off] I.
+    assert (ceval (CNotBelow i) = false) as N by (apply H; right; apply in_map_iff; exists (i, off); auto).
+    cbn [ceval] in N. rewrite (parsed _ _ I) in N. apply Z.leb_gt in N. apply Z.ltb_lt. exact N.
+Qed.
+
+Lemma checked_ok c k ss : ceval c = false -> stack_ok k ss -> stack_ok k (checked p c ss).
+Proof.
+  intros F H. destruct c as [n|i|c]; try exact H. cbn in F. apply Z.leb_gt in F. cbn [checked].
+  induction H as [|w x k ss Hw _ IH]; cbn; [constructor|]. constructor; [|exact IH].
+  destruct x as [| j | |]; try exact Hw. destruct (Pos.eqb_spec i j) as [->|]; [|exact Hw].
+  destruct Hw as [R ->]. split; [exact R|]. split; [lia|]. exists 0. cbn [den]. ring.
+Qed.
+
+Lemma returns_ok T m sm l : tables_ok T -> mem_ok m sm -> forall key,
+  (forall i, In i l -> 0 <= e i < p) -> returns p T sm key l = true ->
+  mbytes m (32 * (Z.pos key - 1)) (32 * length l) = concat (map (fun i => bytes_of 32 (e i)) l).
+Proof.
+  intros HT Hm. induction l as [|i l IH]; intros key R H; [reflexivity|].
+  cbn in H. destruct (M.find key sm) as [[s lo hi| | |]|] eqn:F; try discriminate.
+  destruct (M.find i (sums T)) as [s'|] eqn:Fi; [|discriminate].
+  apply andb_prop in H as [H Hr]. apply andb_prop in H as [H Hhi]. apply andb_prop in H as [Hs Hlo].
+  apply Z.ltb_lt in Hhi. apply Z.leb_le in Hlo. apply seqb_ok in Hs. subst s'.
+  apply (mem_words _ _ Hm) in F. destruct F as [_ [B Cg]]. apply (sums_ok _ HT) in Fi.
+  cbn [map concat length]. replace (32 * Datatypes.S (length l))%nat with (32 + 32 * length l)%nat by lia.
+  rewrite mbytes_app. f_equal.
+  - rewrite mload_bytes by apply Hm. f_equal. apply (cong_eq p); [lia | apply R; left; reflexivity|].
+    eapply cong_trans; [exact Cg | apply cong_sym; exact Fi].
+  - rewrite <- (IH (Pos.succ key)); [|intros j J; apply R; right; exact J | exact Hr].
+    f_equal. lia.
+Qed.
+
+Lemma failing_ok d k m mw g : failing code d = true -> Z.of_nat (length k) <= 1024 ->
+  Eval code cd (State k m mw (Z.to_nat d) g) Failed.
+Proof.
+  intros H L. unfold failing in H. apply andb_prop in H as [_ H].
+  destruct (decode (skipn (Z.to_nat d) code)) as [i n] eqn:D. destruct i; try discriminate.
+  destruct (decode (skipn n (skipn (Z.to_nat d) code))) as [i n'] eqn:D'. destruct i; try discriminate.
+  rewrite skipn_skipn' in D'.
+  destruct (g <? 1) eqn:G.
+  - apply Eval_halt. unfold step. cbn [pc stack mem mwords gas]. rewrite D. cbn. rewrite G. reflexivity.
+  - eapply Eval_step.
+    + unfold step. cbn [pc stack mem mwords gas]. rewrite D. cbn. rewrite G.
+      destruct (Z.ltb_spec 1024 (Z.of_nat (length k))); [lia|]. reflexivity.
+    + apply Eval_halt. unfold step. cbn [pc stack mem mwords gas]. rewrite D'. cbn.
+      destruct (_ <? 0); reflexivity.
+Qed.
+
+Lemma stack_length k ss : stack_ok k ss -> length k = length ss.
+Proof. induction 1; cbn; congruence. Qed.
+
+Lemma checked_length c ss : length (checked p c ss) = length ss.
+Proof. destruct c; cbn; auto. apply map_length. Qed.
+
+Lemma run_nonneg q fuel : forall T rest done names s g, run q code P fuel T rest done names s = Some g -> 0 <= g.
+Proof.
+  induction fuel as [|fuel IH]; intros T rest done names s g H; [discriminate|].
+  cbn [run] in H. destruct (decode rest) as [i n].
+  assert (plain :
+    match sinstr q T (parses P) i s with
+    | Some (cost, s) =>
+        let '(f, names) := if arithmetic i then match names with f :: r => (f, r) | [] => (None, []) end
+                           else (None, names) in
+        match named q T f s with
+        | Some s =>
+            if (0 <=? cost) && within (sstack s) then
+              match run q code P fuel T (skipn n rest) done names s with Some g => Some (cost + g) | None => None end
+            else None
+        | None => None
+        end
+    | None => None
+    end = Some g -> 0 <= g).
+  { clear H. intros H. destruct (sinstr q T (parses P) i s) as [[cost s1]|]; [|discriminate].
+    match type of H with (let '(_, _) := ?x in _) = _ => destruct x as [f names'] end.
+    destruct (named q T f s1) as [s'|]; [|discriminate].
+    destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within (sstack s')); [|discriminate]. cbn [andb] in H.
+    destruct (run q code P fuel T _ done names' s') as [g'|] eqn:R; [|discriminate]. apply IH in R. match type of H with Some ?x = Some ?y => assert (x = y) by congruence end. lia. }
+  destruct i; try (apply plain; exact H); clear plain.
+  - destruct (sstack s) as [|d [|[| | |c] r]]; try (cbn in H; discriminate).
+    destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate].
+    destruct (run q code P fuel T _ _ _ _) as [g'|] eqn:R; [|discriminate]. apply IH in R. match type of H with Some ?x = Some ?y => assert (x = y) by congruence end. lia.
+  - destruct (sstack s) as [|x [|y r]]; try (cbn in H; discriminate).
+    destruct (slot_of x) as [[a key]|]; [|discriminate]. destruct (exactly y); [|discriminate].
+    destruct (_ && (0 <=? _)) eqn:Q; [|discriminate]. injection H as <-. apply andb_prop in Q as [_ Q].
+    apply Z.leb_le in Q. exact Q.
+Qed.
+
+Lemma run_ok fuel : forall T pc done names s g k m mw gas,
+  tables_ok T -> match_ok k m mw s -> (forall c, In c done -> ceval c = false) ->
+  run p code P fuel T (skipn pc code) done names s = Some g -> g <= gas ->
+  0 <= g /\ Eval code cd (State k m mw pc gas) (meaning P cd).
+Proof.
+  induction fuel as [|fuel IH]; intros T pc done names s g k m mw gas HT HM HD H G; [discriminate|].
+  cbn [run] in H. destruct (decode (skipn pc code)) as [i n] eqn:D.
+  assert (plain :
+    match sinstr p T (parses P) i s with
+    | Some (cost, s) =>
+        let '(f, names) := if arithmetic i then match names with f :: r => (f, r) | [] => (None, []) end
+                           else (None, names) in
+        match named p T f s with
+        | Some s =>
+            if (0 <=? cost) && within (sstack s) then
+              match run p code P fuel T (skipn n (skipn pc code)) done names s with Some g => Some (cost + g) | None => None end
+            else None
+        | None => None
+        end
+    | None => None
+    end = Some g -> 0 <= g /\ Eval code cd (State k m mw pc gas) (meaning P cd)).
+  { clear H. intros H. destruct (sinstr p T (parses P) i s) as [[cost s1]|] eqn:X; [|discriminate].
+    match type of H with (let '(_, _) := ?x in _) = _ => destruct x as [f names'] end.
+    destruct (named p T f s1) as [s'|] eqn:Nm; [|discriminate].
+    destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within (sstack s')) eqn:Wi; [|discriminate]. cbn [andb] in H.
+    destruct (run p code P fuel T (skipn n (skipn pc code)) done names' s') as [g'|] eqn:R; [|discriminate].
+    assert (Hg : g = cost + g') by congruence. subst g. clear H. rewrite skipn_skipn' in R.
+    destruct (sinstr_ok T i s cost s1 k m mw (pc + n)%nat HT HM X) as [k' [m' [mw' [E HM1]]]].
+    pose proof (named_ok _ _ _ _ _ _ _ HT HM1 Nm) as HM'.
+    destruct (IH T (pc + n)%nat done names' s' g' k' m' mw' (gas - cost) HT HM' HD R) as [G0 Ev]; [lia|].
+    split; [lia|]. eapply Eval_step; [|exact Ev]. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas].
+    rewrite D, E. destruct (Z.ltb_spec gas cost); [lia|].
+    rewrite (stack_length _ _ (ms_stack _ _ _ _ HM')). apply Z.leb_le in Wi.
+    destruct (Z.ltb_spec 1024 (Z.of_nat (length (sstack s')))); [lia|]. reflexivity. }
+  destruct i; try (apply plain; exact H).
+  - (* JUMPI *)
+    clear plain. destruct s as [ss sm smw hs]. cbn [sstack smem Check.smw hints] in *.
+    destruct ss as [|d [|[s lo hi| i | |c] r]]; try (cbn in H; discriminate).
+    destruct (exactly d) as [dv|] eqn:X; [|discriminate].
+    destruct (failing code dv) eqn:Fd; [|discriminate]. destruct (existsb (condeqb c) (fails P)) eqn:Fc; [|discriminate].
+    destruct (within r) eqn:Wi; [|discriminate]. cbn [andb] in H.
+    destruct (run _ _ _ fuel T _ _ _ _) as [g'|] eqn:R; [|discriminate].
+    assert (Hg : g = 10 + g') by congruence. subst g. clear H.
+    rewrite skipn_skipn' in R. destruct HM as [Hk Hm ->]. cbn [sstack smem Check.smw] in *.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    apply (exactly_ok _ _ _ Hw) in X. subst w. destruct Hu as [_ ->].
+    apply Z.leb_le in Wi. pose proof (stack_length _ _ Hk2) as Len.
+    assert (Vd : valid code dv = true).
+    { unfold failing in Fd. apply andb_prop in Fd as [Fd _]. apply andb_prop in Fd as [_ Fd]. exact Fd. }
+    destruct (ceval c) eqn:Ec.
+    + (* the jump is taken *)
+      assert (forall gas', Eval code cd (State k2 m smw (Z.to_nat dv) gas') (meaning P cd)) as Bad.
+      { intros gas'. rewrite (fails_true c Fc Ec). apply failing_ok; [exact Fd | lia]. }
+      pose proof (run_nonneg _ _ _ _ _ _ _ _ R) as G0.
+      split; [lia|]. eapply Eval_step; [|apply Bad]. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas].
+      rewrite D. cbn [exec b2z Z.eqb]. rewrite Vd.
+      destruct (Z.ltb_spec gas 10); [lia|]. destruct (Z.ltb_spec 1024 (Z.of_nat (length k2))); [lia|]. reflexivity.
+    + (* it is not *)
+      destruct (IH T (pc + n)%nat (c :: done) names (S (checked p c r) sm smw hs) g' k2 m smw (gas - 10)) as [G0 Ev]; auto.
+      * split; cbn [sstack smem Check.smw]; auto. apply checked_ok; assumption.
+      * intros c' [<-|I]; auto.
+      * lia.
+      * split; [lia|]. eapply Eval_step; [|exact Ev]. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas].
+        rewrite D. cbn [exec b2z Z.eqb].
+        destruct (Z.ltb_spec gas 10); [lia|]. destruct (Z.ltb_spec 1024 (Z.of_nat (length k2))); [lia|]. reflexivity.
+  - (* RETURN *)
+    clear plain. destruct s as [ss sm smw hs]. cbn [sstack smem Check.smw hints] in *.
+    destruct ss as [|x [|y r]]; try (cbn in H; discriminate).
+    destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate]. destruct (exactly y) as [v|] eqn:Y; [|discriminate].
+    destruct (Z.eqb_spec v (32 * Z.of_nat (length (results P)))) as [Ev|]; [|discriminate].
+    destruct (returns p T sm key (results P)) eqn:Rt; [|discriminate]. cbn [andb] in H.
+    destruct (forallb _ (fails P)) eqn:Fa; [|discriminate]. cbn [andb] in H.
+    destruct (0 <=? _) eqn:Cost; [|discriminate]. injection H as <-. apply Z.leb_le in Cost. split; [exact Cost|].
+    destruct HM as [Hk Hm ->]. cbn [sstack smem Check.smw] in *.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    destruct (slot_ok _ _ _ _ Hw X) as [-> [Ha E]]. apply (exactly_ok _ _ _ Hu) in Y. subst u.
+    rewrite fails_false.
+    + apply Eval_halt. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec].
+      destruct (Z.ltb_spec gas (cmem (grown smw a (32 * Z.of_nat (length (results P)))) - cmem smw)); [lia|].
+      f_equal. f_equal. replace (Z.to_nat (32 * Z.of_nat (length (results P)))) with (32 * length (results P))%nat by lia.
+      rewrite E. eapply returns_ok; eassumption.
+    + intros c I. rewrite forallb_forall in Fa. specialize (Fa _ I). apply existsb_exists in Fa as [c' [I' Q]].
+      apply condeqb_ok in Q. subst c'. apply HD; exact I'.
+Qed.
+End Run.
+
+(* The code ends as the program means, whatever calldata is, with any gas from g0 on. *)
+Theorem check_sound P w code g0 : check P w code = Some g0 ->
+  forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
+  forall g, g0 <= g -> Eval code cd (start g) (meaning P cd).
+Proof.
+  unfold check. intros H cd Hcd Len g G.
+  destruct (Z.ltb_spec 1 (modulus P)); [|discriminate]. destruct (Z.ltb_spec (modulus P) W); [|discriminate].
+  destruct (forallb _ (results P)) eqn:Rs; [|discriminate]. cbn [andb] in H.
+  destruct (parses_ascend 2 (parses P)) as [least|] eqn:Pa; [|discriminate].
+  destruct (ascends least (ops P)) eqn:As; [|discriminate].
+  destruct (add_ops (modulus P) (cuts_of w) (start_tables P) (ops P)) as [T|] eqn:AT; [|discriminate].
+  set (e := final P cd).
+  pose proof (parses_ascend_le _ _ _ Pa) as Le.
+  assert (one : e 1%positive = 1).
+  { unfold e, final. rewrite (eval_ops_below _ _ _ _ _ As) by lia. unfold first.
+    rewrite (eval_parses_below _ _ _ _ _ _ Pa) by lia. reflexivity. }
+  assert (parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off).
+  { intros i off I. destruct (eval_parses_ok cd _ _ _ (fun i => if Pos.eqb i 1 then 1 else 0) _ _ Pa I) as [E L].
+    unfold e, final. rewrite (eval_ops_below _ _ _ _ _ As) by exact L. exact E. }
+  pose proof (eval_ops_holds (modulus P) (ops P) least (first P cd) As) as Holds. fold (final P cd) in Holds. fold e in Holds.
+  assert (T0 : tables_ok P e (start_tables P)).
+  { unfold start_tables. split; cbn [sums products defs].
+    - assert (G0 : forall l m, (forall i s, PositiveMap.find i m = Some s -> cong (modulus P) (e i) (den e s)) ->
+        forall i s, PositiveMap.find i (fold_left (fun m '(i, _) => PositiveMap.add i [(i, 1)] m) (l : list (positive * Z)) m) = Some s ->
+        cong (modulus P) (e i) (den e s)).
+      { induction l as [|[j off] l IH]; intros m Hm; [exact Hm|]. cbn. apply IH. intros i s.
+        rewrite find_add. destruct (Pos.eqb_spec i j) as [->|_]; [|apply Hm].
+        intros E; injection E as <-. exists 0. cbn [den]. ring. }
+      apply G0. intros i s E. rewrite PositiveMap.gempty in E. discriminate.
+    - intros i a b E. rewrite PositiveMap.gempty in E. discriminate.
+    - intros i a E. rewrite PositiveMap.gempty in E. discriminate. }
+  assert (T1 : tables_ok P e T) by (eapply add_ops_ok; eauto; lia).
+  assert (small : forall i, In i (results P) -> 0 <= e i < modulus P).
+  { intros i I. rewrite forallb_forall in Rs. specialize (Rs _ I). apply existsb_exists in Rs as [o [Io Eo]].
+    apply Pos.eqb_eq in Eo. subst i. rewrite Forall_forall in Holds. rewrite (Holds _ Io).
+    destruct (what o); cbn; apply Z.mod_pos_bound; lia. }
+  refine (proj2 (run_ok P cd Hcd Len code _ _ e one parsed _ small (length code) T 0%nat [] _ _ g0 [] (fun _ => 0) 0 g T1 _ _ H G));
+    try lia.
+  - reflexivity.
+  - split; cbn; [constructor | | reflexivity]. split; [intros x; unfold is_byte; lia|].
+    intros key x F. rewrite PositiveMap.gempty in F. discriminate.
+  - intros c [].
+Qed.
+
+Print Assumptions check_sound.

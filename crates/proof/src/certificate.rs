@@ -1,0 +1,334 @@
+//! The text of certificates: version, program, code, gas and witness, an item a line. docs/certificates.md has the grammar.
+
+use crate::check::{Refused, check};
+use crate::straight::Straight;
+use crate::sum::Atom;
+use crate::witness::{Witness, witness};
+use residue_ir::{Program, Value, text};
+use residue_isa::{did_you_mean, names};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::str::SplitAsciiWhitespace;
+use thiserror::Error;
+
+/// Version of the format that is written and read here.
+pub const VERSION: u32 = 1;
+/// Bytes of code on a line.
+const ROW_BYTES: usize = 32;
+/// Hints on a line.
+const ROW_HINTS: usize = 16;
+/// First word of a certificate.
+const HEAD: &str = "residue-certificate";
+/// First words of the lines after the first.
+const ITEMS: [&str; 7] = ["revision", "program", "code", "gas", "values", "names", "end"];
+/// The interface whose semantics certificates know.
+const REVISION: &str = "evm";
+
+/// A certificate: what is claimed of which bytes, and the witness.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Certificate {
+    /// Text of the program as it was recorded.
+    pub text: String,
+    /// The program that the text is.
+    pub program: Straight,
+    /// The code.
+    pub code: Vec<u8>,
+    /// Gas from which on the code ends as the program does, as it is stated.
+    pub gas: u64,
+    /// Hints.
+    pub witness: Witness,
+    /// Lines of the first row of code and of the gas, from 1; 0 if it was not read from text.
+    places: [usize; 2],
+}
+
+/// Why a text is no certificate, or shows nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("line {line}: {what}")]
+pub struct CertificateError {
+    /// Line of the text, from 1.
+    pub line: usize,
+    /// The fault, with what would be right.
+    pub what: String,
+}
+
+/// Why no certificate is made of a program and its code.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Unproved {
+    /// A construct that certificates do not know.
+    #[error(transparent)]
+    Program(#[from] crate::Unsupported),
+    /// Code that is not shown to do what the program does.
+    #[error(transparent)]
+    Code(#[from] Refused),
+}
+
+impl Certificate {
+    /// Makes the certificate of a verified program, as it was recorded, and of its code.
+    pub fn new(recorded: &Program, code: &[u8]) -> Result<Self, Unproved> {
+        let program = Straight::of(recorded)?;
+        let witness = witness(&program, code)?;
+        let gas = check(&program, code, &witness)?;
+        let text = format!("{}\n", text::print(recorded).trim_end_matches('\n'));
+        Ok(Self { text, program, code: code.to_vec(), gas, witness, places: [0; 2] })
+    }
+
+    /// SHA-256 of the program's text, in hexadecimal.
+    pub fn program_hash(&self) -> String {
+        sha256(self.text.as_bytes())
+    }
+
+    /// SHA-256 of the code, in hexadecimal.
+    pub fn code_hash(&self) -> String {
+        sha256(&self.code)
+    }
+
+    /// Checks what the certificate claims.
+    pub fn check(&self) -> Result<(), CertificateError> {
+        let [code_line, gas_line] = self.places;
+        let gas = check(&self.program, &self.code, &self.witness)
+            .map_err(|refused| fault(code_line + refused.offset / ROW_BYTES, refused.to_string()))?;
+        match gas == self.gas {
+            true => Ok(()),
+            false => Err(fault(gas_line, format!("gas {} is stated, and the code takes {gas}", self.gas))),
+        }
+    }
+
+    /// The text form; [`Self::read`] reads it back.
+    pub fn print(&self) -> String {
+        let mut text = format!("{HEAD} {VERSION}\nrevision {REVISION}\n");
+        let program = self.text.trim_end_matches('\n');
+        let mut line = |line: std::fmt::Arguments<'_>| writeln!(text, "{line}").expect("strings take all text");
+        line(format_args!("program sha256 {} lines {}", self.program_hash(), program.lines().count()));
+        line(format_args!("{program}"));
+        line(format_args!("code sha256 {} bytes {}", self.code_hash(), self.code.len()));
+        self.code.chunks(ROW_BYTES).for_each(|row| line(format_args!("{}", hex::encode(row))));
+        line(format_args!("gas {}", self.gas));
+        for row in self.witness.values.chunks(ROW_HINTS) {
+            line(format_args!("values {}", spelled(row.iter().map(|&value| Some(value)))));
+        }
+        for row in self.witness.names.chunks(ROW_HINTS) {
+            line(format_args!("names {}", spelled(row.iter().copied())));
+        }
+        line(format_args!("end"));
+        text
+    }
+
+    /// Reads a text; hashes are compared with what they are of, and nothing is checked yet.
+    pub fn read(text: &str) -> Result<Self, CertificateError> {
+        let mut reader = Reader { lines: text.lines().collect(), next: 0 };
+        reader.head()?;
+        let program_text = reader.program()?;
+        let first = reader.next;
+        let program = Straight::read(&program_text.text)
+            .map_err(|(line, what)| fault(program_text.line + line - 1, format!("the program: {what}")))?;
+        let code = reader.code()?;
+        let code_line = first + 2;
+        let gas = reader.gas()?;
+        let gas_line = reader.next;
+        let witness = reader.witness()?;
+        Ok(Self { text: program_text.text, program, code, gas, witness, places: [code_line, gas_line] })
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}
+
+fn fault(line: usize, what: impl Into<String>) -> CertificateError {
+    CertificateError { line, what: what.into() }
+}
+
+fn spelled(hints: impl Iterator<Item = Option<Atom>>) -> String {
+    hints.map(|hint| hint.map_or_else(|| "-".to_owned(), |atom| atom.to_string())).collect::<Vec<_>>().join(" ")
+}
+
+/// Lines that are taken one after the other.
+struct Reader<'a> {
+    lines: Vec<&'a str>,
+    /// Lines that have been taken: the number of the last one.
+    next: usize,
+}
+
+/// A text within the certificate, and the line of its first line.
+struct Part {
+    text: String,
+    line: usize,
+}
+
+/// A line after its first word.
+struct Rest<'a> {
+    words: SplitAsciiWhitespace<'a>,
+    line: usize,
+}
+
+impl<'a> Rest<'a> {
+    fn word(&mut self, expected: &str) -> Result<&'a str, CertificateError> {
+        let line = self.line;
+        self.words.next().ok_or_else(|| fault(line, format!("{expected} is expected, and the line ends")))
+    }
+
+    fn keyword(&mut self, keyword: &str) -> Result<(), CertificateError> {
+        let found = self.word(&format!("`{keyword}`"))?;
+        match found == keyword {
+            true => Ok(()),
+            false => Err(fault(self.line, format!("`{keyword}` is expected, found {}", names::quoted(found)))),
+        }
+    }
+
+    fn number<N: std::str::FromStr>(&mut self, what: &str) -> Result<N, CertificateError> {
+        let found = self.word(what)?;
+        let is_number = found.bytes().all(|byte| byte.is_ascii_digit());
+        let number = if is_number { found.parse().ok() } else { None };
+        number.ok_or_else(|| fault(self.line, format!("{what} is expected, found {}", names::quoted(found))))
+    }
+
+    /// `sha256 HASH`, of what is told later.
+    fn hash(&mut self) -> Result<&'a str, CertificateError> {
+        self.keyword("sha256")?;
+        let found = self.word("a hash")?;
+        let is_hash = found.len() == 64 && found.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        match is_hash {
+            true => Ok(found),
+            false => {
+                Err(fault(self.line, format!("64 hexadecimal digits are expected, found {}", names::quoted(found))))
+            }
+        }
+    }
+
+    fn end(&mut self) -> Result<(), CertificateError> {
+        match self.words.next() {
+            None => Ok(()),
+            Some(found) => Err(fault(self.line, format!("the line is to end before {}", names::quoted(found)))),
+        }
+    }
+
+    fn hint(&self, word: &str) -> Result<Option<Atom>, CertificateError> {
+        let number = word.strip_prefix('v').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        // The atom of a value is the number after it.
+        let number = number.and_then(|digits| digits.parse().ok()).filter(|&number| number < u32::MAX);
+        match number {
+            Some(number) => Ok(Some(Atom::of(Value(number)))),
+            None if word == "-" => Ok(None),
+            None => Err(fault(self.line, format!("a value such as v12 is expected, found {}", names::quoted(word)))),
+        }
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, expected: &str) -> Result<&'a str, CertificateError> {
+        let line = self.lines.get(self.next).copied();
+        let line = line.ok_or_else(|| fault(self.next.max(1), format!("the text ends here: {expected} is missing")))?;
+        self.next += 1;
+        Ok(line)
+    }
+
+    /// The next line, which begins with this word.
+    fn item(&mut self, keyword: &str) -> Result<Rest<'a>, CertificateError> {
+        let line = self.line(&format!("`{keyword}`"))?;
+        let mut words = line.split_ascii_whitespace();
+        let found = words.next().unwrap_or_default();
+        if found == keyword {
+            return Ok(Rest { words, line: self.next });
+        }
+        let near = if ITEMS.contains(&found) { String::new() } else { did_you_mean(found, ITEMS) };
+        Err(fault(self.next, format!("`{keyword}` is expected, found {}{near}", names::quoted(found))))
+    }
+
+    fn head(&mut self) -> Result<(), CertificateError> {
+        let line = self.line("a certificate")?;
+        let version = line.strip_prefix(HEAD).map(str::trim);
+        match version.map(str::parse::<u32>) {
+            Some(Ok(VERSION)) => {}
+            Some(Ok(other)) => {
+                let what = format!(
+                    "version {other} of certificates is not read here, only {VERSION}: `residue build CONTRACT --revision evm --certificate FILE` writes one"
+                );
+                return Err(fault(1, what));
+            }
+            _ => {
+                let found = names::quoted(line);
+                return Err(fault(1, format!("a certificate begins with `{HEAD} {VERSION}`, this text with {found}")));
+            }
+        }
+        let mut rest = self.item("revision")?;
+        rest.keyword(REVISION)?;
+        rest.end()
+    }
+
+    fn program(&mut self) -> Result<Part, CertificateError> {
+        let mut rest = self.item("program")?;
+        let hash = rest.hash()?;
+        rest.keyword("lines")?;
+        let count: usize = rest.number("a number of lines")?;
+        rest.end()?;
+        let line = self.next + 1;
+        let mut text = String::new();
+        for _ in 0..count {
+            text.push_str(self.line("a part of the program")?);
+            text.push('\n');
+        }
+        let found = sha256(text.as_bytes());
+        match found == hash {
+            true => Ok(Part { text, line }),
+            false => Err(fault(
+                rest.line,
+                format!("the program's hash is {found}, and {hash} is stated: it is another program, or damaged"),
+            )),
+        }
+    }
+
+    fn code(&mut self) -> Result<Vec<u8>, CertificateError> {
+        let mut rest = self.item("code")?;
+        let hash = rest.hash()?;
+        rest.keyword("bytes")?;
+        let count: usize = rest.number("a number of bytes")?;
+        rest.end()?;
+        let mut code = Vec::new();
+        while code.len() < count {
+            let row = hex::decode(self.line("a part of the code")?).unwrap_or_default();
+            let expected = ROW_BYTES.min(count - code.len());
+            if row.len() != expected {
+                return Err(fault(self.next, format!("{} hexadecimal digits of code are expected", 2 * expected)));
+            }
+            code.extend(row);
+        }
+        let found = sha256(&code);
+        match found == hash {
+            true => Ok(code),
+            false => Err(fault(
+                rest.line,
+                format!("the code's hash is {found}, and {hash} is stated: it is other code, or damaged"),
+            )),
+        }
+    }
+
+    fn gas(&mut self) -> Result<u64, CertificateError> {
+        let mut rest = self.item("gas")?;
+        let gas = rest.number("an amount of gas")?;
+        rest.end()?;
+        Ok(gas)
+    }
+
+    fn hints(&mut self, keyword: &str) -> Result<Vec<Option<Atom>>, CertificateError> {
+        let mut hints = Vec::new();
+        while self.lines.get(self.next).is_some_and(|line| line.split_ascii_whitespace().next() == Some(keyword)) {
+            let mut rest = self.item(keyword)?;
+            while let Some(word) = rest.words.next() {
+                hints.push(rest.hint(word)?);
+            }
+        }
+        Ok(hints)
+    }
+
+    fn witness(&mut self) -> Result<Witness, CertificateError> {
+        let line = self.next + 1;
+        let values: Option<Vec<Atom>> = self.hints("values")?.into_iter().collect();
+        let values = values.ok_or_else(|| fault(line, "each of the values is one such as v12, none `-`"))?;
+        let names = self.hints("names")?;
+        self.item("end")?.end()?;
+        if let Some(line) = (self.next..self.lines.len()).find(|&line| !self.lines[line].trim().is_empty()) {
+            return Err(fault(line + 1, "the certificate ended before this line"));
+        }
+        Ok(Witness { values, names })
+    }
+}

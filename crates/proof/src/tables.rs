@@ -1,0 +1,88 @@
+//! Tables of a program: its values as sums, its products as pairs of sums, and the sums of values with names.
+
+use crate::straight::{Read, Straight};
+use crate::sum::{Atom, Sum};
+use foldhash::{HashMap, HashMapExt};
+use residue_ir::{FieldOp, Value};
+use ruint::aliases::U256;
+
+/// Equations of a program, modulo p.
+#[derive(Debug, Default)]
+pub struct Tables {
+    /// Each value as a sum.
+    pub sums: HashMap<Atom, Sum>,
+    /// Each product of two sums that are no constants.
+    pub products: HashMap<Atom, (Sum, Sum)>,
+    /// Each value with a name that is no product, as the sum that it is the name of.
+    pub definitions: HashMap<Atom, Sum>,
+}
+
+impl Tables {
+    /// Those of a program. `is_named` chooses the values with names, of a value and its sum.
+    pub fn of(program: &Straight, mut is_named: impl FnMut(Atom, &Sum) -> bool) -> Self {
+        let p = program.modulus;
+        let mut tables = Self { sums: HashMap::new(), products: HashMap::new(), definitions: HashMap::new() };
+        for &(value, _) in &program.parses {
+            tables.sums.insert(Atom::of(value), Sum::atom(Atom::of(value)));
+        }
+        for operation in &program.operations {
+            let atom = Atom::of(operation.value);
+            let [x, y] = [operation.x, operation.y].map(|read| tables.read(read, p));
+            let sum = match operation.kind {
+                FieldOp::Add => x.plus(&y, p),
+                FieldOp::Sub => x.plus(&y.negated(p), p),
+                FieldOp::Mul => match (x.as_constant(), y.as_constant()) {
+                    (Some(k), _) => y.times(k, p),
+                    (None, Some(k)) => x.times(k, p),
+                    (None, None) => {
+                        tables.products.insert(atom, (x, y));
+                        tables.sums.insert(atom, Sum::atom(atom));
+                        continue;
+                    }
+                },
+            };
+            if is_named(atom, &sum) {
+                tables.definitions.insert(atom, sum);
+                tables.sums.insert(atom, Sum::atom(atom));
+            } else {
+                tables.sums.insert(atom, sum);
+            }
+        }
+        tables
+    }
+
+    /// The sum of a value that has been defined.
+    pub fn sum(&self, value: Value) -> &Sum {
+        self.sums.get(&Atom::of(value)).expect("a verified program defines a value before it is read")
+    }
+
+    fn read(&self, read: Read, p: U256) -> Sum {
+        match read {
+            Read::Value(value) => self.sum(value).clone(),
+            Read::Number(number) => Sum::constant(number, p),
+        }
+    }
+
+    /// True if product `atom` is x·y (`false` for its sign), or −x·y (`true`); `None` if it is neither.
+    pub fn is_product(&self, atom: Atom, x: &Sum, y: &Sum, p: U256) -> Option<bool> {
+        let (a, b) = self.products.get(&atom)?;
+        let is = |x: &Sum, y: &Sum| (x == a && y == b) || (y == a && x == b);
+        let (minus_x, minus_y) = (x.negated(p), y.negated(p));
+        if is(x, y) || is(&minus_x, &minus_y) {
+            Some(false)
+        } else {
+            (is(&minus_x, y) || is(x, &minus_y)).then_some(true)
+        }
+    }
+
+    /// True if value `atom` is the sum (`false` for its sign) or its negative (`true`); `None` if it is neither or has no name.
+    pub fn is_value(&self, atom: Atom, sum: &Sum, p: U256) -> Option<bool> {
+        let definition = self.definitions.get(&atom)?;
+        if sum == definition { Some(false) } else { (sum.negated(p) == *definition).then_some(true) }
+    }
+}
+
+/// ± an atom.
+pub fn signed(atom: Atom, is_negative: bool, p: U256) -> Sum {
+    if is_negative { Sum::minus(atom, p) } else { Sum::atom(atom) }
+}

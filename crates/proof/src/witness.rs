@@ -1,0 +1,190 @@
+//! The witness of a certificate: which value of the program a word of the code is. It is found here, and judged by [`crate::check()`].
+//!
+//! All values are computed at some points, pseudorandom elements in place of calldata. Code is run on symbolic words once more, and a word
+//! that has the numbers of a value at these points is taken for it. Nothing depends on the way that code was made.
+
+use crate::check::{Hints, Refused, check, run};
+use crate::straight::{Operation, Read, Straight};
+use crate::sum::{Atom, Sum};
+use crate::tables::{Tables, signed};
+use foldhash::{HashMap, HashMapExt, HashSet};
+use residue_ir::FieldOp;
+use ruint::aliases::U256;
+use sha2::{Digest, Sha256};
+use std::rc::Rc;
+
+/// Points at which values are computed: with a modulus of 31 bits other values have the same numbers once in 2⁹³.
+const POINTS: usize = 3;
+/// Terms of a sum that needs no name: longer ones would grow with each round.
+const TERMS_WITHOUT_NAME: usize = 3;
+
+/// Hints in the order of instructions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Witness {
+    /// For each CALLDATALOAD the parsed value, and for each MUL and MULMOD of two words that are no constants the product that it is, or the negative of.
+    pub values: Vec<Atom>,
+    /// For each ADD, SUB, MUL, MOD, ADDMOD and MULMOD the value that its result is, or the negative of, if that has a name.
+    pub names: Vec<Option<Atom>>,
+}
+
+impl Witness {
+    /// The values with names: each is an atom of later sums.
+    pub fn named(&self) -> HashSet<Atom> {
+        self.names.iter().copied().flatten().collect()
+    }
+}
+
+/// Finds a witness for code of a program. What it finds [`check()`] accepts; the refusal if nothing is found.
+pub fn witness(program: &Straight, code: &[u8]) -> Result<Witness, Refused> {
+    // The values that code has as words, each with a name: sums stay short, and nothing is compared.
+    let every = Tables::of(program, |_, _| true);
+    let numbers = Numbers::of(program, &every);
+    let mut found = Guess::new(program, &numbers, &every, false);
+    run(program, &every, code, &mut found)?;
+    let mut named: HashSet<Atom> = found.witness.named();
+    loop {
+        let mut has_name = HashSet::default();
+        let tables = Tables::of(program, |atom, sum| {
+            let is_named = named.contains(&atom) && sum.terms().len() > TERMS_WITHOUT_NAME;
+            is_named && has_name.insert(atom)
+        });
+        let mut guess = Guess::new(program, &numbers, &tables, true);
+        let ran = run(program, &tables, code, &mut guess);
+        let Guess { witness, in_the_way, .. } = guess;
+        // A name that code has no word for where the program has the value.
+        let before = has_name.len();
+        named = has_name;
+        named.retain(|atom| !in_the_way.contains(atom));
+        if named.len() == before {
+            ran?;
+            check(program, code, &witness)?;
+            return Ok(witness);
+        }
+    }
+}
+
+/// Numbers of a value at all points.
+type At = [U256; POINTS];
+
+/// The numbers of a program's values at the points, and the values by their numbers.
+struct Numbers {
+    p: U256,
+    of: HashMap<Atom, At>,
+    /// Products, with `true` for the number of −x.
+    products: HashMap<At, (Atom, bool)>,
+    /// Other values of operations.
+    sums: HashMap<At, (Atom, bool)>,
+}
+
+impl Numbers {
+    fn of(program: &Straight, tables: &Tables) -> Self {
+        let p = program.modulus;
+        let mut numbers = Self { p, of: HashMap::new(), products: HashMap::new(), sums: HashMap::new() };
+        numbers.of.insert(Atom::ONE, [U256::ONE; POINTS]);
+        for &(value, _) in &program.parses {
+            let atom = Atom::of(value);
+            numbers.of.insert(atom, std::array::from_fn(|point| element(point, atom, p)));
+        }
+        for &Operation { value, kind, x, y } in &program.operations {
+            let atom = Atom::of(value);
+            let is_product = tables.products.contains_key(&atom);
+            let [x, y] = [x, y].map(|read| match read {
+                Read::Value(value) => numbers.of[&Atom::of(value)],
+                Read::Number(number) => [number; POINTS],
+            });
+            let at: At = std::array::from_fn(|point| match kind {
+                FieldOp::Add => x[point].add_mod(y[point], p),
+                FieldOp::Sub => x[point].add_mod(p - y[point] % p, p),
+                FieldOp::Mul => x[point].mul_mod(y[point], p),
+            });
+            numbers.of.insert(atom, at);
+            let known = if is_product { &mut numbers.products } else { &mut numbers.sums };
+            known.entry(at).or_insert((atom, false));
+            known.entry(at.map(|number| (p - number) % p)).or_insert((atom, true));
+        }
+        numbers
+    }
+
+    fn sum(&self, sum: &Sum) -> At {
+        std::array::from_fn(|point| {
+            let term = |&(atom, c): &(Atom, U256)| self.of[&atom][point].mul_mod(c, self.p);
+            sum.terms().iter().map(term).fold(U256::ZERO, |all, one| all.add_mod(one, self.p))
+        })
+    }
+}
+
+/// A pseudorandom number below p, the same in each run.
+fn element(point: usize, atom: Atom, p: U256) -> U256 {
+    let digest = Sha256::digest(format!("{point} {atom}"));
+    U256::from_be_slice(&digest) % p
+}
+
+/// Hints by numbers, noted in a witness.
+struct Guess<'a> {
+    program: &'a Straight,
+    numbers: &'a Numbers,
+    tables: &'a Tables,
+    /// True if a name that does not fit is not given.
+    compares: bool,
+    witness: Witness,
+    /// Values whose names the program's sums have where code has other words.
+    in_the_way: HashSet<Atom>,
+}
+
+impl<'a> Guess<'a> {
+    fn new(program: &'a Straight, numbers: &'a Numbers, tables: &'a Tables, compares: bool) -> Self {
+        Self { program, numbers, tables, compares, witness: Witness::default(), in_the_way: HashSet::default() }
+    }
+
+    /// Notes the names in `expected` that are not in `found`.
+    fn note(&mut self, expected: &[&Sum], found: &[&Sum]) {
+        let found: HashSet<Atom> = found.iter().flat_map(|sum| sum.terms()).map(|&(atom, _)| atom).collect();
+        let expected = expected.iter().flat_map(|sum| sum.terms()).map(|&(atom, _)| atom);
+        let definitions = &self.tables.definitions;
+        self.in_the_way.extend(expected.filter(|atom| !found.contains(atom) && definitions.contains_key(atom)));
+    }
+}
+
+impl Hints for Guess<'_> {
+    fn parsed(&mut self, program: &Straight, offset: U256) -> Result<Atom, String> {
+        let parse = program.parses.iter().find(|&&(_, at)| U256::from(at) == offset);
+        let &(value, _) = parse.ok_or_else(|| format!("the program parses nothing at byte {offset} of calldata"))?;
+        self.witness.values.push(Atom::of(value));
+        Ok(Atom::of(value))
+    }
+
+    fn product(&mut self, x: &Sum, y: &Sum) -> Result<Sum, String> {
+        let p = self.program.modulus;
+        let [a, b] = [x, y].map(|sum| self.numbers.sum(sum));
+        let at: At = std::array::from_fn(|point| a[point].mul_mod(b[point], p));
+        let found = self.numbers.products.get(&at).copied();
+        let (atom, is_negative) = found.ok_or_else(|| format!("the program has no product of ({x}) and ({y})"))?;
+        let fits = !self.compares || self.tables.is_product(atom, x, y, p).is_some();
+        if let (false, Some((a, b))) = (fits, self.tables.products.get(&atom)) {
+            self.note(&[a, b], &[x, y]);
+        }
+        self.witness.values.push(atom);
+        Ok(signed(atom, is_negative, p))
+    }
+
+    fn named(&mut self, sum: Rc<Sum>) -> Result<Rc<Sum>, String> {
+        let p = self.program.modulus;
+        let found = self.numbers.sums.get(&self.numbers.sum(&sum)).copied();
+        let found = found.filter(|(atom, _)| self.tables.definitions.contains_key(atom));
+        let fits = |&(atom, _): &(Atom, bool)| !self.compares || self.tables.is_value(atom, &sum, p).is_some();
+        let name = found.filter(fits);
+        self.witness.names.push(name.map(|(atom, _)| atom));
+        match (name, found) {
+            (Some((atom, is_negative)), _) => Ok(Rc::new(signed(atom, is_negative, p))),
+            (None, Some((atom, is_negative))) => {
+                let definition = self.tables.definitions[&atom].clone();
+                // The word may be the name itself already.
+                if *sum != signed(atom, is_negative, p) {
+                    self.note(&[&definition], &[&sum]);
+                }
+                Ok(sum)
+            }
+            (None, None) => Ok(sum),
+        }
+    }
+}

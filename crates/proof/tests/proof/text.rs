@@ -1,0 +1,119 @@
+//! Texts that are no certificates, or no proof: each is refused with its line and what would be right.
+
+use crate::compiled;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use residue_extent::{cases, seed};
+use residue_ir::text;
+use residue_proof::Certificate;
+
+const NAME: &str = "poseidon2/bn254_t2";
+
+fn certificate() -> String {
+    let (program, code) = compiled(NAME);
+    Certificate::new(&program, &code).unwrap().print()
+}
+
+/// The line, and the fault, of a text with a part replaced where it stands first.
+#[track_caller]
+fn refused(text: &str, part: &str, other: &str) -> (usize, String) {
+    assert!(text.contains(part), "{part:?}");
+    let changed = text.replacen(part, other, 1);
+    let error = Certificate::read(&changed).and_then(|read| read.check()).expect_err("it is refused");
+    (error.line, error.what)
+}
+
+#[test]
+fn a_changed_text_is_refused_with_its_line() {
+    let text = certificate();
+    let line_of = |part: &str| text[..text.find(part).expect("it is there")].matches('\n').count() + 1;
+    let code = text.lines().nth(line_of("code sha256")).unwrap();
+    let first_names = format!("\n{}", text.lines().find(|line| line.starts_with("names")).unwrap());
+    for (part, other, at, expected) in [
+        ("residue-certificate 1", "residue-certificate 2", "residue-certificate", "version 2"),
+        ("residue-certificate 1", "residue", "residue-certificate", "begins with `residue-certificate 1`"),
+        ("revision evm", "revision eip6690-2024", "revision", "`evm` is expected, found \"eip6690-2024\""),
+        ("\ncode sha256", "\ncodes sha256", "code sha256", "did you mean code?"),
+        (" = add v", " = sub v", "program sha256", "another program, or damaged"),
+        (code, &code.replacen('6', "7", 1), "code sha256", "other code, or damaged"),
+        (code, &code[2..], code, "64 hexadecimal digits of code"),
+        ("\ngas 6199", "\ngas 6198", "\ngas 6199", "gas 6198 is stated, and the code takes 6199"),
+        ("\ngas 6199", "\ngas much", "\ngas 6199", "an amount of gas is expected, found \"much\""),
+        ("\nvalues v0 v1 ", "\nvalues v1 v0 ", code, "the program does not parse at byte 0"),
+        ("\nvalues v0 v1 ", "\nvalues v0 v1 v31 ", code, "the witness has v31 here, the product of"),
+        ("\nvalues v0 ", "\nvalues v0 x ", "values v0", "a value such as v12 is expected, found \"x\""),
+        ("\nvalues v0 ", "\nvalues - ", "values v0", "none `-`"),
+        (&first_names, "\nnames v30", code, "which is no sum of the program"),
+        ("\nend", "", "end", "`end` is missing"),
+        ("\nend", "\nend\nmore", "end", "ended before this line"),
+    ] {
+        let (line, what) = refused(&text, part, other);
+        assert!(what.contains(expected), "{part:?}, {other:?}: {what}");
+        let near = line_of(at.trim_start());
+        // Faults of code stand at their row.
+        assert!(
+            line == near || (at == code && line > near) || at == "end",
+            "{part:?}: line {line}, not {near}: {what}"
+        );
+    }
+}
+
+#[test]
+fn a_certificate_cut_anywhere_is_refused() {
+    let text = certificate();
+    let lines: Vec<&str> = text.lines().collect();
+    for count in (0..lines.len()).step_by(7) {
+        let cut = lines[..count].join("\n");
+        let error = Certificate::read(&cut).expect_err("the end is missing");
+        assert!(error.line <= count.max(1), "{count} lines: {error}");
+    }
+}
+
+#[test]
+fn a_damaged_certificate_is_refused_or_of_the_same_code() {
+    let text = certificate();
+    let whole = Certificate::read(&text).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(seed());
+    for _ in 0..cases(300) {
+        let mut bytes = text.clone().into_bytes();
+        let at = rng.random_range(0..bytes.len());
+        bytes[at] = *b" -v0x9z\n".choose(&mut rng).unwrap();
+        let damaged = String::from_utf8(bytes).unwrap();
+        let Ok(read) = Certificate::read(&damaged) else { continue };
+        assert!(read.check().is_err() || (read.code == whole.code && read.program == whole.program), "byte {at}");
+    }
+}
+
+#[test]
+fn constructs_that_certificates_do_not_know_are_named() {
+    let text = |body: &str| {
+        let values = ["v0", "v1"].iter().filter(|value| body.contains(**value)).count();
+        format!(
+            "program \"p\"\nmodulus 0x65\nfunction f0 \"start\" () -> () values {values} {{\n\
+             word w0 = 0x20\nword w1 = calldata_size\nword w2 = eq w1 w0\nword w3 = 0x0\n{body}\n}}"
+        )
+    };
+    for (body, expected) in [
+        ("require w2 parse w3 bytes 32 -> v0 block { v1 = add v0 v0 } return_elements (v1) bytes 32", ""),
+        (
+            "require w2 parse w3 bytes 31 -> v0 block { v1 = add v0 v0 } return_elements (v1) bytes 32",
+            "a parse of 31 bytes",
+        ),
+        (
+            "require w2 parse w3 bytes 32 -> v0 block { v1 = add v0 v0 } return_elements (v1) bytes 1",
+            "return_elements of 1 bytes",
+        ),
+        ("require w2 parse w3 bytes 32 -> v0 return_elements (v0) bytes 32", "a return of v0, which is parsed"),
+        ("parse w3 bytes 32 -> v0 block { v1 = add v0 v0 } return_elements (v1) bytes 32", "calldata of any size"),
+        ("require w1 return_word w1", "a requirement other than calldata's size"),
+        ("require w2 return_word w1", "`return_word`"),
+        ("require w2", "a program that returns nothing"),
+    ] {
+        let program = text::read(&text(body)).unwrap_or_else(|error| panic!("{body}: {error}"));
+        match residue_proof::Straight::of(&program) {
+            Ok(_) => assert_eq!(expected, "", "{body}"),
+            Err(error) => assert!(!expected.is_empty() && error.0.starts_with(expected), "{body}: {error}"),
+        }
+    }
+}
