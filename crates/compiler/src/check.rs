@@ -551,6 +551,7 @@ mod tests {
     use super::*;
     use crate::carry_out::carry_out;
     use crate::lower::{HeldWay, HeldWord, Way};
+    use crate::pipeline::Interface;
     use crate::target::words::Rules;
     use crate::{Built, Dialect, Prepared, SmallMultiples, Specialised, build};
     use residue_ir::text;
@@ -590,15 +591,9 @@ function f1 "start" () -> () values 20 {
 
     /// A program that is made no other for a revision.
     fn as_written(program: &Program, revision: Revision) -> Specialised<'_> {
-        let Prepared { source, simplified, .. } = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
-        Specialised {
-            source,
-            simplified,
-            revision,
-            dialect: Dialect::default(),
-            is_as_written: true,
-            fusions: Default::default(),
-        }
+        let Prepared { stage, fusions } = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
+        let interface = Interface::new(revision, Dialect::default());
+        Specialised { stage, interface, is_as_written: true, fusions }
     }
 
     fn evidence<'a>(built: &'a Built, source: &'a Program) -> Evidence<'a> {

@@ -27,6 +27,7 @@ use crate::error::CompileError;
 use crate::heights::{Arrivals, HEIGHT_MAX, Highest, highest, rise};
 use crate::paths;
 use crate::target::{RowSizes, Target, clear, push};
+pub(crate) use conventions::CallGas;
 use conventions::{Convention, Conventions};
 use fixedbitset::FixedBitSet;
 use foldhash::{HashMap, HashMapExt, HashSet};
@@ -98,7 +99,7 @@ pub(crate) struct LoweredUnit {
 fn entered(part: &Part<'_>, is_subprogram: bool, revision: Revision, code: &mut Assembly) -> Entered {
     let functions = &part.program.functions;
     let conventions = match revision.has_subroutines() {
-        true => Conventions::cheapest(functions, &part.rows.functions, is_subprogram),
+        true => Conventions::cheapest(functions, &part.rows.functions, is_subprogram, &part.calls),
         false => Conventions::jumps(functions.len()),
     };
     let entries: Vec<LabelId> = functions.iter().map(|_| code.new_label()).collect();
