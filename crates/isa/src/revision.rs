@@ -2,7 +2,7 @@
 //!
 //! The compiler calls [`Revision::encode`]; the engine, the disassembler and the checker call [`Revision::decode`], or
 //! the file's own `unpack` if the operands are already on the stack. A round-trip property binds the two. A new
-//! revision is one file with its `INTERFACE` and one line in the list below; code with a case for each revision matches
+//! revision is one file with its `INTERFACE`, or an entry of [`experiments`], and one line in the list below; code with a case for each revision matches
 //! on all of them.
 
 use std::fmt;
@@ -18,14 +18,20 @@ use eip5843::Reading;
 use evm384::Evm384;
 use rules::{Addition, SlotRules};
 
-/// Declares the revisions: a module and a variant each, from which [`Revision::ALL`] and the lookup follow; then the
+/// Declares the revisions: a module, in a file or a table, and a variant each, from which [`Revision::ALL`] and the lookup follow; then the
 /// revisions beside them.
 macro_rules! revisions {
+    (@module $module:ident) => {
+        pub mod $module;
+    };
+    (@module $module:ident $table:ident) => {
+        pub use $table::$module;
+    };
     (
-        $($(#[$doc:meta])* $variant:ident = $module:ident;)*
+        $($(#[$doc:meta])* $variant:ident = $module:ident $(in $table:ident)?;)*
         @beside $($(#[$beside_doc:meta])* $beside:ident = $beside_module:ident;)*
     ) => {
-        $(pub mod $module;)*
+        $(revisions!(@module $module $($table)?);)*
         $(pub mod $beside_module;)*
 
         /// An interface revision. Opcode bytes collide between revisions and nothing in code tells them apart, so every
@@ -106,33 +112,33 @@ revisions! {
     /// evmone's interface for small fields: `evmone-bits`.
     EvmoneBits = evmone_bits;
     /// An experiment, EIP-6690 of 2024 with exact inversions: `x-invmodx`.
-    XInvmodx = x_invmodx;
+    XInvmodx = x_invmodx in experiments;
     /// An experiment, EIP-6690 of 2024 with tests for zero: `x-iszerox`.
-    XIszerox = x_iszerox;
+    XIszerox = x_iszerox in experiments;
     /// An experiment, EIP-6690 of 2024 with sums of products: `x-sumx`.
-    XSumx = x_sumx;
+    XSumx = x_sumx in experiments;
     /// An experiment, EIP-6690 of 2024 with elements by an index from the stack: `x-arrayx`.
-    XArrayx = x_arrayx;
+    XArrayx = x_arrayx in experiments;
     /// An experiment, EIP-6690 of 2024 with values that have zeros in front of them: `x-padx`.
-    XPadx = x_padx;
+    XPadx = x_padx in experiments;
     /// An experiment, EIP-6690 of 2024 with moduli of up to 4096 bits: `x-widex`.
     XWidex = x_widex;
     /// An experiment, EIP-6690 of 2024 with a modulus and values that stand in code: `x-codex`.
-    XCodex = x_codex;
+    XCodex = x_codex in experiments;
     /// An experiment, EIP-6690 of 2024 with lanes priced as vectors and short values in memory: `x-vectorx`.
     XVectorx = x_vectorx;
     /// An experiment, EIP-6690 of 2024 with fused products in Fp2: `x-fp2x`.
-    XFp2x = x_fp2x;
+    XFp2x = x_fp2x in experiments;
     /// An experiment, EIP-6690 of 2024 with copies of slots: `x-movx`.
-    XMovx = x_movx;
+    XMovx = x_movx in experiments;
     /// An experiment, EIP-6690 of 2024 with fused products in Fp6: `x-fp6x`.
-    XFp6x = x_fp6x;
+    XFp6x = x_fp6x in experiments;
     /// An experiment, EIP-6690 of 2024 with choices between slots: `x-selectx`.
-    XSelectx = x_selectx;
+    XSelectx = x_selectx in experiments;
     /// An experiment, EIP-6690 of 2024 with comparison of slots: `x-cmpx`.
-    XCmpx = x_cmpx;
+    XCmpx = x_cmpx in experiments;
     /// An experiment, EIP-6690 of 2024 with a price for squares: `x-squarex`.
-    XSquarex = x_squarex;
+    XSquarex = x_squarex in experiments;
     /// An experiment, EIP-6690 of 2024 with the subroutines of EIP-7979: `x-callsub`.
     XCallsub = x_callsub;
     /// An experiment, EIP-6690 of 2024 with each opcode after the byte that EIP-8163 reserves for extensions: `x-extx`.
@@ -140,7 +146,7 @@ revisions! {
     /// An experiment, EVM384 version 9 with moduli of at most 383 bits: `x-383`.
     X383 = x_383;
     /// The experiments that earn their place together: `evmmax-next`.
-    EvmmaxNext = evmmax_next;
+    EvmmaxNext = evmmax_next in experiments;
     @beside
     /// The EVM without field instructions: `evm`.
     Evm = evm;
@@ -149,6 +155,7 @@ revisions! {
 }
 
 mod codec;
+pub mod experiments;
 pub mod rules;
 pub mod strided;
 
