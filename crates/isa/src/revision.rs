@@ -61,20 +61,21 @@ macro_rules! revisions {
 }
 
 pub mod evm384;
+pub mod evm384_words;
 
 revisions! {
     /// EVM384 version 0, values on the stack: `evm384-v0`.
     Evm384V0 = evm384_v0;
     /// EVM384 version 1, the result overwrites the first operand: `evm384-v1`.
-    Evm384V1 = evm384_v1;
+    Evm384V1 = evm384_v1 in evm384_words;
     /// EVM384 version 2, four or five words on the stack: `evm384-v2`.
-    Evm384V2 = evm384_v2;
+    Evm384V2 = evm384_v2 in evm384_words;
     /// EVM384 version 3, version 2 without growth of memory: `evm384-v3`.
-    Evm384V3 = evm384_v3;
+    Evm384V3 = evm384_v3 in evm384_words;
     /// EVM384 version 4, the field of BLS12-381 only: `evm384-v4`.
-    Evm384V4 = evm384_v4;
+    Evm384V4 = evm384_v4 in evm384_words;
     /// EVM384 version 5, version 4 without growth of memory: `evm384-v5`.
-    Evm384V5 = evm384_v5;
+    Evm384V5 = evm384_v5 in evm384_words;
     /// EVM384 version 6, 256 slots at the bottom of memory: `evm384-v6`.
     Evm384V6 = evm384_v6;
     /// EVM384 version 7, four packed offsets: `evm384-v7`.

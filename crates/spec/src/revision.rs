@@ -9,17 +9,13 @@ pub mod eip6690_2024;
 pub mod eip7747;
 pub mod evm384;
 pub mod evm384_v0;
-pub mod evm384_v1;
 pub mod evm384_v10;
 pub mod evm384_v12;
-pub mod evm384_v2;
-pub mod evm384_v3;
-pub mod evm384_v4;
-pub mod evm384_v5;
 pub mod evm384_v6;
 pub mod evm384_v7;
 pub mod evm384_v8;
 pub mod evm384_v9;
+pub mod evm384_words;
 pub mod evm_callsub;
 pub mod evmone_2023;
 pub mod evmone_2025;
@@ -78,11 +74,11 @@ impl Revision {
     /// Every revision there is.
     pub const ALL: &'static [Revision] = &[
         evm384_v0::REVISION,
-        evm384_v1::REVISION,
-        evm384_v2::REVISION,
-        evm384_v3::REVISION,
-        evm384_v4::REVISION,
-        evm384_v5::REVISION,
+        evm384_words::V1,
+        evm384_words::V2,
+        evm384_words::V3,
+        evm384_words::V4,
+        evm384_words::V5,
         evm384_v6::REVISION,
         evm384_v7::REVISION,
         evm384_v8::REVISION,
