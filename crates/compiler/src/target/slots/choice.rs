@@ -1,12 +1,13 @@
 //! Instruction selection: by price, and as lanes if strides allow it.
 
-use super::super::{push, slot_index, slot_instruction};
+use super::super::{Form, push, slot_index, slot_instruction};
 use super::{Slots, fp2, fp6};
 use crate::fuse::ANYWHERE;
 use crate::pipeline::Priced;
 use crate::portable::{is_harmless, within};
 use residue_ir::Modulus;
 use residue_isa::opcode::evm;
+use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
 use residue_isa::{Assembly, Comparison, FieldInstruction, FieldOp, Lanes, Price};
 use residue_passes::{Slot, SlotOp};
 use std::sync::Arc;
@@ -20,8 +21,11 @@ impl Slots {
         let width = self.rules.price_width(self.modulus_bytes as usize); // u32 to usize widens
         let schedule = priced.schedule;
         self.fusions = Arc::clone(priced.fusions);
-        self.multiplies_fp2 = fp2::is_cheaper(priced, modulus);
-        self.multiplies_fp6 = fp6::is_cheaper(priced, modulus);
+        self.fused = match self.rules.sums {
+            _ if fp2::is_cheaper(priced, modulus) => Some(Form::Fp2),
+            _ if fp6::is_cheaper(priced, modulus) => Some(Form::Fp6),
+            sums => sums.map(|_| Form::Sums(SUM_PRODUCTS_MAX)),
+        };
         let Some(row) = self.rules.copy.and_then(|opcode| self.revision.row(opcode)) else { return self };
         let base = schedule.base(row.mnemonic).unwrap_or(Price::ZERO);
         let is_cheaper = |count: &u8| {
