@@ -11,9 +11,9 @@ mod held;
 
 use crate::error::CompileError;
 use crate::lower::{HeldEnds, HeldWay, LoweredBlock};
-use crate::target::Target;
 use crate::target::wide::Wide;
 use crate::target::words::Words;
+use crate::target::{FusedOps, Target};
 use crate::wide::read::{Text, targets};
 use crate::words::read::{Element, Elements};
 use foldhash::{HashMap, HashMapExt};
@@ -368,18 +368,12 @@ fn check_block(
     let own: BTreeSet<Slot> = defined.iter().map(|&value| placement.slot(value)).collect();
     let mut rest = item_bytes(evidence.code, &part.items)?;
     while !rest.is_empty() {
-        if let Some((sum, length)) = evidence.target.read_sum(rest) {
-            execute_sum(numbering, &own, &mut slots, &sum)?;
-            rest = &rest[length..];
-            continue;
-        }
-        if let Some((products, length)) = evidence.target.read_fp2(rest) {
-            execute_fp2(numbering, &own, &mut slots, &products)?;
-            rest = &rest[length..];
-            continue;
-        }
-        if let Some((product, length)) = evidence.target.read_fp6(rest) {
-            execute_fp6(numbering, &own, &mut slots, &product)?;
+        if let Some((fused, length)) = evidence.target.fused().and_then(|target| target.read_fused(rest)) {
+            match &fused {
+                FusedOps::Sum(sum) => execute_sum(numbering, &own, &mut slots, sum)?,
+                FusedOps::Fp2(products) => execute_fp2(numbering, &own, &mut slots, products)?,
+                FusedOps::Fp6(product) => execute_fp6(numbering, &own, &mut slots, product)?,
+            }
             rest = &rest[length..];
             continue;
         }
@@ -551,6 +545,7 @@ mod tests {
     use super::*;
     use crate::carry_out::carry_out;
     use crate::lower::{HeldWay, HeldWord, Way};
+    use crate::pipeline::Interface;
     use crate::target::words::Rules;
     use crate::{Built, Dialect, Prepared, SmallMultiples, Specialised, build};
     use residue_ir::text;
@@ -590,15 +585,9 @@ function f1 "start" () -> () values 20 {
 
     /// A program that is made no other for a revision.
     fn as_written(program: &Program, revision: Revision) -> Specialised<'_> {
-        let Prepared { source, simplified, .. } = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
-        Specialised {
-            source,
-            simplified,
-            revision,
-            dialect: Dialect::default(),
-            is_as_written: true,
-            fusions: Default::default(),
-        }
+        let Prepared { stage, fusions } = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
+        let interface = Interface::new(revision, Dialect::default());
+        Specialised { stage, interface, is_as_written: true, fusions }
     }
 
     fn evidence<'a>(built: &'a Built, source: &'a Program) -> Evidence<'a> {

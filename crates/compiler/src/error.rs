@@ -238,8 +238,9 @@ impl CompileError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::build::CHOSEN_MAX;
     use crate::lower::layout::MEMORY_BYTES_MAX;
-    use crate::{CHOSEN_MAX, compile, features::slot_limit};
+    use crate::{compile, features::slot_limit};
     use residue_ir::text;
     use residue_isa::GasSchedule;
     use residue_isa::opcode::evm;

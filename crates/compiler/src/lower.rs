@@ -26,7 +26,8 @@ use crate::Part;
 use crate::error::CompileError;
 use crate::heights::{Arrivals, HEIGHT_MAX, Highest, highest, rise};
 use crate::paths;
-use crate::target::{RowSizes, Target, clear, push};
+use crate::target::{Form, FusedInstructions, FusedOps, RowSizes, Target, clear, push};
+pub(crate) use conventions::CallGas;
 use conventions::{Convention, Conventions};
 use fixedbitset::FixedBitSet;
 use foldhash::{HashMap, HashMapExt, HashSet};
@@ -98,7 +99,7 @@ pub(crate) struct LoweredUnit {
 fn entered(part: &Part<'_>, is_subprogram: bool, revision: Revision, code: &mut Assembly) -> Entered {
     let functions = &part.program.functions;
     let conventions = match revision.has_subroutines() {
-        true => Conventions::cheapest(functions, &part.rows.functions, is_subprogram),
+        true => Conventions::cheapest(functions, &part.rows.functions, is_subprogram, &part.calls),
         false => Conventions::jumps(functions.len()),
     };
     let entries: Vec<LabelId> = functions.iter().map(|_| code.new_label()).collect();
@@ -229,7 +230,7 @@ fn lower_with(
                 function,
                 rows,
                 placement: &part.allocation.functions[number],
-                readings: if part.target.has_fused() { readings(function) } else { HashMap::new() },
+                readings: if part.target.fused().is_some() { readings(function) } else { HashMap::new() },
                 layout: &layout,
                 fail,
                 constant_slots: &part.constant_slots,
@@ -743,17 +744,20 @@ impl<'a> Lowering<'a> {
         if let Some(wide) = self.target.wide() {
             wide.expect_runs(self.runs);
         }
-        match self.target.sum_products_max() {
-            _ if self.target.multiplies_fp2() => self.with_fp2(block, &ops),
-            _ if self.target.multiplies_fp6() => self.with_fp6(block, &ops),
-            0 => {
+        let target = self.target;
+        match target.fused() {
+            Some(fused) => match fused.form() {
+                Form::Fp2 => self.with_fp2(fused, block, &ops),
+                Form::Fp6 => self.with_fp6(fused, block, &ops),
+                Form::Sums(products_max) => self.with_sums(fused, block, &ops, products_max),
+            },
+            None => {
                 let after = &self.placement.live_out[&first];
                 let is_read = |value: &Value| after.contains(value.0 as usize); // u32 to usize widens
                 let kept = block.ops.iter().map(|(value, _)| value).filter(|value| is_read(value));
                 let kept = kept.map(|&value| self.placement.slot(value)).collect();
                 self.plain_block(&ops, &kept);
             }
-            products_max => self.with_sums(block, &ops, products_max),
         }
         let items = start..self.code.items().len();
         self.blocks.push(LoweredBlock { function: self.number, first, items, held: None });
@@ -780,7 +784,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The operations of a block, with an instruction for each sum of products that is found in it.
-    fn with_sums(&mut self, block: &Block, ops: &[SlotOp], products_max: usize) {
+    fn with_sums(&mut self, fused: &dyn FusedInstructions, block: &Block, ops: &[SlotOp], products_max: usize) {
         let mut at = 0;
         for sum in sums(block, &self.readings, products_max) {
             let Some(range) = sum.range() else { continue };
@@ -789,46 +793,46 @@ impl<'a> Lowering<'a> {
                 .products
                 .iter()
                 .map(|&(is_subtracted, product)| (is_subtracted, product.map(|operand| self.slot(operand))));
-            self.target.sum(self.code, &SlotSum { out: ops[sum.root()].out, products: products.collect() });
+            let sum = SlotSum { out: ops[sum.root()].out, products: products.collect() };
+            fused.emit(self.code, &FusedOps::Sum(sum));
             at = range.end;
         }
         self.operations(&ops[at..]);
     }
 
     /// The same with products in Fp2; those that nothing stands between may be lanes.
-    fn with_fp2(&mut self, block: &Block, ops: &[SlotOp]) {
+    fn with_fp2(&mut self, fused: &dyn FusedInstructions, block: &Block, ops: &[SlotOp]) {
         let mut at = 0;
         let mut waiting: Vec<SlotFp2> = Vec::new();
         for product in fp2::products(block, &self.readings) {
             let Some(range) = product.range() else { continue };
             if at < range.start {
-                self.products_in_fp2(&mut waiting);
+                self.products_in_fp2(fused, &mut waiting);
                 self.operations(&ops[at..range.start]);
             }
             waiting.push(fp2::placed(&product, block, |operand| self.slot(operand)));
             at = range.end;
         }
-        self.products_in_fp2(&mut waiting);
+        self.products_in_fp2(fused, &mut waiting);
         self.operations(&ops[at..]);
     }
 
     /// The same with products in Fp6.
-    fn with_fp6(&mut self, block: &Block, ops: &[SlotOp]) {
+    fn with_fp6(&mut self, fused: &dyn FusedInstructions, block: &Block, ops: &[SlotOp]) {
         let mut at = 0;
         for product in fp6::products(block, &self.readings) {
             let Some(range) = product.range() else { continue };
             self.operations(&ops[at..range.start]);
             let placed = fp6::placed(&product, block, |operand| self.slot(operand));
-            self.target.fp6(self.code, &placed);
+            fused.emit(self.code, &FusedOps::Fp6(placed));
             at = range.end;
         }
         self.operations(&ops[at..]);
     }
 
-    fn products_in_fp2(&mut self, waiting: &mut Vec<SlotFp2>) {
+    fn products_in_fp2(&mut self, fused: &dyn FusedInstructions, waiting: &mut Vec<SlotFp2>) {
         if !waiting.is_empty() {
-            self.target.fp2(self.code, waiting);
-            waiting.clear();
+            fused.emit(self.code, &FusedOps::Fp2(std::mem::take(waiting)));
         }
     }
 

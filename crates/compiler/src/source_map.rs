@@ -4,6 +4,7 @@
 //! The map is read back from the finished code, as the checker reads it; nothing in the compiler has to keep it up to date.
 
 use crate::check::item_bytes;
+use crate::target::{Form, FusedInstructions, FusedOps};
 use crate::{Built, Unit};
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use residue_ir::program::{Block, Op, Operand, Value};
@@ -11,8 +12,8 @@ use residue_isa::FieldOp;
 use residue_isa::assembly::LabelId;
 use residue_passes::Slot;
 use residue_passes::SlotOp;
-use residue_passes::fp2::{self, Fp2};
-use residue_passes::fp6::{self, Fp6};
+use residue_passes::fp2;
+use residue_passes::fp6;
 use residue_passes::fused::Fused;
 use residue_passes::sums::{Sum, readings, sums};
 use std::collections::{BTreeMap, VecDeque};
@@ -170,31 +171,23 @@ impl Reading {
         begun: &mut HashSet<usize>,
     ) {
         let mut waiting: HashMap<SlotOp, VecDeque<Value>> = HashMap::new();
-        let found = sums_of((unit, function), block);
-        let products = fp2_of((unit, function), block);
-        let larger = fp6_of((unit, function), block);
+        let (is_fused, roots) = fused((unit, function), block);
         for (place, &(value, op)) in block.ops.iter().enumerate() {
-            let is_fused = found.iter().any(|sum| sum.has(place))
-                || products.iter().any(|product| product.has(place))
-                || larger.iter().any(|product| product.has(place));
-            if is_fused {
-                continue;
+            if !is_fused.contains(&place) {
+                waiting.entry(normal(slot_op((unit, function), value, op))).or_default().push_back(value);
             }
-            waiting.entry(normal(slot_op((unit, function), value, op))).or_default().push_back(value);
         }
         let mut summed: HashMap<Slot, VecDeque<Value>> = HashMap::new();
-        let of_products = products.iter().flat_map(|product| product.roots);
-        let of_larger = larger.iter().flat_map(|product| product.roots);
-        for root in found.iter().map(Sum::root).chain(of_products).chain(of_larger) {
+        for root in roots {
             let (value, _) = block.ops[root];
             summed.entry(unit.allocation.functions[function].slot(value)).or_default().push_back(value);
         }
         let mut at = 0;
         loop {
-            let sum = read_sums(unit, &bytes[at..]);
-            let by_outs = |(outs, length): &(Vec<Slot>, usize)| {
-                let of_out = |&out: &Slot| SlotOp { operation: FieldOp::Add, out, x: out, y: out };
-                (outs.iter().map(of_out).collect(), *length)
+            let sum = unit.target.fused().and_then(|target| target.read_fused(&bytes[at..]));
+            let by_outs = |(ops, length): &(FusedOps, usize)| {
+                let of_out = |out: Slot| SlotOp { operation: FieldOp::Add, out, x: out, y: out };
+                (ops.outs().into_iter().map(of_out).collect(), *length)
             };
             let Some((lanes, length)) = sum.as_ref().map(by_outs).or_else(|| unit.target.read(&bytes[at..])) else {
                 return;
@@ -229,39 +222,28 @@ impl Reading {
     }
 }
 
-/// The sums of products of a block that one instruction makes.
-fn sums_of((unit, function): (&Unit, usize), block: &Block) -> Vec<Sum> {
-    match unit.target.sum_products_max() {
-        0 => Vec::new(),
-        most => sums(block, &readings(&unit.program.functions[function]), most),
+/// Operations of a block that instructions do together, and those of them whose results stay.
+fn fused((unit, function): (&Unit, usize), block: &Block) -> (HashSet<usize>, Vec<usize>) {
+    let within = &unit.program.functions[function];
+    let places = 0..block.ops.len();
+    match unit.target.fused().map(FusedInstructions::form) {
+        None => Default::default(),
+        Some(Form::Sums(most)) => {
+            let sums = sums(block, &readings(within), most);
+            let has = |place: &usize| sums.iter().any(|sum| sum.has(*place));
+            (places.filter(has).collect(), sums.iter().map(Sum::root).collect())
+        }
+        Some(Form::Fp2) => {
+            let products = fp2::products_of(within, block);
+            let has = |place: &usize| products.iter().any(|product| product.has(*place));
+            (places.filter(has).collect(), products.iter().flat_map(|product| product.roots).collect())
+        }
+        Some(Form::Fp6) => {
+            let products = fp6::products_of(within, block);
+            let has = |place: &usize| products.iter().any(|product| product.has(*place));
+            (places.filter(has).collect(), products.iter().flat_map(|product| product.roots).collect())
+        }
     }
-}
-
-/// The products in Fp2 of a block that one instruction makes.
-fn fp2_of((unit, function): (&Unit, usize), block: &Block) -> Vec<Fp2> {
-    match unit.target.multiplies_fp2() {
-        true => fp2::products_of(&unit.program.functions[function], block),
-        false => Vec::new(),
-    }
-}
-
-/// The products in Fp6 of a block that one instruction makes each.
-fn fp6_of((unit, function): (&Unit, usize), block: &Block) -> Vec<Fp6> {
-    match unit.target.multiplies_fp6() {
-        true => fp6::products_of(&unit.program.functions[function], block),
-        false => Vec::new(),
-    }
-}
-
-/// The slots that a sum or products in Fp2 or Fp6 are written to, and the length of the instruction.
-fn read_sums(unit: &Unit, code: &[u8]) -> Option<(Vec<Slot>, usize)> {
-    let sum = unit.target.read_sum(code).map(|(sum, length)| (vec![sum.out], length));
-    let products = || {
-        let (products, length) = unit.target.read_fp2(code)?;
-        Some((products.into_iter().flat_map(|product| product.out).collect(), length))
-    };
-    let larger = || unit.target.read_fp6(code).map(|(product, length)| (product.out.to_vec(), length));
-    sum.or_else(products).or_else(larger)
 }
 
 /// The operation on slots that an operation of a function became.

@@ -58,54 +58,8 @@ pub trait Target {
         self.operations(code, ops);
     }
 
-    /// The most products that one instruction sums up; 0 if there is none that does.
-    fn sum_products_max(&self) -> usize {
-        0
-    }
-
-    /// A sum of products, of 2 to [`Target::sum_products_max`]. [] → []
-    fn sum(&self, _: &mut Assembly, _: &SlotSum) {
-        unreachable!("no sums of products are found where no instruction makes them");
-    }
-
-    /// Reads a sum of products from the start of [`Target::sum`]'s code, and its length. `None` for other code.
-    fn read_sum(&self, _: &[u8]) -> Option<(SlotSum, usize)> {
-        None
-    }
-
-    /// True if one instruction makes products in Fp2.
-    fn multiplies_fp2(&self) -> bool {
-        false
-    }
-
-    /// True if it has instructions that each do several operations.
-    fn has_fused(&self) -> bool {
-        self.sum_products_max() > 0 || self.multiplies_fp2() || self.multiplies_fp6()
-    }
-
-    /// Products in Fp2, one after the other, if [`Target::multiplies_fp2`]. [] → []
-    fn fp2(&self, _: &mut Assembly, _: &[SlotFp2]) {
-        unreachable!("no products in Fp2 are found where no instruction makes them");
-    }
-
-    /// Reads products in Fp2, which all read before any is written, from the start of [`Target::fp2`]'s code, and their
-    /// length. `None` for other code.
-    fn read_fp2(&self, _: &[u8]) -> Option<(Vec<SlotFp2>, usize)> {
-        None
-    }
-
-    /// True if one instruction makes a product in Fp6.
-    fn multiplies_fp6(&self) -> bool {
-        false
-    }
-
-    /// A product in Fp6, if [`Target::multiplies_fp6`]. [] → []
-    fn fp6(&self, _: &mut Assembly, _: &SlotFp6) {
-        unreachable!("no products in Fp6 are found where no instruction makes them");
-    }
-
-    /// Reads a product in Fp6 from the start of [`Target::fp6`]'s code, and its length. `None` for other code.
-    fn read_fp6(&self, _: &[u8]) -> Option<(SlotFp6, usize)> {
+    /// Its instructions that each do several operations, if it has such.
+    fn fused(&self) -> Option<&dyn FusedInstructions> {
         None
     }
 
@@ -265,6 +219,51 @@ pub trait Target {
 
     /// Data, after all code. [] → []
     fn data(&self, code: &mut Assembly);
+}
+
+/// Form of the operations that one instruction does together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Sums of at most so many products.
+    Sums(usize),
+    /// Products in Fp2.
+    Fp2,
+    /// Products in Fp6.
+    Fp6,
+}
+
+/// Operations on slots that one instruction does together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FusedOps {
+    /// A sum of products.
+    Sum(SlotSum),
+    /// Products in Fp2, which all read before any is written.
+    Fp2(Vec<SlotFp2>),
+    /// A product in Fp6.
+    Fp6(SlotFp6),
+}
+
+impl FusedOps {
+    /// The slots that are written.
+    pub fn outs(&self) -> Vec<Slot> {
+        match self {
+            FusedOps::Sum(sum) => vec![sum.out],
+            FusedOps::Fp2(products) => products.iter().flat_map(|product| product.out).collect(),
+            FusedOps::Fp6(product) => product.out.to_vec(),
+        }
+    }
+}
+
+/// Instructions that each do several operations of one form.
+pub trait FusedInstructions {
+    /// Operations to find in blocks.
+    fn form(&self) -> Form;
+
+    /// Operations of the form, products in Fp2 one after the other. [] → []
+    fn emit(&self, code: &mut Assembly, ops: &FusedOps);
+
+    /// Reads operations of any form from the start of [`FusedInstructions::emit`]'s code, and their length. `None` for other code.
+    fn read_fused(&self, code: &[u8]) -> Option<(FusedOps, usize)>;
 }
 
 /// Layout of consecutive elements in calldata.

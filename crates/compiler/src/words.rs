@@ -4,7 +4,7 @@
 //! [`terms`] makes words of a block's field operations: additions without reduction if bounds allow it, subtractions
 //! from a multiple of the modulus, ADDMOD and MULMOD for reductions; [`signs`] selects the results that are held as
 //! their negatives. [`backward`] schedules the words and the stack, from the block's end; [`schedule`] does so from the
-//! beginning if that fails, and [`emit`] prices and writes one such order. [`held`] chooses the form of values that
+//! beginning if that fails, and [`emit`] writes one such order. [`prices`] has what instructions cost. [`held`] chooses the form of values that
 //! stay on the stack from part to part of a sequence. [`read`] reads the bytes back and compares them with the
 //! program's block. [`prepare`] makes longer blocks of programs beforehand, [`inversion`] decides on inversion by a
 //! precompile.
@@ -20,6 +20,7 @@ mod least;
 mod optimum;
 pub mod places;
 pub mod prepare;
+pub mod prices;
 pub mod read;
 pub mod schedule;
 pub mod signs;

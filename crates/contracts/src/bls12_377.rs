@@ -1,21 +1,15 @@
 //! Contracts on BLS12-377. Points are encoded as in EIP-2539: 64 bytes for an element of Fp, big-endian with 16 zero bytes in front; of an
 //! element of Fp2 the part without √−5 comes first; all zeros are the identity.
 
-pub mod g1_add;
-pub mod g1_msm;
-pub mod g1_mul;
-pub mod g2_add;
-pub mod g2_msm;
-pub mod g2_mul;
 pub mod pairing;
 
 use crate::encoding::Encoding;
-use crate::points::{Generated, Points};
+use crate::points::{self, Generated, Points, operations};
 use num_bigint::BigUint;
 use residue_curves::Affine;
 use residue_curves::bls12_377::{
-    Bls12_377, Fp2, constants, from_eip_2539, g1_curve_defect, g1_multiple, g2_curve_defect, g2_multiple, invert,
-    to_eip_2539,
+    Bls12_377, Fp2, constants, from_eip_2539, g1_curve_defect, g1_generator, g1_multiple, g2_curve_defect,
+    g2_generator, g2_multiple, invert, modulus, to_eip_2539,
 };
 use residue_curves::pairing::PairingCurve;
 use residue_ir::Machine;
@@ -112,4 +106,43 @@ impl<M: Machine> Generated<M> for G2 {
     fn constant(machine: &M, k: &BigUint) -> Affine<Self::Coordinate> {
         g2_multiple(machine, k)
     }
+}
+
+/// The generator of G1, for examples.
+fn g1_point() -> Vec<u8> {
+    let Affine { x, y } = g1_generator();
+    encoded([&x, &y])
+}
+
+/// The generator of G2, for examples.
+fn g2_point() -> Vec<u8> {
+    encoded(g2_generator().iter().flatten())
+}
+
+operations! {
+    modulus;
+    /// The addition of EIP-2539 in G1 (G1ADD).
+    G1_ADD = "bls12_377/g1_add", "the sum of two points of BLS12-377's G1 curve (EIP-2539 G1ADD)",
+        "256 bytes: two points of 128; returns 128: their sum",
+        None, |machine| points::sum::<_, G1>(machine), || g1_point().repeat(2);
+    /// The multiplication of EIP-2539 in G1 (G1MUL).
+    G1_MUL = "bls12_377/g1_mul", "a multiple of a point of BLS12-377's G1 curve (EIP-2539 G1MUL)",
+        "160 bytes: a point (128), a scalar (32); returns 128: the product",
+        None, |machine| points::product::<_, G1>(machine), || [g1_point(), vec![0xff; 32]].concat();
+    /// The sum of products of EIP-2539 in G1 (G1MULTIEXP).
+    G1_MSM = "bls12_377/g1_msm", "the sum of products of scalars and points of BLS12-377's G1 curve (EIP-2539 G1MULTIEXP)",
+        "160 bytes a product: a point (128), a scalar (32); returns 128: the sum of the products",
+        None, |machine| points::sum_of_products::<_, G1>(machine), || points::example(&g1_point(), 32);
+    /// The addition of EIP-2539 in G2 (G2ADD).
+    G2_ADD = "bls12_377/g2_add", "the sum of two points of BLS12-377's G2 curve (EIP-2539 G2ADD)",
+        "512 bytes: two points of 256; returns 256: their sum",
+        None, |machine| points::sum::<_, G2>(machine), || g2_point().repeat(2);
+    /// The multiplication of EIP-2539 in G2 (G2MUL).
+    G2_MUL = "bls12_377/g2_mul", "a multiple of a point of BLS12-377's G2 curve (EIP-2539 G2MUL)",
+        "288 bytes: a point (256), a scalar (32); returns 256: the product",
+        None, |machine| points::product::<_, G2>(machine), || [g2_point(), vec![0xff; 32]].concat();
+    /// The sum of products of EIP-2539 in G2 (G2MULTIEXP).
+    G2_MSM = "bls12_377/g2_msm", "the sum of products of scalars and points of BLS12-377's G2 curve (EIP-2539 G2MULTIEXP)",
+        "288 bytes a product: a point (256), a scalar (32); returns 256: the sum of the products",
+        None, |machine| points::sum_of_products::<_, G2>(machine), || points::example(&g2_point(), 32);
 }

@@ -6,11 +6,7 @@ pub mod compressed;
 pub mod decompress_g1;
 pub mod decompress_g2;
 pub mod fp2_mul;
-pub mod g1_add;
-pub mod g1_msm;
 pub mod g1_mul;
-pub mod g2_add;
-pub mod g2_msm;
 pub mod g2_mul;
 pub mod hash_to_g1;
 pub mod hash_to_g2;
@@ -24,13 +20,15 @@ mod tagged;
 pub mod verify;
 
 use crate::encoding::Encoding;
-use crate::points::Points;
+use crate::points::{self, Points, operations};
+use msm::Policy;
 use num_bigint::BigUint;
 use residue_curves::Affine;
 use residue_curves::bls12_381::Fp2;
-use residue_curves::bls12_381::constants::constants;
-use residue_curves::bls12_381::{G1, G2, Group, invert};
+use residue_curves::bls12_381::constants::{constants, g1_generator, g2_generator, modulus};
+use residue_curves::bls12_381::{G1, G2, Group, Layout, Window, invert};
 use residue_ir::{Machine, WordOp};
+use residue_isa::precompile::{BLS12_G1ADD, BLS12_G1MSM, BLS12_G2ADD, BLS12_G2MSM};
 use std::marker::PhantomData;
 
 /// Encoding of elements and points.
@@ -121,4 +119,24 @@ impl Elements for Fp2<BigUint> {
     fn elements(&self) -> Vec<BigUint> {
         vec![self.c0.clone(), self.c1.clone()]
     }
+}
+
+operations! {
+    modulus;
+    /// The addition of EIP-2537 in G1 (G1ADD, address 0x0b).
+    G1_ADD = "bls12_381/g1_add", "the sum of two points of G1's curve (EIP-2537 G1ADD)",
+        "256 bytes: two points of 128; returns 128: their sum",
+        Some(BLS12_G1ADD), |machine| points::sum::<_, Sums<G1>>(machine), || encoded_point(&g1_generator()).repeat(2);
+    /// The MSM of EIP-2537 in G1 (G1MSM, address 0x0c).
+    G1_MSM = "bls12_381/g1_msm", "the sum of products of scalars and points of G1 (EIP-2537 G1MSM)",
+        "160 bytes a product: a point (128), a scalar (32); returns 128: the sum of the products",
+        Some(BLS12_G1MSM), |machine| msm::text::<_, G1>(machine, &Policy { layout: Layout::written_out(Window::Byte), many: 13 }), || [encoded_point(&g1_generator()), vec![0xff; 32]].concat();
+    /// The addition of EIP-2537 in G2 (G2ADD, address 0x0d).
+    G2_ADD = "bls12_381/g2_add", "the sum of two points of G2's curve (EIP-2537 G2ADD)",
+        "512 bytes: two points of 256; returns 256: their sum",
+        Some(BLS12_G2ADD), |machine| points::sum::<_, Sums<G2>>(machine), || encoded_point(&g2_generator()).repeat(2);
+    /// The MSM of EIP-2537 in G2 (G2MSM, address 0x0e).
+    G2_MSM = "bls12_381/g2_msm", "the sum of products of scalars and points of G2 (EIP-2537 G2MSM)",
+        "288 bytes a product: a point (256), a scalar (32); returns 256: the sum of the products",
+        Some(BLS12_G2MSM), |machine| msm::text::<_, G2>(machine, &Policy { layout: Layout::by_calls(Window::Byte, 64), many: 20 }), || [encoded_point(&g2_generator()), vec![0xff; 32]].concat();
 }

@@ -1,17 +1,17 @@
 //! Contracts on BN254, which EIP-196 and EIP-197 call alt_bn128. An element of Fp has 32 bytes, big-endian; of an element of Fp2 the
 //! part times u comes first; all zeros are the identity.
 
-pub mod add;
 pub mod msm;
-pub mod mul;
 pub mod pairing;
 
 use crate::encoding::Encoding;
-use crate::points::Points;
+use crate::glv;
+use crate::points::{self, Points, operations};
 use num_bigint::BigUint;
 use residue_curves::Affine;
-use residue_curves::bn254::{constants, g1_curve_defect, invert};
+use residue_curves::bn254::{Bn254, constants, g1_curve_defect, g1_generator, invert, modulus};
 use residue_ir::Machine;
+use residue_isa::precompile::{BN254_ADD, BN254_MUL};
 
 /// Encoding of elements and points.
 pub(crate) const ENCODING: Encoding = Encoding::EIP_196;
@@ -53,4 +53,16 @@ impl<M: Machine> Points<M> for Sums {
 /// A point of canonical values in bytes, for examples.
 pub(crate) fn encoded_point(point: &Affine<BigUint>) -> Vec<u8> {
     [&point.x, &point.y].into_iter().flat_map(|value| ENCODING.encoded(value)).collect()
+}
+
+operations! {
+    modulus;
+    /// The addition of EIP-196 (ECADD, address 0x06).
+    ADD = "bn254/add", "the sum of two points of BN254's G1 (EIP-196 ECADD)",
+        "128 bytes: two points of 64; what is missing is zero, what follows is ignored; returns 64: their sum",
+        Some(BN254_ADD), |machine| points::return_sum::<_, Sums>(machine), || encoded_point(&g1_generator()).repeat(2);
+    /// The multiplication of EIP-196 (ECMUL, address 0x07).
+    MUL = "bn254/mul", "the product of a scalar and a point of BN254's G1 (EIP-196 ECMUL)",
+        "96 bytes: a point (64), a scalar (32); what is missing is zero, what follows is ignored; returns 64: the product",
+        Some(BN254_MUL), |machine| glv::product(machine, &Bn254), || [encoded_point(&g1_generator()), vec![0xff; 32]].concat();
 }

@@ -1,19 +1,16 @@
 //! Contracts on BW6-761. An element of Fp has 96 bytes, big-endian; points of both groups have coordinates in Fp; all zeros are the identity:
 //! EIP-3026, “Encoding”.
 
-pub mod g1_add;
-pub mod g1_msm;
-pub mod g1_mul;
-pub mod g2_add;
-pub mod g2_msm;
-pub mod g2_mul;
 pub mod pairing;
 
 use crate::encoding::Encoding;
-use crate::points::{Generated, Points};
+use crate::points::{self, Generated, Points, operations};
 use num_bigint::BigUint;
 use residue_curves::Affine;
-use residue_curves::bw6_761::{constants, g1_curve_defect, g1_multiple, g2_curve_defect, g2_multiple, invert, order};
+use residue_curves::bw6_761::{
+    constants, g1_curve_defect, g1_generator, g1_multiple, g2_curve_defect, g2_generator, g2_multiple, invert, modulus,
+    order,
+};
 use residue_ir::Machine;
 
 /// Encoding of elements and points.
@@ -106,4 +103,33 @@ impl<M: Machine> Generated<M> for G2 {
     fn constant(machine: &M, k: &BigUint) -> Affine<Self::Coordinate> {
         g2_multiple(machine, k)
     }
+}
+
+operations! {
+    modulus;
+    /// The addition of EIP-3026 in G1 (G1ADD).
+    G1_ADD = "bw6_761/g1_add", "the sum of two points of BW6-761's G1 curve (EIP-3026 G1ADD)",
+        "384 bytes: two points of 192; returns 192: their sum",
+        None, |machine| points::sum::<_, G1>(machine), || encoded_point(&g1_generator()).repeat(2);
+    /// The multiplication of EIP-3026 in G1 (G1MUL).
+    G1_MUL = "bw6_761/g1_mul", "a multiple of a point of BW6-761's G1 curve (EIP-3026 G1MUL)",
+        "256 bytes: a point (192), a scalar (64); returns 192: the product",
+        None, |machine| points::product::<_, G1>(machine), || [encoded_point(&g1_generator()), vec![0xff; 64]].concat();
+    /// The sum of products of EIP-3026 in G1 (G1MULTIEXP).
+    G1_MSM = "bw6_761/g1_msm", "the sum of products of scalars and points of BW6-761's G1 curve (EIP-3026 G1MULTIEXP)",
+        "256 bytes a product: a point (192), a scalar (64); returns 192: the sum of the products",
+        None, |machine| points::sum_of_products::<_, G1>(machine), || points::example(&encoded_point(&g1_generator()), 64);
+    /// The addition of EIP-3026 in G2 (G2ADD).
+    G2_ADD = "bw6_761/g2_add", "the sum of two points of BW6-761's G2 curve (EIP-3026 G2ADD)",
+        "384 bytes: two points of 192; returns 192: their sum",
+        None, |machine| points::sum::<_, G2>(machine), || encoded_point(&g2_generator()).repeat(2);
+    /// The multiplication of EIP-3026 in G2 (G2MUL).
+    G2_MUL = "bw6_761/g2_mul", "a multiple of a point of BW6-761's G2 curve (EIP-3026 G2MUL)",
+        "256 bytes: a point (192), a scalar (64); returns 192: the product",
+        None, |machine| points::product::<_, G2>(machine), || [encoded_point(&g2_generator()), vec![0xff; 64]].concat();
+    /// The sum of products of EIP-3026 in G2 (G2MULTIEXP). Scalars have 64 bytes, as its section on scalars has it for all multiplications and
+    /// multiexponentiations and as G1MULTIEXP has them; the section on G2MULTIEXP says 48.
+    G2_MSM = "bw6_761/g2_msm", "the sum of products of scalars and points of BW6-761's G2 curve (EIP-3026 G2MULTIEXP)",
+        "256 bytes a product: a point (192), a scalar (64); returns 192: the sum of the products",
+        None, |machine| points::sum_of_products::<_, G2>(machine), || points::example(&encoded_point(&g2_generator()), 64);
 }

@@ -451,3 +451,23 @@ fn sum_by_cases<M: Machine, G: Points<M>>(
     };
     machine.branch(machine.is_zero(p.z), |_| q, |machine| machine.branch(machine.is_zero(q.z), |_| p, of_two))
 }
+
+/// Makes a contract of each operation on the points of a curve over a field: name, summary, interface, precompile, text, example.
+macro_rules! operations {
+    ($field:path; $(
+        $(#[$doc:meta])*
+        $constant:ident = $name:literal, $summary:literal, $interface:literal, $precompile:expr, $text:expr, $example:expr;
+    )*) => {$(
+        $(#[$doc])*
+        pub const $constant: $crate::Contract = $crate::Contract {
+            name: $name,
+            summary: $summary,
+            interface: $interface,
+            field: $field,
+            text: $text,
+            precompile: $precompile,
+            example: $example,
+        };
+    )*};
+}
+pub(crate) use operations;

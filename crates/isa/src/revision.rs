@@ -2,7 +2,7 @@
 //!
 //! The compiler calls [`Revision::encode`]; the engine, the disassembler and the checker call [`Revision::decode`], or
 //! the file's own `unpack` if the operands are already on the stack. A round-trip property binds the two. A new
-//! revision is one file with its `INTERFACE` and one line in the list below; code with a case for each revision matches
+//! revision is one file with its `INTERFACE`, or an entry of [`experiments`], and one line in the list below; code with a case for each revision matches
 //! on all of them.
 
 use std::fmt;
@@ -18,14 +18,20 @@ use eip5843::Reading;
 use evm384::Evm384;
 use rules::{Addition, SlotRules};
 
-/// Declares the revisions: a module and a variant each, from which [`Revision::ALL`] and the lookup follow; then the
+/// Declares the revisions: a module, in a file or a table, and a variant each, from which [`Revision::ALL`] and the lookup follow; then the
 /// revisions beside them.
 macro_rules! revisions {
+    (@module $module:ident) => {
+        pub mod $module;
+    };
+    (@module $module:ident $table:ident) => {
+        pub use $table::$module;
+    };
     (
-        $($(#[$doc:meta])* $variant:ident = $module:ident;)*
+        $($(#[$doc:meta])* $variant:ident = $module:ident $(in $table:ident)?;)*
         @beside $($(#[$beside_doc:meta])* $beside:ident = $beside_module:ident;)*
     ) => {
-        $(pub mod $module;)*
+        $(revisions!(@module $module $($table)?);)*
         $(pub mod $beside_module;)*
 
         /// An interface revision. Opcode bytes collide between revisions and nothing in code tells them apart, so every
@@ -55,20 +61,21 @@ macro_rules! revisions {
 }
 
 pub mod evm384;
+pub mod evm384_words;
 
 revisions! {
     /// EVM384 version 0, values on the stack: `evm384-v0`.
     Evm384V0 = evm384_v0;
     /// EVM384 version 1, the result overwrites the first operand: `evm384-v1`.
-    Evm384V1 = evm384_v1;
+    Evm384V1 = evm384_v1 in evm384_words;
     /// EVM384 version 2, four or five words on the stack: `evm384-v2`.
-    Evm384V2 = evm384_v2;
+    Evm384V2 = evm384_v2 in evm384_words;
     /// EVM384 version 3, version 2 without growth of memory: `evm384-v3`.
-    Evm384V3 = evm384_v3;
+    Evm384V3 = evm384_v3 in evm384_words;
     /// EVM384 version 4, the field of BLS12-381 only: `evm384-v4`.
-    Evm384V4 = evm384_v4;
+    Evm384V4 = evm384_v4 in evm384_words;
     /// EVM384 version 5, version 4 without growth of memory: `evm384-v5`.
-    Evm384V5 = evm384_v5;
+    Evm384V5 = evm384_v5 in evm384_words;
     /// EVM384 version 6, 256 slots at the bottom of memory: `evm384-v6`.
     Evm384V6 = evm384_v6;
     /// EVM384 version 7, four packed offsets: `evm384-v7`.
@@ -106,33 +113,33 @@ revisions! {
     /// evmone's interface for small fields: `evmone-bits`.
     EvmoneBits = evmone_bits;
     /// An experiment, EIP-6690 of 2024 with exact inversions: `x-invmodx`.
-    XInvmodx = x_invmodx;
+    XInvmodx = x_invmodx in experiments;
     /// An experiment, EIP-6690 of 2024 with tests for zero: `x-iszerox`.
-    XIszerox = x_iszerox;
+    XIszerox = x_iszerox in experiments;
     /// An experiment, EIP-6690 of 2024 with sums of products: `x-sumx`.
-    XSumx = x_sumx;
+    XSumx = x_sumx in experiments;
     /// An experiment, EIP-6690 of 2024 with elements by an index from the stack: `x-arrayx`.
-    XArrayx = x_arrayx;
+    XArrayx = x_arrayx in experiments;
     /// An experiment, EIP-6690 of 2024 with values that have zeros in front of them: `x-padx`.
-    XPadx = x_padx;
+    XPadx = x_padx in experiments;
     /// An experiment, EIP-6690 of 2024 with moduli of up to 4096 bits: `x-widex`.
     XWidex = x_widex;
     /// An experiment, EIP-6690 of 2024 with a modulus and values that stand in code: `x-codex`.
-    XCodex = x_codex;
+    XCodex = x_codex in experiments;
     /// An experiment, EIP-6690 of 2024 with lanes priced as vectors and short values in memory: `x-vectorx`.
     XVectorx = x_vectorx;
     /// An experiment, EIP-6690 of 2024 with fused products in Fp2: `x-fp2x`.
-    XFp2x = x_fp2x;
+    XFp2x = x_fp2x in experiments;
     /// An experiment, EIP-6690 of 2024 with copies of slots: `x-movx`.
-    XMovx = x_movx;
+    XMovx = x_movx in experiments;
     /// An experiment, EIP-6690 of 2024 with fused products in Fp6: `x-fp6x`.
-    XFp6x = x_fp6x;
+    XFp6x = x_fp6x in experiments;
     /// An experiment, EIP-6690 of 2024 with choices between slots: `x-selectx`.
-    XSelectx = x_selectx;
+    XSelectx = x_selectx in experiments;
     /// An experiment, EIP-6690 of 2024 with comparison of slots: `x-cmpx`.
-    XCmpx = x_cmpx;
+    XCmpx = x_cmpx in experiments;
     /// An experiment, EIP-6690 of 2024 with a price for squares: `x-squarex`.
-    XSquarex = x_squarex;
+    XSquarex = x_squarex in experiments;
     /// An experiment, EIP-6690 of 2024 with the subroutines of EIP-7979: `x-callsub`.
     XCallsub = x_callsub;
     /// An experiment, EIP-6690 of 2024 with each opcode after the byte that EIP-8163 reserves for extensions: `x-extx`.
@@ -140,7 +147,7 @@ revisions! {
     /// An experiment, EVM384 version 9 with moduli of at most 383 bits: `x-383`.
     X383 = x_383;
     /// The experiments that earn their place together: `evmmax-next`.
-    EvmmaxNext = evmmax_next;
+    EvmmaxNext = evmmax_next in experiments;
     @beside
     /// The EVM without field instructions: `evm`.
     Evm = evm;
@@ -149,6 +156,7 @@ revisions! {
 }
 
 mod codec;
+pub mod experiments;
 pub mod rules;
 pub mod strided;
 

@@ -1,4 +1,4 @@
-//! Revisions: each is one file here, a table of its opcodes and the state it adds to a frame.
+//! Revisions: each is one file here, or a line of [`experiments`]: a table of its opcodes and the state it adds to a frame.
 
 pub mod additions;
 pub mod contexts;
@@ -9,40 +9,24 @@ pub mod eip6690_2024;
 pub mod eip7747;
 pub mod evm384;
 pub mod evm384_v0;
-pub mod evm384_v1;
 pub mod evm384_v10;
 pub mod evm384_v12;
-pub mod evm384_v2;
-pub mod evm384_v3;
-pub mod evm384_v4;
-pub mod evm384_v5;
 pub mod evm384_v6;
 pub mod evm384_v7;
 pub mod evm384_v8;
 pub mod evm384_v9;
+pub mod evm384_words;
 pub mod evm_callsub;
-pub mod evmmax_next;
 pub mod evmone_2023;
 pub mod evmone_2025;
 pub mod evmone_bits;
+pub mod experiments;
 pub mod geth6601;
 pub mod geth6601_push3;
 pub mod subroutines;
 pub mod x_383;
-pub mod x_arrayx;
-pub mod x_callsub;
-pub mod x_cmpx;
-pub mod x_codex;
 pub mod x_extx;
-pub mod x_fp2x;
-pub mod x_fp6x;
-pub mod x_invmodx;
-pub mod x_iszerox;
-pub mod x_movx;
-pub mod x_padx;
-pub mod x_selectx;
 pub mod x_squarex;
-pub mod x_sumx;
 pub mod x_vectorx;
 pub mod x_widex;
 
@@ -90,11 +74,11 @@ impl Revision {
     /// Every revision there is.
     pub const ALL: &'static [Revision] = &[
         evm384_v0::REVISION,
-        evm384_v1::REVISION,
-        evm384_v2::REVISION,
-        evm384_v3::REVISION,
-        evm384_v4::REVISION,
-        evm384_v5::REVISION,
+        evm384_words::V1,
+        evm384_words::V2,
+        evm384_words::V3,
+        evm384_words::V4,
+        evm384_words::V5,
         evm384_v6::REVISION,
         evm384_v7::REVISION,
         evm384_v8::REVISION,
@@ -112,24 +96,24 @@ impl Revision {
         eip6690_2024::REVISION,
         evmone_2025::REVISION,
         evmone_bits::REVISION,
-        x_invmodx::REVISION,
-        x_iszerox::REVISION,
-        x_sumx::REVISION,
-        x_arrayx::REVISION,
-        x_padx::REVISION,
+        experiments::X_INVMODX,
+        experiments::X_ISZEROX,
+        experiments::X_SUMX,
+        experiments::X_ARRAYX,
+        experiments::X_PADX,
         x_widex::REVISION,
-        x_codex::REVISION,
+        experiments::X_CODEX,
         x_vectorx::REVISION,
-        x_fp2x::REVISION,
-        x_movx::REVISION,
-        x_fp6x::REVISION,
-        x_selectx::REVISION,
-        x_cmpx::REVISION,
+        experiments::X_FP2X,
+        experiments::X_MOVX,
+        experiments::X_FP6X,
+        experiments::X_SELECTX,
+        experiments::X_CMPX,
         x_squarex::REVISION,
-        x_callsub::REVISION,
+        experiments::X_CALLSUB,
         x_extx::REVISION,
         x_383::REVISION,
-        evmmax_next::REVISION,
+        experiments::EVMMAX_NEXT,
     ];
 
     /// Revisions beside the proposed interfaces: the EVM without field instructions, as it is and as it may be.

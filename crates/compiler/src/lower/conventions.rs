@@ -5,8 +5,10 @@
 //! and others do not. The choice depends on the estimated number of executions of each call; a wrong estimate costs gas
 //! only.
 
+use crate::words::prices::EvmGas;
 use residue_ir::program::{ControlKind, Function, WordDef};
 use residue_isa::opcode::subroutine::RETURNS_MAX;
+use residue_isa::{GasSchedule, Price};
 use residue_passes::Row;
 use residue_passes::rows::Nest;
 
@@ -21,16 +23,34 @@ pub(super) enum Convention {
 
 use Convention::{Jumps, Subroutine};
 
-/// Gas of a call in a thread: a push, a target, a jump (3, 1, 8).
-const IN_THREAD: f64 = 12.0;
-/// Extra gas of a thread: a push of its return address, the jump to its start, the target at its end.
-const THREAD: f64 = 12.0;
-/// Of a call by CALLSUB: a push, CALLSUB, ENTERSUB, RETURNSUB (3, 8, 1, 5: EIP-7979, "Costs").
-const CALL: f64 = 17.0;
-/// Of a function's end that is a jump to a subroutine, beside the return that it has in place of the function's own: a push, a jump, both targets.
-const TAIL: f64 = 13.0;
-/// Of a push and a jump, which fall away where the function that is called comes next.
-const PUSH_AND_JUMP: f64 = 11.0;
+/// Gas of calls under a schedule.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallGas {
+    /// A call in a thread: a push, a target, a jump (3, 1, 8).
+    in_thread: f64,
+    /// Extra gas of a thread: a push of its return address, the jump to its start, the target at its end.
+    thread: f64,
+    /// By CALLSUB: a push, CALLSUB, ENTERSUB, RETURNSUB (3, 8, 1, 5: EIP-7979, "Costs").
+    call: f64,
+    /// Of a function's end that is a jump to a subroutine, beside the return that it has in place of the function's own: a push, a jump, both targets.
+    tail: f64,
+    /// Of a push and a jump, which fall away where the function that is called comes next.
+    push_and_jump: f64,
+}
+
+impl CallGas {
+    /// That of a schedule; what it has no price for, such as CALLSUB where there are no subroutines, is free.
+    pub fn of(schedule: &GasSchedule) -> Self {
+        let EvmGas { push, jump, target, .. } = EvmGas::of(schedule);
+        let base = |mnemonic| schedule.base(mnemonic).map_or(0, Price::whole);
+        let [call, enter, leave] = ["CALLSUB", "ENTERSUB", "RETURNSUB"].map(base);
+        let thread = push + jump + target;
+        let [thread, call, tail, push_and_jump] =
+            [thread, push + call + enter + leave, thread + enter, push + jump].map(|gas| gas as f64); // far below 2⁵³
+        Self { in_thread: thread, thread, call, tail, push_and_jump }
+    }
+}
+
 /// Estimated number of turns of a loop with an unknown count.
 const TURNS: f64 = 8.0;
 /// Number of rounds over the functions.
@@ -51,15 +71,15 @@ impl Conventions {
     }
 
     /// Those that cost least, as far as is known; `enters` says whether a subprogram is entered from outside, at its last function.
-    pub fn cheapest(functions: &[Function], rows: &[Vec<Row<'_>>], enters: bool) -> Self {
+    pub fn cheapest(functions: &[Function], rows: &[Vec<Row<'_>>], enters: bool, gas: &CallGas) -> Self {
         let count = functions.len();
         // Functions call earlier ones only, so the return stack is never higher than there are functions.
         if count >= RETURNS_MAX / 2 {
             return Self::jumps(count);
         }
         let sites = sites(functions, rows, enters);
-        let found = [Jumps, Subroutine].map(|first| improved(vec![first; count], &sites));
-        let [jumps, subroutines] = found.map(|found| (cost(&found, &sites), found));
+        let found = [Jumps, Subroutine].map(|first| improved(vec![first; count], &sites, gas));
+        let [jumps, subroutines] = found.map(|found| (cost(&found, &sites, gas), found));
         let functions = if subroutines.0 < jumps.0 { subroutines.1 } else { jumps.1 };
         let mut is_jumped_to = vec![false; count];
         for site in &sites {
@@ -99,7 +119,7 @@ impl Site {
         (functions[self.caller] == Subroutine && functions[last] == Subroutine).then_some(last)
     }
 
-    fn cost(&self, functions: &[Convention]) -> f64 {
+    fn cost(&self, functions: &[Convention], of: &CallGas) -> f64 {
         let mut gas = 0.0;
         let mut threads = self.callees.chunk_by(|&before, &after| functions[before] == functions[after]).peekable();
         while let Some(calls) = threads.next() {
@@ -107,24 +127,24 @@ impl Site {
             let is_end = self.is_last && threads.peek().is_none();
             let falls = calls.last().is_some_and(|&last| last + 1 == self.caller);
             gas += match (functions[calls[0]], functions[self.caller]) {
-                (Subroutine, Subroutine) if is_end && falls => CALL * number + TAIL - CALL - PUSH_AND_JUMP,
-                (Subroutine, Subroutine) if is_end => CALL * number + TAIL - CALL,
-                (Subroutine, _) => CALL * number,
-                (Jumps, Jumps) if is_end && calls[0] + 1 == self.caller => IN_THREAD * number - PUSH_AND_JUMP,
-                (Jumps, Jumps) if is_end => IN_THREAD * number,
-                (Jumps, _) => IN_THREAD * number + THREAD,
+                (Subroutine, Subroutine) if is_end && falls => of.call * number + of.tail - of.call - of.push_and_jump,
+                (Subroutine, Subroutine) if is_end => of.call * number + of.tail - of.call,
+                (Subroutine, _) => of.call * number,
+                (Jumps, Jumps) if is_end && calls[0] + 1 == self.caller => of.in_thread * number - of.push_and_jump,
+                (Jumps, Jumps) if is_end => of.in_thread * number,
+                (Jumps, _) => of.in_thread * number + of.thread,
             };
         }
         self.times * gas
     }
 }
 
-fn cost(functions: &[Convention], sites: &[Site]) -> f64 {
-    sites.iter().map(|site| site.cost(functions)).sum()
+fn cost(functions: &[Convention], sites: &[Site], gas: &CallGas) -> f64 {
+    sites.iter().map(|site| site.cost(functions, gas)).sum()
 }
 
 /// Conventions changed one by one as long as that saves gas.
-fn improved(mut functions: Vec<Convention>, sites: &[Site]) -> Vec<Convention> {
+fn improved(mut functions: Vec<Convention>, sites: &[Site], of_calls: &CallGas) -> Vec<Convention> {
     let mut of: Vec<Vec<&Site>> = vec![Vec::new(); functions.len()];
     for site in sites {
         let mut named = site.callees.clone();
@@ -136,7 +156,8 @@ fn improved(mut functions: Vec<Convention>, sites: &[Site]) -> Vec<Convention> {
     for _ in 0..ROUNDS {
         let mut has_changed = false;
         for number in 0..functions.len() {
-            let gas = |functions: &[Convention]| of[number].iter().map(|site| site.cost(functions)).sum::<f64>();
+            let gas =
+                |functions: &[Convention]| of[number].iter().map(|site| site.cost(functions, of_calls)).sum::<f64>();
             let before = gas(&functions);
             let kept = functions[number];
             functions[number] = if kept == Jumps { Subroutine } else { Jumps };
@@ -218,15 +239,21 @@ fn gather(sites: &mut Vec<Site>, (caller, function): (usize, &Function), rows: &
 #[cfg(test)]
 mod tests {
     use super::*;
+    use residue_isa::Revision;
+    use residue_isa::opcode::evm;
 
     fn site(caller: usize, callees: &[usize], is_last: bool, times: f64) -> Site {
         Site { caller, callees: callees.to_vec(), is_last, times }
     }
 
+    fn gas() -> CallGas {
+        CallGas::of(&GasSchedule::default_for(Revision::EvmCallsub).unwrap())
+    }
+
     #[track_caller]
     fn check(count: usize, sites: &[Site], expected: &[Convention]) {
-        let found = [Jumps, Subroutine].map(|first| improved(vec![first; count], sites));
-        let [jumps, subroutines] = found.map(|found| (cost(&found, sites), found));
+        let found = [Jumps, Subroutine].map(|first| improved(vec![first; count], sites, &gas()));
+        let [jumps, subroutines] = found.map(|found| (cost(&found, sites, &gas()), found));
         let least = if subroutines.0 < jumps.0 { subroutines } else { jumps };
         assert_eq!(&least.1[..expected.len()], expected, "{}", least.0);
     }
@@ -242,11 +269,26 @@ mod tests {
     }
 
     #[test]
+    fn the_schedule_decides() {
+        let schedule = GasSchedule::default_for(Revision::EvmCallsub).unwrap();
+        let sites = [site(1, &[0], false, 1.0)];
+        let least = |schedule: &GasSchedule| {
+            let gas = CallGas::of(schedule);
+            [Jumps, Subroutine].map(|all| cost(&[all; 2], &sites, &gas))
+        };
+        assert_eq!(least(&schedule), [24.0, 17.0]);
+        assert_eq!(least(&schedule.clone().with_evm([(evm::JUMP, Price::from_gas(2))])), [12.0, 17.0]);
+        let dear = |mnemonic, price| if mnemonic == "CALLSUB" { Price::from_gas(20) } else { price };
+        let dear = schedule.repriced("dear", "", Revision::EvmCallsub, dear, |_, width| width);
+        assert_eq!(least(&dear), [24.0, 29.0]);
+    }
+
+    #[test]
     fn a_function_that_comes_next_is_gone_on_to() {
         let sites = [site(2, &[1], false, 9.0), site(1, &[0], true, 9.0)];
         check(3, &sites, &[Subroutine, Subroutine]);
         assert_eq!(sites[1].tail(&[Subroutine; 3]), Some(0));
-        assert_eq!(sites[1].cost(&[Subroutine; 3]), 9.0 * 2.0);
+        assert_eq!(sites[1].cost(&[Subroutine; 3], &gas()), 9.0 * 2.0);
         assert_eq!(sites[1].tail(&[Subroutine, Jumps, Jumps]), None);
     }
 }

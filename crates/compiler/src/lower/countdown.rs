@@ -20,7 +20,7 @@ use residue_passes::rows::Nest;
 use std::iter;
 use std::ops::Range;
 
-/// Gas of a product with a number.
+/// Gas of a product with a number: a push and MUL (3, 5).
 const PRODUCT_GAS: usize = 8;
 
 /// The items of an entrance by a product: the number that is multiplied by, and the last four of the count, if these take bits of a word.

@@ -8,19 +8,16 @@ mod set_up;
 
 use super::reverse::Reverse;
 use super::{
-    Places, RowSizes, Target, clear, copy_memory, is_short_set_up, memory_is_zero, mont_bytes, parse_one_by_one, push,
-    require_below, require_padding, runs, slot_index, slot_instruction, slot_lanes,
+    Form, FusedInstructions, FusedOps, Places, RowSizes, Target, clear, copy_memory, is_short_set_up, memory_is_zero,
+    mont_bytes, parse_one_by_one, push, require_below, require_padding, runs, slot_index, slot_instruction, slot_lanes,
 };
 use crate::fuse::Fusions;
 use num_bigint::BigUint;
 use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
-use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
 use residue_isa::{Comparison, FieldInstruction, FieldOp, Lanes, Revision, SlotRules, SumOfProducts};
 use residue_passes::derived::Derived;
-use residue_passes::fp2::SlotFp2;
-use residue_passes::fp6::SlotFp6;
 use residue_passes::moves::Copy;
 use residue_passes::sums::SlotSum;
 use residue_passes::{Slot, SlotOp};
@@ -50,10 +47,8 @@ pub struct Slots {
     places: Places,
     /// The fewest slots that a copy is cheaper for than an addition of zero, if it is for any.
     copies_from: Option<u8>,
-    /// True if a fused product in Fp2 is cheaper than its operations.
-    multiplies_fp2: bool,
-    /// True if a fused product in Fp6 is cheaper than its operations.
-    multiplies_fp6: bool,
+    /// Operations that one instruction does together, where that is cheaper.
+    fused: Option<Form>,
     fusions: Arc<Fusions>,
     reverse: Reverse,
     data: LabelId,
@@ -88,8 +83,7 @@ impl Slots {
             row_bytes,
             places,
             copies_from: None,
-            multiplies_fp2: false,
-            multiplies_fp6: false,
+            fused: None,
             fusions: Arc::default(),
             reverse,
             data,
@@ -199,6 +193,43 @@ pub fn modulus_size_bytes(rules: &SlotRules, modulus: &Modulus) -> usize {
     sizes.iter().copied().find(|&size| size >= least).unwrap_or(least)
 }
 
+impl FusedInstructions for Slots {
+    fn form(&self) -> Form {
+        self.fused.expect("it is asked where there is one")
+    }
+
+    fn emit(&self, code: &mut Assembly, ops: &FusedOps) {
+        match ops {
+            FusedOps::Sum(sum) => {
+                let products =
+                    sum.products.iter().map(|&(is_subtracted, slots)| (is_subtracted, slots.map(slot_index)));
+                let instruction = SumOfProducts::of(slot_index(sum.out), &products.collect::<Vec<_>>());
+                code.field(FieldInstruction::Sum(instruction.expect("so many products were asked for")));
+            }
+            FusedOps::Fp2(products) => {
+                for lanes in fp2::in_lanes(products) {
+                    code.field(FieldInstruction::Fp2(lanes));
+                }
+            }
+            FusedOps::Fp6(product) => _ = code.field(FieldInstruction::Fp6(fp6::instruction(product))),
+        }
+    }
+
+    fn read_fused(&self, code: &[u8]) -> Option<(FusedOps, usize)> {
+        let (instruction, bytes) = self.revision.decode(code)?;
+        let ops = match instruction {
+            FieldInstruction::Sum(sum) => {
+                let products = sum.products().map(|(is_subtracted, slots)| (is_subtracted, slots.map(Slot::from)));
+                FusedOps::Sum(SlotSum { out: sum.out.into(), products: products.collect() })
+            }
+            FieldInstruction::Fp2(lanes) => FusedOps::Fp2(fp2::lanes(&lanes).collect()),
+            FieldInstruction::Fp6(product) => FusedOps::Fp6(fp6::product(&product)),
+            _ => return None,
+        };
+        Some((ops, bytes))
+    }
+}
+
 impl Target for Slots {
     fn memory_bytes(&self) -> u32 {
         let row_bytes = if self.rules.store_reduces { 0 } else { self.row_bytes };
@@ -278,48 +309,8 @@ impl Target for Slots {
         self.instructions(ops).into_iter().for_each(|instruction| _ = code.field(instruction));
     }
 
-    fn sum_products_max(&self) -> usize {
-        if self.rules.sums.is_some() { SUM_PRODUCTS_MAX } else { 0 }
-    }
-
-    fn sum(&self, code: &mut Assembly, sum: &SlotSum) {
-        let products = sum.products.iter().map(|&(is_subtracted, slots)| (is_subtracted, slots.map(slot_index)));
-        let instruction = SumOfProducts::of(slot_index(sum.out), &products.collect::<Vec<_>>());
-        code.field(FieldInstruction::Sum(instruction.expect("so many products were asked for")));
-    }
-
-    fn read_sum(&self, code: &[u8]) -> Option<(SlotSum, usize)> {
-        let (FieldInstruction::Sum(sum), bytes) = self.revision.decode(code)? else { return None };
-        let products = sum.products().map(|(is_subtracted, slots)| (is_subtracted, slots.map(Slot::from))).collect();
-        Some((SlotSum { out: sum.out.into(), products }, bytes))
-    }
-
-    fn multiplies_fp2(&self) -> bool {
-        self.multiplies_fp2
-    }
-
-    fn fp2(&self, code: &mut Assembly, products: &[SlotFp2]) {
-        for lanes in fp2::in_lanes(products) {
-            code.field(FieldInstruction::Fp2(lanes));
-        }
-    }
-
-    fn read_fp2(&self, code: &[u8]) -> Option<(Vec<SlotFp2>, usize)> {
-        let (FieldInstruction::Fp2(lanes), bytes) = self.revision.decode(code)? else { return None };
-        Some((fp2::lanes(&lanes).collect(), bytes))
-    }
-
-    fn multiplies_fp6(&self) -> bool {
-        self.multiplies_fp6
-    }
-
-    fn fp6(&self, code: &mut Assembly, product: &SlotFp6) {
-        code.field(FieldInstruction::Fp6(fp6::instruction(product)));
-    }
-
-    fn read_fp6(&self, code: &[u8]) -> Option<(SlotFp6, usize)> {
-        let (FieldInstruction::Fp6(instruction), bytes) = self.revision.decode(code)? else { return None };
-        Some((fp6::product(&instruction), bytes))
+    fn fused(&self) -> Option<&dyn FusedInstructions> {
+        self.fused.is_some().then_some(self)
     }
 
     fn copies(&self, code: &mut Assembly, copies: &[Copy]) {

@@ -10,9 +10,10 @@ use super::reverse::Reverse;
 use super::{Places, RowSizes, Target, clear, copy_memory, mont_bytes, parse_one_by_one, push, require_padding};
 use crate::words::backward::{Effort, Plans};
 use crate::words::block::pieces;
-use crate::words::emit::{Emitted, Instruction, Operation, Prices, number};
+use crate::words::emit::{Emitted, Instruction, Operation, number};
 use crate::words::field::Field;
 use crate::words::places::Ends;
+use crate::words::prices::Prices;
 use crate::words::read::{self, Elements};
 use crate::words::schedule::schedule;
 use crate::words::terms::{Terms, terms_known};
@@ -95,10 +96,11 @@ impl Words {
     ) -> Self {
         let Program { modulus, constants, .. } = program;
         let field = modulus.known().map_or(Field::Given, |modulus| Field::Known(modulus.clone()));
-        let in_memory = numbers_in_memory(program, bytes_a_gas);
+        let gas = plans.borrow().gas;
+        let in_memory = numbers_in_memory(program, bytes_a_gas, &gas);
         let words = if field == Field::Given { 1 } else { narrow(in_memory.len()) };
         let base = base_bytes + WORD_BYTES * words;
-        let prices = Prices { bytes_a_gas, loads_modulus: words > 0, in_memory };
+        let prices = Prices { gas, bytes_a_gas, loads_modulus: words > 0, in_memory };
         let (modulus, constants, reverse) = (modulus.clone(), constants.to_vec(), Reverse::new(code));
         Self {
             field,
@@ -269,7 +271,7 @@ impl Words {
 
     /// Objective that plans of a block minimise.
     pub const fn weight(&self, Planned { emitted, .. }: &Planned) -> u64 {
-        self.prices.weight(emitted.gas, emitted.bytes)
+        self.prices.weight((emitted.gas, emitted.bytes))
     }
 
     /// Compares the bytes of a block with the contents of slots: `before` and `after` it, and the slots that it may

@@ -16,9 +16,10 @@ mod state;
 mod tests;
 
 use super::block::Named;
-use super::emit::{Emitted, Prices, Resident, number, residents};
+use super::emit::{Emitted, Resident, number, residents};
 use super::field::Field;
 use super::held::{Around, Choice};
+use super::prices::{EvmGas, Prices};
 use super::terms::{Id, KnownSigns, Node, Terms};
 use ends::Ends;
 use foldhash::{HashMap, HashMapExt};
@@ -39,8 +40,8 @@ const REACH: usize = 16;
 const TURNS: Turns = Turns { swaps: 2, stores: 1, loads: 3 };
 /// The same where nothing is found.
 const MORE_TURNS: Turns = Turns { swaps: 2, stores: 2, loads: 24 };
-/// Tolerance for a plan over the best one at the same place: gas and bytes.
-const SLACK: (u64, u64) = (60, 0);
+/// Tolerance for a plan over the best one at the same place, in gas of copies.
+const SLACK_COPIES: u64 = 20;
 /// Ways from one state to the next operations that are followed.
 const WAYS: u32 = 64;
 /// Search effort for one block.
@@ -121,6 +122,8 @@ pub struct Sequence {
 /// Memoised plans of blocks, which often recur with other slots.
 #[derive(Debug, Default)]
 pub struct Plans {
+    /// Prices by which blocks are planned.
+    pub gas: EvmGas,
     known: HashMap<Block, Option<Vec<Step>>>,
     signs: HashMap<(Field, Slot, Vec<BigUint>), KnownSigns>,
     /// The ways in which states are held, by whether numbers lie below them and by prices.
@@ -130,7 +133,8 @@ pub struct Plans {
 impl Plans {
     /// Memoised signs over a field, with constants from `first` on.
     pub fn signs_over(&mut self, field: &Field, (first, constants): (Slot, &[BigUint])) -> &mut KnownSigns {
-        self.signs.entry((field.clone(), first, constants.to_vec())).or_default()
+        let known = self.signs.entry((field.clone(), first, constants.to_vec()));
+        known.or_insert_with(|| KnownSigns::at(self.gas))
     }
 
     /// Instructions of the block; none if it asks for more words than the stack and `own` have room for.
@@ -246,8 +250,10 @@ impl<'a> Search<'a> {
         self.made_of[usize::from(item)].get(of / 64).is_some_and(|word| word >> (of % 64) & 1 == 1)
     }
 
-    fn weight(&self, (gas, bytes): (u64, u64)) -> u64 {
-        self.prices.weight(gas, bytes)
+    /// Weight that an exchange takes away at least, as one may bring two words to where they are asked for.
+    const fn exchange_estimate(&self) -> u64 {
+        let (gas, bytes) = self.prices.exchange();
+        self.prices.weight((gas * 2 / 3, bytes))
     }
 
     /// Extra weight of a push over a copy.
@@ -256,7 +262,7 @@ impl<'a> Search<'a> {
             None => self.prices.modulus(),
             Some(_) => self.prices.number(number(self.terms, usize::from(item))),
         };
-        self.weight(price) - self.weight((3, 1))
+        self.prices.beyond_copy(price)
     }
 
     fn best(&self, effort: Effort) -> Option<Vec<Step>> {
@@ -277,7 +283,8 @@ impl<'a> Search<'a> {
                     Rc::make_mut(&mut state.made).insert(item, &self.computed);
                 }
             }
-            let limit = level.first().map_or(0, |state| state.rank) + self.weight(SLACK);
+            let limit = level.first().map_or(0, |state| state.rank)
+                + self.prices.weight((SLACK_COPIES * self.prices.gas.dup, 0));
             self.next(&mut level, (limit, TURNS, WAYS), width, &mut found);
             if found.len() == 0 {
                 self.next(&mut level, (u64::MAX, MORE_TURNS, 16 * WAYS), width, &mut found);
@@ -382,7 +389,7 @@ impl<'a> Search<'a> {
                 Some(&Node::Slot(slot)) if self.is_old(state, slot) => {
                     state.take(Step::Load(slot));
                     if is_far || self.is_awaited(state, item) {
-                        state.waste += self.weight((6, 4)) - self.weight((3, 1));
+                        state.waste += self.prices.beyond_copy(self.prices.load());
                     }
                 }
                 Some(Node::Slot(_) | Node::Held(_)) => return self.blocked(state, turns, found),
@@ -414,8 +421,11 @@ impl<'a> Search<'a> {
         if state.waiting.is_empty() && state.kept.is_empty() {
             if self.residents.is_empty() {
                 let steps = self.ends.begin(&state.stack);
-                state.waste +=
-                    steps.iter().map(|step| self.weight(if *step == Step::Pop { (2, 1) } else { (3, 1) })).sum::<u64>();
+                let price = |step: &Step| match step {
+                    Step::Pop => self.prices.drop(),
+                    _ => self.prices.exchange(),
+                };
+                state.waste += steps.iter().map(|step| self.prices.weight(price(step))).sum::<u64>();
                 state.steps.extend(steps.into_iter().rev());
                 state.taken.extend(state.stack.drain(..).rev());
             }
@@ -517,7 +527,7 @@ impl<'a> Search<'a> {
                     let waste = state.waste;
                     state.stack.swap(height - 1, place);
                     state.steps.push(Step::Swap(below as u32)); // within reach
-                    state.waste += self.weight((3, 1));
+                    state.waste += self.prices.weight(self.prices.exchange());
                     self.expand(state, Turns { swaps: turns.swaps - 1, ..turns }, found);
                     state.waste = waste;
                     state.steps.pop();
@@ -528,10 +538,11 @@ impl<'a> Search<'a> {
         if turns.loads > 0 && self.is_computed(top) {
             let output = waiting.iter().map(|&place| self.terms.outputs[place]).find(|&(_, id)| id == usize::from(top));
             state.take(output.map_or(Step::Fetch(top), |(slot, _)| Step::Load(slot)));
-            state.waste += self.weight((6, 4)) - self.weight((3, 1));
+            state.waste += self.prices.beyond_copy(self.prices.load());
             if output.is_none() && !kept.contains(&top) {
                 Rc::make_mut(&mut state.kept).push(top);
-                state.waste += self.weight((9, 5));
+                let [(gas, bytes), (copy_gas, copy_bytes)] = [self.prices.store(), self.prices.copy()];
+                state.waste += self.prices.weight((gas + copy_gas, bytes + copy_bytes));
             }
             self.expand(state, Turns { loads: turns.loads - 1, ..turns }, found);
             state.kept = kept;

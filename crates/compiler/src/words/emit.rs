@@ -6,13 +6,14 @@
 
 // style: S2: one way of making words, whose parts share what lies on the stack.
 
+use super::prices::Prices;
 use super::terms::{Id, Node, Terms};
 use num_bigint::BigUint;
 use residue_passes::Slot;
 use std::collections::BTreeSet;
 
 /// An instruction of a block.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Instruction {
     /// Pushes a number.
     Push(Id),
@@ -64,15 +65,15 @@ pub struct Plan {
 }
 
 impl Operation {
-    /// That of a computed term, with its gas.
-    pub fn of(node: &Node) -> (Self, u64) {
+    /// That of a computed term.
+    pub fn of(node: &Node) -> Self {
         match node {
-            Node::Add(..) => (Self::Add, 3),
-            Node::Sub(..) => (Self::Sub, 3),
-            Node::Times(..) => (Self::Mul, 5),
-            Node::AddMod(..) => (Self::AddMod, 8),
-            Node::MulMod(..) => (Self::MulMod, 8),
-            Node::Mod(_) => (Self::Mod, 5),
+            Node::Add(..) => Self::Add,
+            Node::Sub(..) => Self::Sub,
+            Node::Times(..) => Self::Mul,
+            Node::AddMod(..) => Self::AddMod,
+            Node::MulMod(..) => Self::MulMod,
+            Node::Mod(_) => Self::Mod,
             Node::Slot(_) | Node::Held(_) | Node::Constant(_) | Node::Modulus => unreachable!("these are not computed"),
         }
     }
@@ -83,42 +84,6 @@ impl Operation {
             Node::AddMod(..) | Node::MulMod(..) => 3,
             _ => 2,
         }
-    }
-}
-
-/// Prices of pushes of long numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Prices {
-    /// Bytes of code that are worth as much as one gas. If they are few, long numbers are pushed once and copied.
-    pub bytes_a_gas: u64,
-    /// True if memory holds p.
-    pub loads_modulus: bool,
-    /// Numbers that memory holds.
-    pub in_memory: Vec<BigUint>,
-}
-
-impl Prices {
-    /// Gas and bytes of p.
-    pub const fn modulus(&self) -> (u64, u64) {
-        if self.loads_modulus { (6, 4) } else { (3, 33) }
-    }
-
-    /// More bytes than a block has: of two ways that cost the same gas the shorter one is better.
-    pub const GAS_ALONE: u64 = 1000;
-
-    /// True if gas is traded for shorter code.
-    pub const fn is_short(&self) -> bool {
-        self.bytes_a_gas < Self::GAS_ALONE
-    }
-
-    /// Objective to minimise: gas and bytes as one number.
-    pub const fn weight(&self, gas: u64, bytes: u64) -> u64 {
-        self.bytes_a_gas * gas + bytes
-    }
-
-    /// Gas and bytes of a number.
-    pub fn number(&self, number: &BigUint) -> (u64, u64) {
-        if self.in_memory.contains(number) { (6, 4) } else { (3, 1 + number.bits().div_ceil(8)) }
     }
 }
 
@@ -260,6 +225,15 @@ pub struct Emitted {
     pub bytes: u64,
 }
 
+impl Emitted {
+    /// Adds an instruction at its price in gas and bytes.
+    pub fn add(&mut self, instruction: Instruction, (gas, bytes): (u64, u64)) {
+        self.instructions.push(instruction);
+        self.gas += gas;
+        self.bytes += bytes;
+    }
+}
+
 struct Emission<'a> {
     context: &'a Context<'a>,
     plan: &'a Plan,
@@ -327,15 +301,8 @@ impl Emission<'_> {
         &self.context.terms.nodes[id]
     }
 
-    fn add(&mut self, instruction: Instruction, gas: u64) {
-        self.out.bytes += match instruction {
-            Instruction::Push(id) => self.context.prices.number(number(self.context.terms, id)).1,
-            Instruction::PushModulus => self.context.prices.modulus().1,
-            Instruction::Load(_) | Instruction::Store(_) => 4,
-            Instruction::Dup(_) | Instruction::Swap(_) | Instruction::Pop | Instruction::Operation(_) => 1,
-        };
-        self.out.instructions.push(instruction);
-        self.out.gas += gas;
+    fn add(&mut self, instruction: Instruction) {
+        self.out.add(instruction, self.context.prices.instruction(self.context.terms, &instruction));
     }
 
     fn all(&mut self) -> Option<()> {
@@ -343,7 +310,7 @@ impl Emission<'_> {
             match resident {
                 Resident::Modulus => self.push_modulus(),
                 Resident::Number(id) => {
-                    self.add(Instruction::Push(id), self.context.prices.number(number(self.context.terms, id)).0);
+                    self.add(Instruction::Push(id));
                     self.stack.push(Entry::Number(id));
                 }
             }
@@ -390,7 +357,7 @@ impl Emission<'_> {
                 && !self.stack.contains(&Entry::Term(leaf))
                 && self.holds(slot, leaf)
             {
-                self.add(Instruction::Load(slot), 6);
+                self.add(Instruction::Load(slot));
                 self.stack.push(Entry::Term(leaf));
             }
         }
@@ -455,8 +422,7 @@ impl Emission<'_> {
         {
             self.swap(1)?;
         }
-        let (operation, gas) = Operation::of(self.node(id));
-        self.add(Instruction::Operation(operation), gas);
+        self.add(Instruction::Operation(Operation::of(self.node(id))));
         self.stack.truncate(self.stack.len() - 2 - usize::from(has_modulus));
         self.left[below] -= 1;
         self.left[top] -= 1;
@@ -515,8 +481,8 @@ impl Emission<'_> {
     /// Pushes or copies p; the model of the stack has it not yet.
     fn modulus_to_top(&mut self) {
         match self.depth(|entry| entry == Entry::Modulus) {
-            Some(depth) => self.add(Instruction::Dup(depth), 3),
-            None => self.add(Instruction::PushModulus, self.context.prices.modulus().0),
+            Some(depth) => self.add(Instruction::Dup(depth)),
+            None => self.add(Instruction::PushModulus),
         }
     }
 
@@ -530,7 +496,7 @@ impl Emission<'_> {
         if below > REACH || below >= self.stack.len() {
             return None;
         }
-        self.add(Instruction::Swap(u8::try_from(below).ok()?), 3);
+        self.add(Instruction::Swap(u8::try_from(below).ok()?));
         let top = self.stack.len() - 1;
         self.stack.swap(top, top - below);
         Some(())
@@ -551,7 +517,6 @@ impl Emission<'_> {
         }
         let context = self.context;
         let node = &context.terms.nodes[id];
-        let (operation, gas) = Operation::of(node);
         let has_modulus = matches!(node, Node::AddMod(..) | Node::MulMod(..) | Node::Mod(_));
         if has_modulus && begun.is_none() {
             self.push_modulus();
@@ -566,10 +531,10 @@ impl Emission<'_> {
         self.stack.push(Entry::Term(first));
         match (node, node.pair()) {
             (Node::Mod(_), _) | (_, None) => {}
-            (_, Some((_, None))) => self.add(Instruction::Dup(1), 3),
+            (_, Some((_, None))) => self.add(Instruction::Dup(1)),
             (_, Some((a, Some(b)))) => self.tree(if a == first { b } else { a }, false, None)?,
         }
-        self.add(Instruction::Operation(operation), gas);
+        self.add(Instruction::Operation(Operation::of(node)));
         self.stack.truncate(base);
         Some(())
     }
@@ -580,10 +545,8 @@ impl Emission<'_> {
         match *self.node(id) {
             Node::Constant(_) => {
                 match self.depth(|entry| entry == Entry::Number(id)) {
-                    Some(depth) => self.add(Instruction::Dup(depth), 3),
-                    None => {
-                        self.add(Instruction::Push(id), self.context.prices.number(number(self.context.terms, id)).0)
-                    }
+                    Some(depth) => self.add(Instruction::Dup(depth)),
+                    None => self.add(Instruction::Push(id)),
                 }
                 return Some(());
             }
@@ -605,12 +568,12 @@ impl Emission<'_> {
                 return Some(());
             }
             if depth <= REACH {
-                self.add(Instruction::Dup(u8::try_from(depth).ok()?), 3);
+                self.add(Instruction::Dup(u8::try_from(depth).ok()?));
                 return Some(());
             }
         }
         let slot = self.held_by[id].filter(|&slot| self.holds(slot, id))?;
-        self.add(Instruction::Load(slot), 6);
+        self.add(Instruction::Load(slot));
         Some(())
     }
 
@@ -651,7 +614,7 @@ impl Emission<'_> {
 
     /// Stores the top of the stack, whose place in the model the caller sees to.
     fn store(&mut self, slot: Slot, id: Id) {
-        self.add(Instruction::Store(slot), 6);
+        self.add(Instruction::Store(slot));
         self.memory[slot as usize] = Some(id); // u32 to usize widens
         self.held_by[id] = Some(slot);
     }
@@ -670,7 +633,7 @@ impl Emission<'_> {
             }
             self.stored(slot);
             if self.left[id] > 0 || self.is_awaited(id) {
-                self.add(Instruction::Dup(1), 3);
+                self.add(Instruction::Dup(1));
             } else {
                 self.stack.pop();
             }
@@ -696,7 +659,7 @@ impl Emission<'_> {
                 }
                 _ => break,
             }
-            self.add(Instruction::Pop, 2);
+            self.add(Instruction::Pop);
             self.stack.pop();
         }
         let height = self.plan.height.min((REACH + 1).saturating_sub(need)).max(floor + 1);
@@ -722,7 +685,7 @@ impl Emission<'_> {
             self.swap(top - place)?;
         }
         if self.left[id] == 0 && !self.is_awaited(id) || self.is_held(id) {
-            self.add(Instruction::Pop, 2);
+            self.add(Instruction::Pop);
             self.stack.pop();
             return Some(());
         }
@@ -731,7 +694,7 @@ impl Emission<'_> {
             return Some(());
         }
         if self.is_held(id) {
-            self.add(Instruction::Pop, 2);
+            self.add(Instruction::Pop);
             self.stack.pop();
             return Some(());
         }
@@ -765,7 +728,7 @@ impl Emission<'_> {
         while let Some(place) = (0..self.waiting.len()).find(|&place| !self.is_needed(self.waiting[place].0)) {
             let (slot, id) = self.waiting[place];
             let from = self.held_by[id].filter(|&from| self.holds(from, id))?;
-            self.add(Instruction::Load(from), 6);
+            self.add(Instruction::Load(from));
             self.stored(slot);
             self.store(slot, id);
         }

@@ -62,13 +62,14 @@ pub fn forms(
 ) -> Vec<Vec<Form>> {
     let count = parts.first().map_or(0, |part| part.before.len());
     let field = Field::Known(p.clone());
+    let gas = known.gas();
     let mut cost = |forms: &[Form]| -> u64 {
         let of = |&Kind { part, weight }: &Kind| {
             let part = &parts[part];
             let held =
                 |slots: &[Slot]| slots.iter().zip(forms).map(|(&slot, &form)| Place::Value(slot, form)).collect();
             let ends = Ends { entry: held(part.before), exit: held(part.after) };
-            weight * terms_known(part.ops, &BTreeSet::new(), &field, constants, Some(&ends), known).gas()
+            weight * terms_known(part.ops, &BTreeSet::new(), &field, constants, Some(&ends), known).gas(&gas)
         };
         kinds.iter().map(of).sum()
     };

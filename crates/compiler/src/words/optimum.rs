@@ -4,8 +4,8 @@
 //! outputs; instructions and words are those of plans. The bound counts the words that are not made yet.
 
 use super::backward::{Effort, Plans};
-use super::emit::Prices;
 use super::field::Field;
+use super::prices::Prices;
 use super::schedule::schedule;
 use super::terms::{Node, Terms, terms};
 use foldhash::HashMap;
@@ -158,7 +158,7 @@ fn block(seed: u64, count: usize) -> (Vec<SlotOp>, BTreeSet<Slot>) {
 fn plans_of_small_blocks_are_near_the_optimum() {
     let p = BigUint::parse_bytes(b"30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47", 16)
         .expect("small blocks");
-    let prices = Prices { bytes_a_gas: Prices::GAS_ALONE, loads_modulus: false, in_memory: vec![] };
+    let prices = Prices::default();
     let (mut blocks, mut optimal, mut least, mut found) = (0, 0, 0, 0);
     for (seed, count) in (0..8).map(|seed| (seed + 1, 3 + seed as usize % 2)) {
         let (ops, kept) = block(seed, count);

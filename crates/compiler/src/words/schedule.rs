@@ -7,7 +7,8 @@
 //! programs have hundreds of operations.
 
 use super::backward::{Effort, Plans};
-use super::emit::{Context, Emitted, Plan, Prices, emit};
+use super::emit::{Context, Emitted, Plan, emit};
+use super::prices::Prices;
 use super::terms::{Id, Node, Terms};
 use residue_passes::Slot;
 use std::collections::BTreeSet;
@@ -62,7 +63,7 @@ const NEEDS: [usize; 3] = [6, 8, 11];
 
 /// Objective to minimise.
 fn cost(context: &Context<'_>, emitted: &Emitted) -> u64 {
-    context.prices.weight(emitted.gas, emitted.bytes)
+    context.prices.weight((emitted.gas, emitted.bytes))
 }
 
 /// Gas beyond which nothing can be better.

@@ -10,6 +10,7 @@ use super::block::{Block, Named, named, without_bounds};
 use super::emit::Operation;
 use super::field::{Field, GIVEN_LEAST, word_max};
 use super::places::{Ends, Place};
+use super::prices::EvmGas;
 use super::signs::signs;
 use foldhash::{HashMap, HashMapExt};
 use num_bigint::BigUint;
@@ -117,10 +118,24 @@ pub fn terms(
 /// Known signs of blocks over one field with the same constants: blocks often come again with other slots.
 #[derive(Debug, Default)]
 pub struct KnownSigns {
+    /// Prices by which words are compared.
+    gas: EvmGas,
     /// Those whose words are cheapest.
     best: HashMap<Named, Vec<bool>>,
     /// Candidates that may save gas, for any bounds of words on the stack.
     found: HashMap<Named, Vec<Vec<bool>>>,
+}
+
+impl KnownSigns {
+    /// Nothing known yet, at these prices.
+    pub fn at(gas: EvmGas) -> Self {
+        Self { gas, ..Self::default() }
+    }
+
+    /// Prices by which words are compared.
+    pub const fn gas(&self) -> EvmGas {
+        self.gas
+    }
 }
 
 /// The words of `ops`, after which the slots `kept` are read; slots from the first of `constants` on are these. `ends`
@@ -141,7 +156,7 @@ pub fn terms_known(
     let found = known.found.entry(without_bounds(named.clone())).or_insert_with(|| signs(&block));
     let ways = std::iter::once(block.plain_signs()).chain(found.iter().cloned());
     let ways = ways.map(|signs| (Making::of(&block, field, &signs), signs));
-    let (terms, signs) = ways.min_by_key(|(terms, _)| terms.gas()).expect("there is one without negatives");
+    let (terms, signs) = ways.min_by_key(|(terms, _)| terms.gas(&known.gas)).expect("there is one without negatives");
     known.best.insert(named, signs);
     terms
 }
@@ -543,8 +558,10 @@ impl Making<'_> {
 
 impl Terms {
     /// The least that the words may cost: their operations, and a push, a copy or a load for each operand that is not there already.
-    pub fn gas(&self) -> u64 {
-        let of = |node: &Node| Operation::of(node).1 + 3 * (Operation::words(node) - 1) as u64; // usize to u64 widens
+    pub fn gas(&self, gas: &EvmGas) -> u64 {
+        let of = |node: &Node| {
+            gas.operation(Operation::of(node)) + gas.dup * (Operation::words(node) - 1) as u64 // usize to u64 widens
+        };
         self.nodes.iter().filter(|node| node.is_computed()).map(of).sum()
     }
 

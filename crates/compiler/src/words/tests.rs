@@ -4,9 +4,10 @@
 
 use super::backward::{Effort, Plans};
 use super::block::pieces;
-use super::emit::{Emitted, Instruction, Operation, Prices, number};
+use super::emit::{Emitted, Instruction, Operation, number};
 use super::field::{Field, word_max};
 use super::places::{Ends, Form, Place};
+use super::prices::Prices;
 use super::schedule::schedule;
 use super::terms::{KnownSigns, Terms, terms, terms_known, turned};
 use foldhash::HashMap;
@@ -101,7 +102,7 @@ fn carry_out(
 
 /// Orders of a state are left out whose parts weigh too much at least.
 fn weighs_no_less_than_least(terms: &Terms, emitted: &Emitted, prices: &Prices) {
-    let (weight, least) = (prices.weight(emitted.gas, emitted.bytes), terms.least(prices));
+    let (weight, least) = (prices.weight((emitted.gas, emitted.bytes)), terms.least(prices));
     assert!(weight >= least, "{weight} is below {least}: {terms:?}");
     // Nothing is to be said of the rest, but that it is no large part.
     assert!(2 * least >= weight, "{weight} is far above {least}: {terms:?}");
@@ -119,7 +120,7 @@ fn random_blocks_are_their_operations() {
         let first_constant = SLOTS + EXTRA;
         let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(SLOTS..SLOTS + EXTRA).collect();
         let bytes_a_gas = [Prices::GAS_ALONE, 4][seed as usize % 2];
-        let prices = Prices { bytes_a_gas, loads_modulus: false, in_memory: vec![] };
+        let prices = Prices { bytes_a_gas, ..Prices::default() };
         let field = Field::Known(p.clone());
         // As they are found to be best, and as chance has it.
         let best = terms(&ops, &kept, &field, (first_constant, &constants), None);
@@ -182,7 +183,7 @@ fn blocks_over_given_moduli_are_their_operations() {
             .for_each(|op| op.operation = FieldOp::Sub);
         let kept: BTreeSet<Slot> = ops[if is_linear { 11 } else { 0 }..].iter().map(|op| op.out).collect();
         let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(SLOTS..SLOTS + EXTRA).collect();
-        let prices = Prices { bytes_a_gas: Prices::GAS_ALONE, loads_modulus: true, in_memory: vec![] };
+        let prices = Prices { loads_modulus: true, ..Prices::default() };
         let best = terms(&ops, &kept, &Field::Given, (first_constant, &constants), None);
         let turned = turned(&ops, &kept, &Field::Given, (first_constant, &constants), None, || numbers.below(2) > 0);
         for terms in [best, turned] {
@@ -213,7 +214,7 @@ fn pieces_of_a_block_are_the_block() {
         let constants = [BigUint::zero(), BigUint::from(3u8) % &p, &p - 1u8];
         let kept: BTreeSet<Slot> = ops.iter().map(|op| op.out).filter(|_| numbers.below(3) > 0).collect();
         let first_constant = SLOTS + EXTRA;
-        let prices = Prices { bytes_a_gas: Prices::GAS_ALONE, loads_modulus: false, in_memory: vec![] };
+        let prices = Prices::default();
         let before: HashMap<Slot, BigUint> =
             (0..SLOTS).map(|slot| (slot, BigUint::from(numbers.below(u64::MAX)) % &p)).collect();
         let mut memory = before.clone();
@@ -298,8 +299,7 @@ fn random_blocks_with_words_on_the_stack_are_their_operations() {
         let kept = BTreeSet::new();
         let first_constant = SLOTS + EXTRA;
         let own: BTreeSet<Slot> = ops.iter().map(|op| op.out).chain(SLOTS..SLOTS + EXTRA).collect();
-        let prices =
-            Prices { bytes_a_gas: [Prices::GAS_ALONE, 16][seed as usize % 2], loads_modulus: false, in_memory: vec![] };
+        let prices = Prices { bytes_a_gas: [Prices::GAS_ALONE, 16][seed as usize % 2], ..Prices::default() };
         let field = Field::Known(p.clone());
         let ends = ends(&mut numbers, &ops, &p);
         let best = terms(&ops, &kept, &field, (first_constant, &constants), Some(&ends));

@@ -1,11 +1,14 @@
 //! Instruction selection: by price, and as lanes if strides allow it.
 
-use super::super::{push, slot_index, slot_instruction};
+use super::super::{Form, push, slot_index, slot_instruction};
 use super::{Slots, fp2, fp6};
-use crate::fuse::{ANYWHERE, Fusions};
+use crate::fuse::ANYWHERE;
+use crate::pipeline::Priced;
 use crate::portable::{is_harmless, within};
+use residue_ir::Modulus;
 use residue_isa::opcode::evm;
-use residue_isa::{Assembly, Comparison, FieldInstruction, FieldOp, GasSchedule, Lanes, Price};
+use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
+use residue_isa::{Assembly, Comparison, FieldInstruction, FieldOp, Lanes, Price};
 use residue_passes::{Slot, SlotOp};
 use std::sync::Arc;
 
@@ -13,11 +16,16 @@ use std::sync::Arc;
 const COPIED_MAX: u32 = 0x5a;
 
 impl Slots {
-    /// With the instructions that are cheaper than equivalent code under a schedule.
-    pub fn with_prices(mut self, schedule: &GasSchedule) -> Self {
+    /// With the instructions that are cheaper than equivalent code under a schedule, and the blocks that were fused before.
+    pub(crate) fn with_prices(mut self, priced: &Priced<'_>, modulus: &Modulus) -> Self {
         let width = self.rules.price_width(self.modulus_bytes as usize); // u32 to usize widens
-        self.multiplies_fp2 = fp2::is_cheaper((self.revision, self.rules), schedule, width);
-        self.multiplies_fp6 = fp6::is_cheaper((self.revision, self.rules), schedule, width);
+        let schedule = priced.schedule;
+        self.fusions = Arc::clone(priced.fusions);
+        self.fused = match self.rules.sums {
+            _ if fp2::is_cheaper(priced, modulus) => Some(Form::Fp2),
+            _ if fp6::is_cheaper(priced, modulus) => Some(Form::Fp6),
+            sums => sums.map(|_| Form::Sums(SUM_PRODUCTS_MAX)),
+        };
         let Some(row) = self.rules.copy.and_then(|opcode| self.revision.row(opcode)) else { return self };
         let base = schedule.base(row.mnemonic).unwrap_or(Price::ZERO);
         let is_cheaper = |count: &u8| {
@@ -26,11 +34,6 @@ impl Slots {
         };
         self.copies_from = (1..=u8::MAX).find(is_cheaper);
         self
-    }
-
-    /// With blocks that were fused before.
-    pub fn with_fusions(self, fusions: &Arc<Fusions>) -> Self {
-        Self { fusions: Arc::clone(fusions), ..self }
     }
 
     /// An addition of zero as a copy, if that is cheaper.

@@ -1,13 +1,18 @@
 //! Products in Fp2 as lanes of one instruction: neighbours whose elements are at equal distances, which are rounded up to whole gas together.
 
-use super::slot_index;
-use residue_isa::{FieldOp, Fp2Lanes, Fp2Products, GasSchedule, Price, Revision, SlotRules};
+use super::{modulus_size_bytes, slot_index};
+use crate::pipeline::{Interface, Priced};
+use residue_ir::Modulus;
+use residue_isa::{FieldOp, Fp2Lanes, Fp2Products, Price};
 use residue_passes::Slot;
 use residue_passes::fp2::SlotFp2;
 
 /// True if a product by its instruction, if there is one, costs less than by four multiplications and two additions.
-pub fn is_cheaper((revision, rules): (Revision, &SlotRules), schedule: &GasSchedule, width: usize) -> bool {
+pub(crate) fn is_cheaper(priced: &Priced<'_>, modulus: &Modulus) -> bool {
+    let Priced { interface: Interface { revision, rules, .. }, schedule, .. } = *priced;
+    let Some(rules) = rules else { return false };
     let Some(row) = rules.mul_fp2.and_then(|opcode| revision.row(opcode)) else { return false };
+    let width = rules.price_width(modulus_size_bytes(rules, modulus));
     let fused = schedule.base(row.mnemonic).unwrap_or(Price::ZERO) + schedule.at_width(width).fp2;
     let of = |operation| schedule.instruction(operation, width, 1).whole();
     fused.whole() < 4 * of(FieldOp::Mul) + of(FieldOp::Add) + of(FieldOp::Sub)

@@ -3,10 +3,10 @@
 use super::Words;
 use crate::words::backward::{Effort, Sequence};
 use crate::words::block::named_in_order;
-use crate::words::emit::Prices;
 use crate::words::field::Field;
 use crate::words::held::{self, Choice, Kind, PartOps};
 use crate::words::places::{Ends, Form, Place};
+use crate::words::prices::Prices;
 use residue_passes::{Slot, SlotOp};
 use std::collections::BTreeSet;
 
@@ -81,7 +81,7 @@ impl Words {
             parts: parts.iter().map(named).collect(),
         };
         // What is better in memory where gas alone counts stays there.
-        let alone = Prices { bytes_a_gas: Prices::GAS_ALONE, loads_modulus: false, in_memory: Vec::new() };
+        let alone = Prices { gas: self.prices.gas, ..Prices::default() };
         let first = (sequence, false, alone);
         if let Some(None) = self.plans.borrow().states.get(&first) {
             return None;

@@ -3,7 +3,7 @@
 use crate::has_elements;
 use crate::wide::calls::Counts;
 use crate::words::backward::Plans;
-use crate::words::emit::Prices;
+use crate::words::prices::{EvmGas, Prices};
 use num_bigint::BigUint;
 use residue_ir::program::{Program, WordDef};
 use ruint::aliases::U256;
@@ -48,6 +48,13 @@ pub const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 4;
 pub const NEAR_WIDE_BYTES_MAX: usize = 4 * CODE_BYTES_MAX;
 
 impl Rules {
+    /// The first ones to try, at these prices.
+    pub fn at(gas: EvmGas) -> Self {
+        let rules = Self::default();
+        rules.plans.borrow_mut().gas = gas;
+        rules
+    }
+
     /// True if gas is traded for shorter code.
     pub const fn is_short(&self) -> bool {
         self.bytes_a_gas < Prices::GAS_ALONE
@@ -107,8 +114,8 @@ impl Default for Rules {
     }
 }
 
-/// The value of a gas in bytes of code from which on multiples of p are loaded from memory: that takes 3 gas more than a push, and 29 bytes less.
-const LOADED_BYTES_A_GAS: u64 = 9;
+/// Bytes that a load from memory takes less than a push of p.
+const SPARED_BYTES: u64 = 29;
 
 /// The most multiples of p that memory holds.
 const MULTIPLES_MAX: u32 = 6;
@@ -142,10 +149,12 @@ fn long_words(program: &Program) -> Vec<BigUint> {
 }
 
 /// Numbers in memory, at an exchange rate of `bytes_a_gas` bytes of code for a gas.
-pub(super) fn numbers_in_memory(program: &Program, bytes_a_gas: u64) -> Vec<BigUint> {
+pub(super) fn numbers_in_memory(program: &Program, bytes_a_gas: u64, gas: &EvmGas) -> Vec<BigUint> {
+    // A load takes the gas of MLOAD more than a push.
+    let is_loaded = bytes_a_gas * gas.load <= SPARED_BYTES;
     // A program without elements has no memory of its own.
     let mut in_memory = match program.modulus.known() {
-        Some(modulus) if bytes_a_gas <= LOADED_BYTES_A_GAS && has_elements(program) => multiples(modulus),
+        Some(modulus) if is_loaded && has_elements(program) => multiples(modulus),
         _ => Vec::new(),
     };
     if !in_memory.is_empty() && bytes_a_gas <= 1 {

@@ -2,7 +2,8 @@
 
 use super::MODULUS;
 use super::state::{Item, Step};
-use crate::words::emit::{Emitted, Instruction, Operation, Prices, number};
+use crate::words::emit::{Emitted, Instruction, Operation};
+use crate::words::prices::Prices;
 use crate::words::terms::Terms;
 use residue_passes::Slot;
 use std::collections::BTreeSet;
@@ -19,27 +20,19 @@ pub fn instructions(
     let named = |slot: Slot| slots[slot as usize]; // u32 to usize widens
     let mut emitted = Emitted::default();
     for &step in steps {
-        let (instruction, price) = match step {
-            Step::Push(MODULUS) => (Instruction::PushModulus, prices.modulus()),
-            Step::Push(item) => {
-                let id = usize::from(item);
-                (Instruction::Push(id), prices.number(number(terms, id)))
-            }
-            Step::Dup(depth) => (Instruction::Dup(u8::try_from(depth).ok()?), (3, 1)),
-            Step::Swap(below) => (Instruction::Swap(u8::try_from(below).ok()?), (3, 1)),
-            Step::Pop => (Instruction::Pop, (2, 1)),
-            Step::Load(slot) => (Instruction::Load(named(slot)), (6, 4)),
-            Step::Store(slot) => (Instruction::Store(named(slot)), (6, 4)),
-            Step::Fetch(item) => (Instruction::Load(slot_of(item)?), (6, 4)),
-            Step::Keep(item) => (Instruction::Store(slot_of(item)?), (6, 4)),
-            Step::Make(item) => {
-                let (operation, gas) = Operation::of(&terms.nodes[usize::from(item)]);
-                (Instruction::Operation(operation), (gas, 1))
-            }
+        let instruction = match step {
+            Step::Push(MODULUS) => Instruction::PushModulus,
+            Step::Push(item) => Instruction::Push(item.into()),
+            Step::Dup(depth) => Instruction::Dup(u8::try_from(depth).ok()?),
+            Step::Swap(below) => Instruction::Swap(u8::try_from(below).ok()?),
+            Step::Pop => Instruction::Pop,
+            Step::Load(slot) => Instruction::Load(named(slot)),
+            Step::Store(slot) => Instruction::Store(named(slot)),
+            Step::Fetch(item) => Instruction::Load(slot_of(item)?),
+            Step::Keep(item) => Instruction::Store(slot_of(item)?),
+            Step::Make(item) => Instruction::Operation(Operation::of(&terms.nodes[usize::from(item)])),
         };
-        emitted.instructions.push(instruction);
-        emitted.gas += price.0;
-        emitted.bytes += price.1;
+        emitted.add(instruction, prices.instruction(terms, &instruction));
     }
     Some(emitted)
 }

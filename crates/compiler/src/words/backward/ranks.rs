@@ -42,8 +42,8 @@ impl Search<'_> {
     pub(super) fn rank(&self, state: &State) -> Option<u64> {
         let stack = &state.stack[self.residents.len()..];
         let height = stack.len() as u64; // usize to u64 widens
-        let rank = state.waste + height * self.weight((3, 1)) / 64;
-        let (last, exchange) = (self.last.get(), self.weight((2, 1)));
+        let rank = state.waste + height * self.prices.weight(self.prices.copy()) / 64;
+        let (last, exchange) = (self.last.get(), self.exchange_estimate());
         if rank >= last {
             return None;
         }

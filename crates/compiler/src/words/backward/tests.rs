@@ -29,7 +29,7 @@ fn words(numbers: &mut Numbers, count: usize) -> Terms {
 /// counted word by word.
 #[test]
 fn ranks_of_states_in_a_row_are_those_of_each_by_itself() {
-    let prices = Prices { bytes_a_gas: 16, loads_modulus: false, in_memory: Vec::new() };
+    let prices = Prices { bytes_a_gas: 16, ..Prices::default() };
     let (mut ranked, mut left_out) = (0, 0);
     for seed in 1..40 {
         let numbers = &mut Numbers(seed);
@@ -62,8 +62,8 @@ fn rank_alone(search: &Search<'_>, state: &State) -> u64 {
     let others = (0..stack.len()).position(|at| !is_single(at)).unwrap_or(stack.len());
     let waiting = (0..stack.len()).filter(|&at| waits(at)).count();
     let below = (others..stack.len()).filter(|&at| is_single(at)).count();
-    let height = stack.len() as u64 * search.weight((3, 1)) / 64;
-    state.waste + height + (waiting + below) as u64 * search.weight((2, 1))
+    let height = stack.len() as u64 * search.prices.weight((3, 1)) / 64;
+    state.waste + height + (waiting + below) as u64 * search.prices.weight((2, 1))
 }
 
 /// The best states are taken again and again while more are found: those that are left are as if they were looked through once, in the order in which they
