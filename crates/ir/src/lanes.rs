@@ -192,12 +192,11 @@ impl Lanes {
                     None => return Ok(false),
                 },
                 LaneStep::Butterfly { low, high, by } => {
-                    for lane in 0..self.count() {
-                        let (a, b) = (words[*low as usize][lane], words[*high as usize][lane]);
-                        let product = u64::from(*by) * b % modulus;
-                        words[*low as usize][lane] = (a + product) % modulus;
-                        words[*high as usize][lane] = (a + modulus - product) % modulus;
-                    }
+                    let [a, b] = [*low, *high].map(|word| words[word as usize].clone()); // u32 to usize widens
+                    let products: Vec<u64> = b.iter().map(|b| u64::from(*by) * b % modulus).collect();
+                    let pairs = || a.iter().zip(&products);
+                    words[*low as usize] = pairs().map(|(a, product)| (a + product) % modulus).collect();
+                    words[*high as usize] = pairs().map(|(a, product)| (a + modulus - product) % modulus).collect();
                 }
                 LaneStep::Put { word, to, rows } => {
                     let sum = |row: &Vec<u32>| {
