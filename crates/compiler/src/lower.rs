@@ -13,6 +13,7 @@ mod countdown;
 mod elements;
 mod hash;
 mod held;
+mod lanes;
 pub(crate) mod layout;
 mod outside;
 mod parse;
@@ -669,6 +670,7 @@ impl<'a> Lowering<'a> {
             Effect::CopyCalldata { offset, from, size_bytes } => self.copy_calldata(*offset, *from, *size_bytes)?,
             Effect::TakeScratch { offset, size_bytes, results } => self.take_scratch(*offset, *size_bytes, results),
             Effect::PutScratch { offset, size_bytes, values } => self.put_scratch(*offset, *size_bytes, values),
+            Effect::Lanes { lanes } => self.lanes(lanes),
             Effect::LineUp { .. } => {} // Placement has looked at it.
             Effect::Precompile { address, offset, size_bytes, to, output_bytes, result } => {
                 self.precompile(*address, (*offset, *size_bytes), (*to, *output_bytes))?;

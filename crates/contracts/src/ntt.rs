@@ -7,6 +7,8 @@
 //! single coefficients; or 2, as they do where elements are as short as the modulus. There are 256 slots at most, of which [`BLOCK`] hold values: the first layers take columns of coefficients, the others a block of
 //! the ring each, and all goes through memory in between.
 
+mod words;
+
 use crate::Contract;
 use num_bigint::BigUint;
 use residue_formula::Fe;
@@ -135,7 +137,12 @@ impl<F: Fe> Powers<F> {
 fn transform<M: Machine, const GIVEN: usize>(machine: &M, ring: Ring, coefficient_bytes: u32) {
     let [more, fewer] =
         BESIDE.map(|beside| move |machine: &M| within::<_, GIVEN>(machine, ring, coefficient_bytes, beside));
-    machine.branch(machine.has(Feature::Slots(ROOMY)), more, fewer);
+    let in_slots = |machine: &M| machine.branch(machine.has(Feature::Slots(ROOMY)), more, fewer);
+    let in_words = |machine: &M| words::transform(machine, ring);
+    match coefficient_bytes {
+        LIMB_BYTES => machine.branch(machine.has(Feature::WordLanes), in_words, in_slots),
+        _ => in_slots(machine),
+    }
 }
 
 /// The same with so many slots for twiddles of a layer and products.

@@ -6,6 +6,7 @@
 //! checks of their arguments beyond being in scope.
 
 use crate::hash::Piece;
+use crate::lanes::Lanes;
 use crate::machine::Cells;
 use crate::names::{ArrayId, Operand, SubprogramId, TableId, Value, VariableId, Word};
 use std::slice;
@@ -86,6 +87,8 @@ macro_rules! with_effects {
             TakeScratch = "take_scratch" { "from" offset: u32, "bytes" size_bytes: u32 } -> { results: Vec<Value> }
             /// [`crate::Machine::put_scratch`].
             PutScratch = "put_scratch" { "at" offset: u32, "bytes" size_bytes: u32, values: Vec<Operand> } -> {}
+            /// [`crate::Machine::lanes`].
+            Lanes = "lanes" { lanes: Lanes } -> {}
             /// [`crate::Machine::line_up`].
             LineUp = "line_up" { values: Vec<Operand> } -> {}
             /// [`crate::Machine::require`].
@@ -314,6 +317,8 @@ impl Argument for SubprogramId {}
 impl Argument for Cells {}
 
 impl Argument for u32 {}
+
+impl Argument for Lanes {}
 
 impl Definition for Value {
     fn values(&self) -> &[Value] {

@@ -556,6 +556,11 @@ impl<'a> Run<'a> {
                 let offset = U256::from(*offset);
                 self.scratch.write(offset, &bytes).ok_or(beyond(offset))?;
             }
+            Effect::Lanes { lanes } => {
+                if !lanes.run(self.calldata, &mut self.scratch).map_err(beyond)? {
+                    return Err(Ending::Outcome(Outcome::Failed));
+                }
+            }
             Effect::LineUp { .. } => {}
             Effect::Precompile { address, .. } | Effect::ReturnPrecompile { address } => {
                 return Err(Ending::None(NoOutcome::Precompile(*address)));

@@ -34,6 +34,12 @@ pub const SCRATCH_ELEMENT_BYTES_MAX: u32 = 32;
 /// Elements in scratch memory end there at most, so that addresses in code fit 32 bits.
 pub const SCRATCH_END_MAX: u64 = 1 << 24;
 
+/// Words of one vector of lanes.
+pub const LANE_WORDS_MAX: u32 = 1024;
+
+/// Steps of one transform of words of lanes. Code has each of them once, so that no account could have more.
+pub const LANE_STEPS_MAX: usize = 1 << 14;
+
 /// Words that a program returns: as many as hold the longest modulus, and as many again.
 pub const WORDS_RETURNED_MAX: usize = 32;
 
@@ -50,7 +56,7 @@ pub struct Limit {
 }
 
 /// Every limit of a program.
-pub const LIMITS: [Limit; 17] = [
+pub const LIMITS: [Limit; 19] = [
     limit("bits of a modulus", MODULUS_BITS_MAX),
     limit("values of a function", VALUES_MAX as u64), // u32 to u64 widens
     limit("regions in each other, in a function", REGIONS_MAX as u64), // usize to u64 widens
@@ -63,10 +69,12 @@ pub const LIMITS: [Limit; 17] = [
     limit("bytes of an element in calldata or output", ELEMENT_BYTES_MAX as u64), // u32 to u64 widens
     limit("bytes of an element in scratch memory", SCRATCH_ELEMENT_BYTES_MAX as u64), // u32 to u64 widens
     limit("byte of scratch memory where elements end", SCRATCH_END_MAX),
+    limit("words of `lanes`", LANE_WORDS_MAX as u64), // u32 to u64 widens
+    limit("steps of `lanes`", LANE_STEPS_MAX as u64), // usize to u64 widens
     limit("words of `return_words`", WORDS_RETURNED_MAX as u64), // usize to u64 widens
     limit("bytes that `return_last` may be `of`", RETURNED_BYTES_MAX as u64), // u32 to u64 widens
     limit("bytes that `sha256` or `keccak256` hashes: more fail", HASHED_BYTES_MAX as u64), // u32 to u64 widens
-    limit("address of a precompile", u16::MAX as u64),           // u16 to u64 widens
+    limit("address of a precompile", u16::MAX as u64), // u16 to u64 widens
     limit("any other count, number or size in a text", u32::MAX as u64), // u32 to u64 widens
 ];
 

@@ -11,6 +11,7 @@
 // style: S2: one trait, with what it is documented by.
 
 use crate::hash::Piece;
+use crate::lanes::Lanes;
 use num_bigint::BigUint;
 use residue_formula::Fe;
 use residue_formula::bundle::Bundle;
@@ -139,6 +140,8 @@ pub enum Feature {
     ShortParts,
     /// An instruction tells which of two elements is less: [`Machine::less`] can be used.
     Order,
+    /// No instruction does arithmetic of the field, so that lanes of words are the cheapest vectors: [`Machine::lanes`].
+    WordLanes,
     /// An opcode counts leading zeros (EIP-7939): [`Machine::leading_zeros`] can be used.
     LeadingZeros,
 }
@@ -648,6 +651,10 @@ pub trait Machine {
 
     /// Writes each value in `size_bytes` big-endian bytes, canonical, to scratch memory from byte `offset`.
     fn put_scratch(&self, offset: u32, size_bytes: u32, values: &[Self::Fe]);
+
+    /// Transforms a vector of a small field, words of lanes, from calldata to scratch memory. It has a modulus of its own. Halts exceptionally if a
+    /// number in calldata is not below it.
+    fn lanes(&self, lanes: &Lanes);
 
     /// Asks that these values, no constants among them, stand one after the other, where code for a machine can have that. It does nothing else:
     /// operations on many values are lanes of one instruction then.

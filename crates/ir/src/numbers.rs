@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
+use crate::lanes::Lanes;
 use crate::machine::{
     Array, Capacity, Cells, Coming, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp,
 };
@@ -487,6 +488,15 @@ impl<F: Number> Machine for Numbers<F> {
         let offset = U256::from(offset);
         if self.scratch.borrow_mut().write(offset, &bytes).is_none() {
             self.beyond_scratch(offset);
+        }
+    }
+
+    fn lanes(&self, lanes: &Lanes) {
+        let below = lanes.run(&self.calldata, &mut self.scratch.borrow_mut());
+        match below {
+            Ok(true) => {}
+            Ok(false) => self.end(Outcome::Failed),
+            Err(offset) => drop(self.beyond_scratch(offset)),
         }
     }
 

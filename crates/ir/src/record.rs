@@ -4,6 +4,7 @@
 
 use crate::effect::Effect;
 use crate::hash::Piece;
+use crate::lanes::Lanes;
 use crate::machine::{
     Array, Capacity, Cells, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp,
 };
@@ -849,6 +850,13 @@ impl<'r> Machine for Recording<'r> {
             let values = values.iter().map(|&value| state.own(value)).collect();
             state.scratch_changes += 1;
             Effect::PutScratch { offset, size_bytes, values }
+        });
+    }
+
+    fn lanes(&self, lanes: &Lanes) {
+        self.push(|state| {
+            state.scratch_changes += 1;
+            Effect::Lanes { lanes: lanes.clone() }
         });
     }
 

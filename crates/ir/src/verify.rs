@@ -551,6 +551,7 @@ impl Scope<'_> {
                 short(*size_bytes)
             }
             Effect::ParseMontLe { .. } | Effect::ReturnMontLe { .. } => self.odd_modulus(),
+            Effect::Lanes { lanes } => lanes.check(),
             Effect::Sha256 { pieces, .. } | Effect::Keccak256 { pieces, .. } => {
                 pieces.iter().try_for_each(|&piece| self.piece(piece))
             }

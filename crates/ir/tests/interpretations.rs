@@ -7,7 +7,8 @@ use common::{Plan, Seeded};
 use num_bigint::BigUint;
 use residue_formula::Number;
 use residue_ir::{
-    Machine, ModOp, NoOutcome, Numbers, Outcome, Piece, WordOp, evaluate, evaluate_within, record, text, verify,
+    LaneStep, Lanes, Machine, ModOp, NoOutcome, Numbers, Outcome, Piece, WordOp, evaluate, evaluate_within, record,
+    text, verify,
 };
 use residue_modular::fields::{Bls12_381Fp, Bls12_381Fr, Bn254Fp};
 
@@ -291,6 +292,88 @@ fn elements_are_taken_of_scratch_memory_and_put_there() {
             found(numbers.outcome());
         };
         check(&calldata, expected, run, evaluate(&program, &calldata));
+    }
+}
+
+/// One butterfly of words of four lanes, and what rows make of them.
+fn one_butterfly() -> Lanes {
+    let take = |word: u32| LaneStep::Take { word, from: vec![32 * word] };
+    let put =
+        |word: u32, rows: [[u32; 4]; 4]| LaneStep::Put { word, to: 32 * word, rows: rows.map(Vec::from).to_vec() };
+    let unit = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]];
+    let butterfly = LaneStep::Butterfly { low: 0, high: 1, by: 5 };
+    let steps = vec![take(0), take(1), butterfly, put(0, unit), put(1, [[1; 4], [2, 0, 0, 0], [0; 4], [0, 0, 96, 0]])];
+    Lanes { bits: 64, modulus: 97, words: 2, home: 0, steps }
+}
+
+#[test]
+fn words_of_lanes_are_transformed_modulo_their_own_modulus() {
+    use residue_modular::fields::KoalaBear;
+    fn text<M: Machine>(machine: &M) {
+        machine.scratch(64);
+        machine.lanes(&one_butterfly());
+        machine.return_scratch(machine.small(0), machine.small(64));
+    }
+    let program = record("lanes", &KoalaBear::modulus(), |machine| text(machine));
+    verify(&program).unwrap();
+    assert_eq!(text::read(&text::print(&program)).unwrap(), program);
+    let encoded = |numbers: [u64; 8]| numbers.map(u64::to_be_bytes).concat();
+    // 1 + 5·20 = 101 and 1 − 100; …
+    let put = encoded([4, 12, 18, 96, 74, 93, 0, 12]);
+    let given = [1, 2, 3, 96, 20, 2, 3, 0];
+    let with = |place: usize, number: u64| {
+        let mut numbers = given;
+        numbers[place] = number;
+        encoded(numbers)
+    };
+    for (calldata, expected) in [
+        (encoded(given), Outcome::Returned(put)),
+        (Vec::new(), Outcome::Returned(vec![0; 64])),
+        (with(0, 97), Outcome::Failed),
+        (with(7, u64::MAX), Outcome::Failed),
+    ] {
+        let run = |found: &dyn Fn(Outcome)| {
+            let numbers = Numbers::<KoalaBear>::new(calldata.clone());
+            text(&numbers);
+            found(numbers.outcome());
+        };
+        check(&calldata, expected, run, evaluate(&program, &calldata));
+    }
+    let short = record("short", &KoalaBear::modulus(), |machine| {
+        machine.scratch(63);
+        machine.lanes(&one_butterfly());
+    });
+    assert!(residue_ir::evaluate_within(&short, &[], 9).is_err());
+}
+
+#[test]
+fn transforms_that_have_no_meaning_are_refused() {
+    type Change = fn(&mut Lanes);
+    let cases: [(Change, &str); 17] = [
+        (|lanes| lanes.bits = 24, "lanes of 24 bits"),
+        (|lanes| lanes.modulus = 1, "1 is no modulus"),
+        (|lanes| lanes.modulus = 1 << 31, "2147483648 is no modulus"),
+        (|lanes| lanes.words = 1025, "1025 words"),
+        (|lanes| lanes.home = 16, "byte 16"),
+        (|lanes| lanes.home = 1 << 24, "end at byte"),
+        (|lanes| lanes.words = 1, "no word 1, of 1"),
+        (|lanes| drop(lanes.steps.remove(0)), "word 0 is read before it is set"),
+        (|lanes| lanes.steps.swap(2, 3), "step 3 of `lanes`: word 0 is used after"),
+        (|lanes| drop(lanes.steps.pop()), "leaves word 1"),
+        (|lanes| lanes.steps[2] = LaneStep::Butterfly { low: 0, high: 0, by: 1 }, "word 0 with itself"),
+        (|lanes| lanes.steps[2] = LaneStep::Butterfly { low: 0, high: 1, by: 97 }, "97 is not below 97"),
+        (|lanes| lanes.steps[0] = LaneStep::Take { word: 0, from: vec![0; 3] }, "3 sources of 4 lanes"),
+        (|lanes| lanes.steps[0] = LaneStep::Take { word: 0, from: vec![0; 8] }, "8 sources of 4 lanes"),
+        (|lanes| lanes.steps[3] = LaneStep::Put { word: 0, to: 0, rows: vec![vec![0; 4]; 3] }, "3 rows"),
+        (|lanes| lanes.steps[3] = LaneStep::Put { word: 0, to: 0, rows: vec![vec![0; 5]; 4] }, "5 numbers for 4 lanes"),
+        (|lanes| lanes.steps[3] = LaneStep::Put { word: 0, to: 0, rows: vec![vec![97; 4]; 4] }, "97 is not below 97"),
+    ];
+    for (change, message) in cases {
+        let mut lanes = one_butterfly();
+        change(&mut lanes);
+        let program = record("refused", &BigUint::from(97u8), |machine| machine.lanes(&lanes));
+        let error = verify(&program).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}, not {message}");
     }
 }
 

@@ -278,6 +278,7 @@ function f0 "start" () -> () values 2 {
             | Feature::FieldSlots
             | Feature::ShortParts
             | Feature::Order
+            | Feature::WordLanes
             | Feature::LeadingZeros
             | Feature::Precompile(_) => true,
         };

@@ -134,6 +134,7 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
             | Effect::CopyCalldata { .. }
             | Effect::TakeScratch { .. }
             | Effect::PutScratch { .. }
+            | Effect::Lanes { .. }
             | Effect::ReturnScratch { .. }
             | Effect::Precompile { .. }
             | Effect::ReturnPrecompile { .. } => LowerError::Effect(effect.name()),

@@ -26,6 +26,7 @@ mod hash;
 mod hashes;
 mod hashes_page;
 mod inversion;
+mod lanes;
 mod maps;
 mod modexp;
 mod modexp_page;

@@ -269,6 +269,7 @@ impl Parser<'_> {
             ("field_slots", Feature::FieldSlots),
             ("short_parts", Feature::ShortParts),
             ("order", Feature::Order),
+            ("word_lanes", Feature::WordLanes),
             ("leading_zeros", Feature::LeadingZeros),
         ];
         if let Some((_, feature)) = plain.into_iter().find(|(name, _)| self.tokens.word_is(name)) {

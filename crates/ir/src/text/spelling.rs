@@ -4,6 +4,7 @@
 use super::tokens::{Parsed, Tokens};
 use crate::effect::{Effect, with_effects};
 use crate::hash::Piece;
+use crate::lanes::{LaneStep, Lanes};
 use crate::machine::Cells;
 use crate::program::{ArrayId, ConstantId, Operand, SubprogramId, TableId, Value, VariableId, Word};
 
@@ -168,6 +169,57 @@ impl Spelt for Cells {
     }
 }
 
+impl Spelt for Lanes {
+    fn spell(&self) -> String {
+        let Self { bits, modulus, words, home, steps } = self;
+        format!("bits {bits} modulo {modulus} words {words} at {home} {}", steps.spell())
+    }
+
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        tokens.expect("bits")?;
+        let bits = tokens.decimal("the bits of a lane")?;
+        tokens.expect("modulo")?;
+        let modulus = tokens.decimal("the modulus of lanes")?;
+        tokens.expect("words")?;
+        let words = tokens.decimal("a number of words")?;
+        tokens.expect("at")?;
+        let home = tokens.decimal("a byte of scratch memory")?;
+        Ok(Self { bits, modulus, words, home, steps: Spelt::read(tokens)? })
+    }
+}
+
+impl Spelt for LaneStep {
+    fn spell(&self) -> String {
+        match self {
+            Self::Take { word, from } => format!("take {word} from {}", from.spell()),
+            Self::Butterfly { low, high, by } => format!("butterfly {low} {high} by {by}"),
+            Self::Put { word, to, rows } => format!("put {word} to {to} {}", rows.spell()),
+        }
+    }
+
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        let is_step = |text| ["take", "butterfly", "put"].contains(&text);
+        let name = tokens.take("`take`, `butterfly` or `put`", |text| is_step(text).then_some(text))?;
+        let first = tokens.decimal("a word of lanes")?;
+        match name {
+            "take" => {
+                tokens.expect("from")?;
+                Ok(Self::Take { word: first, from: Spelt::read(tokens)? })
+            }
+            "butterfly" => {
+                let high = tokens.decimal("a word of lanes")?;
+                tokens.expect("by")?;
+                Ok(Self::Butterfly { low: first, high, by: tokens.decimal("a number below the modulus of lanes")? })
+            }
+            _ => {
+                tokens.expect("to")?;
+                let to = tokens.decimal("a byte of scratch memory")?;
+                Ok(Self::Put { word: first, to, rows: Spelt::read(tokens)? })
+            }
+        }
+    }
+}
+
 impl Spelt for Piece<Word> {
     fn spell(&self) -> String {
         match self {
@@ -210,6 +262,7 @@ mod tests {
             "Word" => "w",
             "Operand" => "operand",
             "Cells" => "cells",
+            "Lanes" => "lanes",
             "Piece<Word>" => "piece",
             "u32" => "COUNT",
             other => panic!("{other} is not in the grammar"),
@@ -243,7 +296,7 @@ mod tests {
         let operations = names(&WORD_OPS.map(|(_, name)| name));
         let mod_operations = names(&MOD_OPS.map(|(_, name)| name));
         let text = format!(
-            "```\neffect    = {}\ncells     = \"cells\" COUNT \"indices\" COUNT\npiece     = \"word\" w \"bytes\" w | \"calldata\" w \"bytes\" w\nOPERATION = {operations}\nMODULAR   = {mod_operations}\n```",
+            "```\neffect    = {}\ncells     = \"cells\" COUNT \"indices\" COUNT\nlanes     = \"bits\" COUNT \"modulo\" COUNT \"words\" COUNT \"at\" COUNT \"(\" {{ step }} \")\"\nstep      = \"take\" COUNT \"from\" \"(\" {{ COUNT }} \")\" | \"butterfly\" COUNT COUNT \"by\" COUNT | \"put\" COUNT \"to\" COUNT \"(\" {{ \"(\" {{ COUNT }} \")\" }} \")\"\npiece     = \"word\" w \"bytes\" w | \"calldata\" w \"bytes\" w\nOPERATION = {operations}\nMODULAR   = {mod_operations}\n```",
             effects.join("\n          | ")
         );
         residue_pages::hold("docs/ir.md", "grammar of effects", &text);

@@ -44,7 +44,7 @@ fn is_refused(program: &Program) -> bool {
             Effect::Lookup { .. } | Effect::ElementOf { .. } | Effect::WordOf { .. } => true,
             Effect::Scratch { .. } | Effect::SetScratch { .. } => true,
             Effect::CopyCalldata { .. } | Effect::ReturnScratch { .. } => true,
-            Effect::TakeScratch { .. } | Effect::PutScratch { .. } => true,
+            Effect::TakeScratch { .. } | Effect::PutScratch { .. } | Effect::Lanes { .. } => true,
             Effect::TakeElement { .. } | Effect::TakeRow { .. } | Effect::FillFrom { .. } => true,
             Effect::High { .. } | Effect::ReturnLast { .. } => true,
             Effect::ReturnWords { .. } | Effect::Enter { .. } => true,

@@ -213,6 +213,7 @@ impl<'a> Emitter<'a> {
             | Effect::CopyCalldata { .. }
             | Effect::TakeScratch { .. }
             | Effect::PutScratch { .. }
+            | Effect::Lanes { .. }
             | Effect::ReturnScratch { .. }
             | Effect::Precompile { .. }
             | Effect::ReturnPrecompile { .. }

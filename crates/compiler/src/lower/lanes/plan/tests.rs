@@ -1,0 +1,208 @@
+//! Plans by their words: every act on lanes at the edges of what is claimed of them, and beside multiples of the modulus.
+
+use super::super::check::check;
+use super::*;
+use proptest::prelude::*;
+use ruint::aliases::U256;
+
+/// Σ laneₗ·2^(b·l) mod 2²⁵⁶, lane 0 at the top.
+fn packed(lanes: &Lanes, values: &[i128]) -> U256 {
+    values.iter().fold(U256::ZERO, |word, &value| {
+        let magnitude = U256::from(value.unsigned_abs());
+        let shifted = word << lanes.bits as usize;
+        if value < 0 { shifted.wrapping_sub(magnitude) } else { shifted.wrapping_add(magnitude) }
+    })
+}
+
+/// The lanes of a word if they are in an interval.
+fn unpacked(lanes: &Lanes, word: U256, Interval { low, high }: Interval) -> Option<Vec<i128>> {
+    let from_low = word.wrapping_sub(packed(lanes, &vec![low; lanes.count()]));
+    let cells = (0..lanes.count()).rev().map(|cell| {
+        let cell = from_low >> (cell * lanes.bits as usize) & U256::from((1u128 << lanes.bits) - 1);
+        low + i128::try_from(cell).unwrap()
+    });
+    let found: Vec<i128> = cells.collect();
+    found.iter().all(|&value| value <= high).then_some(found)
+}
+
+/// v·by − h·q with the words that code has.
+fn reduced(lanes: &Lanes, v: U256, by: u64, quotient: Quotient) -> U256 {
+    let one = packed(lanes, &vec![1; lanes.count()]);
+    let mask = one.wrapping_mul(U256::from((1u128 << (lanes.bits - quotient.shift)) - 1));
+    let h = v.wrapping_mul(U256::from(quotient.factor)) >> quotient.shift as usize & mask;
+    v.wrapping_mul(U256::from(by)).wrapping_sub(h.wrapping_mul(U256::from(lanes.modulus)))
+}
+
+/// Values of an interval: its ends, those beside the multiples of q next to them, and others.
+fn edges(lanes: &Lanes, Interval { low, high }: Interval, seed: u64) -> Vec<i128> {
+    let q = i128::from(lanes.modulus);
+    let beside = |at: i128| [at.div_euclid(q) * q - 1, at.div_euclid(q) * q];
+    let any = low + i128::from(seed % 1_000_003) * (high - low) / 1_000_003;
+    let all = [[low, high], [any, high - 1], beside(high), beside(any), beside(low + q)].concat();
+    all.into_iter().map(|value| value.clamp(low, high)).collect()
+}
+
+/// Values at each end of an interval among which a remainder is looked for: more than a period of the quotients in these tests.
+const NEAR: i128 = 1 << 13;
+
+/// A value near the upper end of an interval whose remainder is the greatest there, and one near the lower end whose remainder is the least.
+fn remainders(lanes: &Lanes, Interval { low, high }: Interval, (by, quotient): (u64, Quotient)) -> [i128; 2] {
+    let q = i128::from(lanes.modulus);
+    let left = |v: &i128| v * i128::from(by) - ((v * i128::from(quotient.factor)) >> quotient.shift) * q;
+    let [first, last] = [low..=high.min(low + NEAR), low.max(high - NEAR)..=high];
+    [last.max_by_key(left).unwrap(), first.min_by_key(left).unwrap()]
+}
+
+/// The first act that takes lanes, forced to edges of the intervals before it, out of one that is claimed, or to other residues.
+fn broken(lanes: &Lanes, plan: &Plan<'_>) -> Option<String> {
+    let q = i128::from(lanes.modulus);
+    for (number, planned) in plan.iter().flatten().enumerate() {
+        let values = |word: usize, turn: usize| -> Vec<i128> {
+            let Interval { low, high } = planned.before[word].1;
+            let remainders = match planned.act {
+                Act::Reduce { quotient, .. } => remainders(lanes, planned.before[0].1, (1, quotient)),
+                Act::Butterfly { by, quotient, .. } if word == 1 => {
+                    remainders(lanes, planned.before[1].1, (by, quotient))
+                }
+                _ => [low, high],
+            };
+            if turn < 4 {
+                let place = if word == 0 { turn % 2 } else { turn / 2 };
+                return vec![remainders[place]; lanes.count()];
+            }
+            let edges = edges(lanes, planned.before[word].1, (number * 7919 + turn * 104_729) as u64);
+            (0..lanes.count()).map(|lane| edges[(lane * (word + 1) + turn) % edges.len()]).collect()
+        };
+        for turn in 0..12 {
+            let lane_sum =
+                |by: i128, a: &[i128], b: &[i128]| a.iter().zip(b).map(|(a, b)| a + by * b).collect::<Vec<_>>();
+            // Words after, and what their lanes are congruent to.
+            let (after, expected) = match planned.act {
+                Act::Take { .. } | Act::Put { .. } => continue,
+                Act::Offset { times, .. } => {
+                    let a = values(0, turn);
+                    let multiple = packed(lanes, &vec![i128::from(times) * q; lanes.count()]);
+                    (vec![packed(lanes, &a).wrapping_add(multiple)], vec![a])
+                }
+                Act::Reduce { quotient, .. } => {
+                    let a = values(0, turn);
+                    (vec![reduced(lanes, packed(lanes, &a), 1, quotient)], vec![a])
+                }
+                Act::Butterfly { by, is_negative, quotient, .. } => {
+                    let (a, b) = (values(0, turn), values(1, turn));
+                    let (low, r) = (packed(lanes, &a), reduced(lanes, packed(lanes, &b), by, quotient));
+                    let by = if is_negative { -i128::from(by) } else { i128::from(by) };
+                    let words = [low.wrapping_add(r), low.wrapping_sub(r)];
+                    let words = if is_negative { [words[1], words[0]] } else { words };
+                    (words.to_vec(), vec![lane_sum(by, &a, &b), lane_sum(-by, &a, &b)])
+                }
+            };
+            for ((&word, expected), &(_, interval)) in after.iter().zip(&expected).zip(&planned.after) {
+                let found = unpacked(lanes, word, interval);
+                if !found.is_some_and(|found| found.iter().zip(expected).all(|(a, b)| (a - b) % q == 0)) {
+                    return Some(format!("act {number}, {:?}", planned.act));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Butterflies of some words, taken before and put after them.
+fn transform(bits: u32, modulus: u32, pairs: &[(u32, u32, u32)]) -> Lanes {
+    let words = 4;
+    let lanes = Lanes { bits, modulus, words, home: 0, steps: Vec::new() };
+    let mut steps: Vec<LaneStep> = (0..words).map(|word| LaneStep::Take { word, from: vec![32 * word] }).collect();
+    steps.extend(pairs.iter().map(|&(low, high, by)| LaneStep::Butterfly {
+        low: low % words,
+        high: if low % words == high % words { (high + 1) % words } else { high % words },
+        by: by % modulus,
+    }));
+    let rows = vec![vec![modulus - 1; lanes.count()]; 4];
+    steps.extend((0..words).map(|word| LaneStep::Put { word, to: 32 * word, rows: rows.clone() }));
+    Lanes { steps, ..lanes }
+}
+
+/// Lanes and moduli: those of signatures and the largest and smallest that fit.
+fn fields() -> impl Strategy<Value = (u32, u32)> {
+    let largest = |bits: u32| ((1u128 << bits) / (512 / u128::from(bits))).isqrt() as u32;
+    let of = move |bits: u32| (Just(bits), prop_oneof![Just(largest(bits)), 2..=largest(bits), Just(2)]);
+    prop_oneof![Just((64, 8_380_417)), Just((32, 12_289)), of(16), of(32), of(64)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn lanes_forced_to_the_edges_stay_within_what_is_claimed(
+        (bits, modulus) in fields(),
+        pairs in prop::collection::vec((any::<u32>(), any::<u32>(), any::<u32>()), 0..60),
+    ) {
+        let lanes = transform(bits, modulus, &pairs);
+        lanes.check().unwrap();
+        let plan = plan(&lanes);
+        prop_assert_eq!(check(&lanes, &plan), Ok(()));
+        prop_assert_eq!(broken(&lanes, &plan), None);
+    }
+}
+
+/// Each claim made narrower, one after the other: so says the check of all of them, and numbers at the edges leave most. A bound of a product is one
+/// that no number of the interval may reach.
+#[test]
+fn a_claim_made_wrong_is_seen() {
+    let pairs: Vec<(u32, u32, u32)> =
+        (0..40).map(|number| (number, number + 1 + number / 5, 5_000 * number + 977)).collect();
+    let lanes = transform(32, 12_289, &pairs);
+    let right = plan(&lanes);
+    let (mut wrong_numbers, mut claims) = (0, 0);
+    for step in 0..right.len() {
+        for act in 0..right[step].len() {
+            if matches!(right[step][act].act, Act::Take { .. } | Act::Put { .. }) {
+                continue;
+            }
+            for word in 0..right[step][act].after.len() {
+                let mut wrong = right.clone();
+                let claim = &mut wrong[step][act].after[word].1;
+                claim.high -= i128::from(lanes.modulus) / 16;
+                // What comes after begins with the claim, whatever it is.
+                assert!(check(&lanes, &wrong).is_err(), "step {step}");
+                claims += 1;
+                // The other acts are as they were.
+                let alone = vec![vec![wrong[step][act].clone()]];
+                wrong_numbers += usize::from(broken(&lanes, &alone).is_some());
+            }
+        }
+    }
+    assert!(claims > 80 && wrong_numbers * 5 > claims * 4, "{wrong_numbers} of {claims} are seen by their numbers");
+}
+
+/// A quotient that is shifted with too much in a lane, or with a negative lane.
+#[test]
+fn a_plan_without_an_offset_or_a_reduction_is_seen() {
+    let pairs: Vec<(u32, u32, u32)> = (0..60).map(|number| (number, number + 1, 6_000 - number)).collect();
+    let lanes = transform(32, 12_289, &pairs);
+    let right = plan(&lanes);
+    let (mut offsets, mut reductions) = (0, 0);
+    for step in 0..right.len() {
+        for act in 0..right[step].len() {
+            let is_offset = matches!(right[step][act].act, Act::Offset { .. });
+            let is_reduction = matches!(right[step][act].act, Act::Reduce { .. });
+            if !is_offset && !is_reduction {
+                continue;
+            }
+            let mut wrong = right.clone();
+            // The next acts take what is there now.
+            let [was, is] = [wrong[step][act].before[0], wrong[step][act].after[0]];
+            wrong[step].remove(act);
+            for planned in wrong[step..].iter_mut().flatten() {
+                if let Some(first) = planned.before.iter_mut().find(|before| **before == is) {
+                    first.1 = was.1;
+                    break;
+                }
+            }
+            assert!(check(&lanes, &wrong).is_err(), "step {step}");
+            (offsets, reductions) = (offsets + usize::from(is_offset), reductions + usize::from(is_reduction));
+        }
+    }
+    assert!(offsets + reductions > 10, "{offsets} offsets, {reductions} reductions");
+}
