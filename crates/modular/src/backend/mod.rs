@@ -6,12 +6,15 @@
 
 use std::marker::PhantomData;
 
-use crate::context::{FieldContext, Fp2Strided, Fp6Slots, SlotStep, Strided, ValueOutOfRange};
+use residue_formula::PerOp;
+
+use crate::context::{FieldContext, Fp2Strided, Fp6Slots, PackedStep, SlotStep, Strided, ValueOutOfRange};
 use crate::limbs::Limb;
 
 mod fp2;
 mod fp6;
 pub(crate) mod one_limb;
+mod packed;
 pub(crate) mod portable;
 mod power_of_two;
 mod sliced;
@@ -86,6 +89,8 @@ pub(crate) struct Kernels {
     pub mul_fp6: fn(&mut FieldContext, &Fp6Slots),
     /// Steps in their order, by slots. Slots beyond the context panic.
     pub steps: fn(&mut FieldContext, &[SlotStep]),
+    /// As [`FieldContext::run_packed`].
+    pub packed: fn(&mut FieldContext, PerOp<u8>, &[PackedStep]),
     /// As [`FieldContext::store`], for values of whole limbs. The slots must exist.
     pub store: fn(&mut FieldContext, usize, &[u8]) -> Result<(), ValueOutOfRange>,
     /// As [`FieldContext::load`], for values of whole limbs. The slots must exist.
@@ -118,6 +123,7 @@ impl Kernels {
             mul_fp2: fp2::by_sums,
             mul_fp6: fp6::by_sums,
             steps: steps::<Add, Sub, Mul, Square>,
+            packed: packed::run::<Add, Sub, Mul, Square>,
             store: transfer::store_any_width,
             load: transfer::load_any_width,
             less: transfer::less_any_width,
@@ -374,7 +380,7 @@ fn lanes<K: Kernel>(context: &mut FieldContext, out: Strided, x: Strided, y: Str
 }
 
 /// Does a later lane read a slot that an earlier lane has written?
-fn reads_after_writes(out: Strided, operand: Strided, count: usize) -> bool {
+pub(crate) fn reads_after_writes(out: Strided, operand: Strided, count: usize) -> bool {
     let apart = out.slot(count - 1) < operand.index || operand.slot(count - 1) < out.index;
     if apart || out.stride == 0 {
         return !apart; // A slot that all lanes write.
