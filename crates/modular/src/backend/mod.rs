@@ -114,7 +114,8 @@ impl Operation {
 }
 
 impl Kernels {
-    fn of<Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>() -> Self {
+    /// For moduli of WIDTH limbs, or of any number if that is 0.
+    fn of<const WIDTH: usize, Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>() -> Self {
         Self {
             add: Operation::of::<Add>(),
             sub: Operation::of::<Sub>(),
@@ -122,8 +123,8 @@ impl Kernels {
             sum: sums::one_by_one,
             mul_fp2: fp2::by_sums,
             mul_fp6: fp6::by_sums,
-            steps: steps::<Add, Sub, Mul, Square>,
-            packed: packed::run::<Add, Sub, Mul, Square>,
+            steps: steps::<WIDTH, Add, Sub, Mul, Square>,
+            packed: packed::run::<WIDTH, Add, Sub, Mul, Square>,
             store: transfer::store_any_width,
             load: transfer::load_any_width,
             less: transfer::less_any_width,
@@ -132,12 +133,12 @@ impl Kernels {
 
     /// Without squarings of their own.
     fn of_three<Add: Kernel, Sub: Kernel, Mul: Kernel>() -> Self {
-        Self::of::<Add, Sub, Mul, Repeated<Mul>>()
+        Self::of::<0, Add, Sub, Mul, Repeated<Mul>>()
     }
 
     /// For odd moduli of N limbs.
     fn of_width<const N: usize, Mul: Kernel, Square: Squarings>() -> Self {
-        let of_any_width = Self::of::<Add<N>, Sub<N>, Mul, Square>();
+        let of_any_width = Self::of::<N, Add<N>, Sub<N>, Mul, Square>();
         Self {
             sum: sums::of_width::<N>,
             mul_fp2: fp2::of_width::<N>,
@@ -306,10 +307,20 @@ fn one<K: Kernel>(context: &mut FieldContext, out: usize, x: usize, y: usize) {
     K::run(limbs, out * width, x * width, y * width, modulus.limbs(), modulus.n0());
 }
 
+/// The limbs of a modulus of WIDTH limbs, so that the compiler knows their number; as they are if that is 0.
+#[inline(always)]
+fn known<const WIDTH: usize>(m: &[Limb]) -> &[Limb] {
+    if WIDTH == 0 { m } else { array::<WIDTH>(m, 0) }
+}
+
 /// Steps on the slots of a context.
-fn steps<Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>(context: &mut FieldContext, steps: &[SlotStep]) {
+fn steps<const WIDTH: usize, Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>(
+    context: &mut FieldContext,
+    steps: &[SlotStep],
+) {
     let (limbs, modulus) = context.parts();
-    let (width, m, n0) = (modulus.width_limbs(), modulus.limbs(), modulus.n0());
+    let (m, n0) = (known::<WIDTH>(modulus.limbs()), modulus.n0());
+    let width = m.len();
     let at = |slot: u16| usize::from(slot) * width;
     for step in steps {
         match *step {

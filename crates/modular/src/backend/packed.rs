@@ -2,18 +2,19 @@
 
 use residue_formula::PerOp;
 
-use super::{Kernel, Squarings};
+use super::{Kernel, Squarings, known};
 use crate::context::{FieldContext, PackedStep, Strided};
 
 /// Packed steps on the slots of a context.
-pub(super) fn run<Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>(
+pub(super) fn run<const WIDTH: usize, Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>(
     context: &mut FieldContext,
     names: PerOp<u8>,
     steps: &[PackedStep],
 ) {
     let PerOp([add, sub, mul]) = names;
     let (limbs, modulus) = context.parts();
-    let (width, m, n0) = (modulus.width_limbs(), modulus.limbs(), modulus.n0());
+    let (m, n0) = (known::<WIDTH>(modulus.limbs()), modulus.n0());
+    let width = m.len();
     let mut left = steps;
     while let [step, after @ ..] = left {
         left = after;

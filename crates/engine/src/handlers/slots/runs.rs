@@ -1,8 +1,8 @@
 //! Runs: arithmetic instructions that follow each other, executed by one call in place of one round of revm's loop each.
 //!
-//! Each is checked and charged as it is by itself; then one kernel takes them as they stand in the code. What has to be looked up for an instruction
-//! - the field context, its prices, where values are - is looked up once a run. A run ends before an instruction that could halt, whose lanes wait for
-//! each other, or with which a block begins.
+//! Each is checked and charged as it is by itself; then one kernel takes them as they stand in the code. What an instruction looks up is looked up once
+//! a run: the field context, its prices, where values are. A run ends before an instruction that could halt, whose lanes wait for each other, or with
+//! which a block begins.
 
 use residue_isa::FieldOp;
 use residue_isa::revision::strided::{INSTRUCTION_BYTES, Operands, unpack};
