@@ -124,10 +124,11 @@ where
 
     /// Runs the frame, block by block where that is faster; the inspecting loop, which is revm's own, never does.
     fn frame_run(&mut self) -> Result<FrameInitOrResult<Self::Frame>, ContextDbError<Self::Context>> {
-        self.inner.ctx.chain_mut().in_blocks = self.analysis.has_blocks;
+        let machine = self.inner.ctx.chain_mut();
+        (machine.in_blocks, machine.in_runs) = (self.analysis.has_blocks, true);
         let result = self.inner.frame_run();
         let machine = self.inner.ctx.chain_mut();
-        machine.in_blocks = false;
+        (machine.in_blocks, machine.in_runs) = (false, false);
         settle_all(machine, &mut self.inner.frame_stack.get().interpreter);
         result
     }

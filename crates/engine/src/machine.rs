@@ -44,6 +44,8 @@ pub struct FieldMachine {
     pub(crate) codes: TransactionCodes,
     /// True if blocks may run as one: false while every instruction is observed.
     pub(crate) in_blocks: bool,
+    /// True if instructions that follow each other may run by one call: false while every instruction is observed.
+    pub(crate) in_runs: bool,
     /// True if all possible plans are made, free of charge, at a client's request.
     pub(crate) plans_ahead: bool,
     /// Jump targets passed, where they are probed.
@@ -107,6 +109,7 @@ impl FieldMachine {
             suspended_row_bytes: 0,
             last_halt: None,
             in_blocks: false,
+            in_runs: false,
             plans_ahead: false,
             probes: Vec::new(),
             is_probed: false,
@@ -197,10 +200,10 @@ impl FieldMachine {
         self.frame.row_bytes += bytes;
     }
 
-    /// State at an instruction that could begin a block.
+    /// State at an instruction that could begin a block, with `unnoted` gas charged that the frame has not noted yet.
     #[inline(always)]
-    pub(crate) fn due(&self) -> Due {
-        let earned = self.prices.rate.cycles(self.frame.earned);
+    pub(crate) fn due(&self, unnoted: u64) -> Due {
+        let earned = self.prices.rate.cycles(self.frame.earned + unnoted);
         Due { plans_run: self.frame.ledger.is_open(), is_free: self.plans_ahead, earned }
     }
 
@@ -246,6 +249,13 @@ impl FieldState {
     #[inline]
     pub fn active(&mut self) -> Option<(&mut SlotFile, &WidthPrices)> {
         self.at(self.active)
+    }
+
+    /// The active field context with its prices, if none of its values is in a row.
+    #[inline]
+    pub fn active_in_limbs(&self) -> Option<(&SlotFile, &WidthPrices)> {
+        let Held { context, prices } = self.contexts.get(self.active)?;
+        context.is_in_limbs().then_some((context, prices))
     }
 
     /// True if values of the active context may be in rows.

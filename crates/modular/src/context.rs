@@ -15,6 +15,9 @@ use crate::limbs::{LIMB_BYTES, Limb, less_than, read_be};
 use crate::modulus::Modulus;
 
 mod array;
+mod packed;
+
+pub use packed::{PackedStep, is_apart};
 
 /// The most products of [`FieldContext::sum_products`].
 pub const SUM_PRODUCTS_MAX: usize = 6;

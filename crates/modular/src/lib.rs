@@ -24,7 +24,8 @@ pub mod short;
 mod backend;
 
 pub use context::{
-    FieldContext, Fp2Strided, Fp6Slots, SUM_PRODUCTS_MAX, ShortStrided, SlotLanes, SlotStep, Strided, ValueOutOfRange,
+    FieldContext, Fp2Strided, Fp6Slots, PackedStep, SUM_PRODUCTS_MAX, ShortStrided, SlotLanes, SlotStep, Strided,
+    ValueOutOfRange, is_apart,
 };
 pub use fp::{Fp, PrimeField};
 pub use limbs::Limb;

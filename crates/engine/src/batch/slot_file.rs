@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use residue_isa::PerOp;
 use residue_lanes::{ModulusRows, Rows, Shape};
 use residue_modular::limbs::LIMB_BYTES;
-use residue_modular::{FieldContext, Fp2Strided, Fp6Slots, Limb, Strided, ValueOutOfRange};
+use residue_modular::{FieldContext, Fp2Strided, Fp6Slots, Limb, PackedStep, Strided, ValueOutOfRange};
 
 use super::index_set::SlotSet;
 use super::ledger::{Balance, Ledger};
@@ -123,6 +124,12 @@ impl SlotFile {
         self.rows.is_some()
     }
 
+    /// True if no value is in a row.
+    #[inline]
+    pub fn is_in_limbs(&self) -> bool {
+        self.rows.as_ref().is_none_or(|form| form.holds.is_empty())
+    }
+
     /// The layout of rows for the modulus, if it has one and plans may run.
     pub fn shape(&self) -> Option<Shape> {
         self.shape.filter(|_| self.ledger.is_open())
@@ -152,6 +159,13 @@ impl SlotFile {
     pub fn mul(&mut self, out: Strided, x: Strided, y: Strided, count: usize) {
         self.settle(out, x, y, count);
         self.limbs.mul(out, x, y, count);
+    }
+
+    /// As [`FieldContext::run_packed`], where all values are in limbs.
+    #[inline]
+    pub fn run_packed(&mut self, names: PerOp<u8>, steps: &[PackedStep]) {
+        debug_assert!(self.is_in_limbs(), "values would be in rows");
+        self.limbs.run_packed(names, steps);
     }
 
     /// As [`FieldContext::invert`].
@@ -381,7 +395,7 @@ impl SlotFile {
     /// Makes limbs right for an operation: its operands are there, and its results will be.
     #[inline(always)]
     fn settle(&mut self, out: Strided, x: Strided, y: Strided, count: usize) {
-        if self.rows.as_ref().is_some_and(|form| !form.holds.is_empty()) {
+        if !self.is_in_limbs() {
             self.settle_from_rows(out, x, y, count);
         }
     }

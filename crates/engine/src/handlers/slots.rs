@@ -7,6 +7,7 @@
 mod added;
 mod compared;
 mod prefix;
+mod runs;
 
 use std::ops::Range;
 
@@ -25,7 +26,7 @@ use crate::batch::run::run_block;
 use crate::batch::slot_file::SlotFile;
 use crate::batch::slots::Slots;
 use crate::halt::Halt;
-use crate::machine::words;
+use crate::machine::{FieldMachine, words};
 use crate::prices::memory_cost;
 
 /// Source of a modulus or of stored values: memory, or the running code.
@@ -330,6 +331,9 @@ fn arithmetic<R: Rules, H: FieldHost>(
     if frame.host.chain().in_blocks && runs_in_block::<R, H>(&mut frame) {
         return Ok(());
     }
+    if frame.host.chain().in_runs && runs::run::<R, H>(&mut frame) {
+        return Ok(());
+    }
     let opcode = const { R::ARITHMETIC }[operation];
     let Some(Operands { out, x, y, count }) = operands::<R, H>(&mut frame) else {
         return Err(super::halt(&mut frame, Halt::InvalidInstruction));
@@ -379,14 +383,18 @@ fn arithmetic<R: Rules, H: FieldHost>(
 fn runs_in_block<R: Rules, H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
     let opcode_bytes = 1 + usize::from(R::RULES.prefix.is_some());
     let pc = frame.interpreter.bytecode.pc() - opcode_bytes; // The opcode has been read.
-    let machine = frame.host.chain();
+    is_due(frame.host.chain(), pc, 0) && run_block::<Slots>(frame.host.chain_mut(), frame.interpreter, pc)
+}
+
+/// True if the instruction at `pc` could begin a block, when `unnoted` gas is charged beside what the frame has noted. Where nothing will run, asking
+/// more than this would cost as much as the instructions.
+#[inline(always)]
+fn is_due(machine: &FieldMachine, pc: usize, unnoted: u64) -> bool {
     let state = &machine.frame;
-    // Where nothing will run, asking more than this would cost as much as the instructions.
-    let is_due = match &state.blocks {
-        Some(blocks) => blocks.is_due(pc, machine.due(), || state.has_rows()),
-        None => state.earned >= state.ask_at,
-    };
-    is_due && run_block::<Slots>(frame.host.chain_mut(), frame.interpreter, pc)
+    match &state.blocks {
+        Some(blocks) => blocks.is_due(pc, machine.due(unnoted), || state.has_rows()),
+        None => state.earned + unnoted >= state.ask_at,
+    }
 }
 
 /// The operands after the opcode; goes on after them. None if a marker should stand there and does not.

@@ -11,6 +11,7 @@ mod jumps;
 mod nested;
 mod paid;
 mod rounded;
+mod runs;
 mod slot_forks;
 mod stock;
 mod traced;

@@ -6,12 +6,15 @@
 
 use std::marker::PhantomData;
 
-use crate::context::{FieldContext, Fp2Strided, Fp6Slots, SlotStep, Strided, ValueOutOfRange};
+use residue_formula::PerOp;
+
+use crate::context::{FieldContext, Fp2Strided, Fp6Slots, PackedStep, SlotStep, Strided, ValueOutOfRange};
 use crate::limbs::Limb;
 
 mod fp2;
 mod fp6;
 pub(crate) mod one_limb;
+mod packed;
 pub(crate) mod portable;
 mod power_of_two;
 mod sliced;
@@ -86,6 +89,8 @@ pub(crate) struct Kernels {
     pub mul_fp6: fn(&mut FieldContext, &Fp6Slots),
     /// Steps in their order, by slots. Slots beyond the context panic.
     pub steps: fn(&mut FieldContext, &[SlotStep]),
+    /// As [`FieldContext::run_packed`].
+    pub packed: fn(&mut FieldContext, PerOp<u8>, &[PackedStep]),
     /// As [`FieldContext::store`], for values of whole limbs. The slots must exist.
     pub store: fn(&mut FieldContext, usize, &[u8]) -> Result<(), ValueOutOfRange>,
     /// As [`FieldContext::load`], for values of whole limbs. The slots must exist.
@@ -109,7 +114,8 @@ impl Operation {
 }
 
 impl Kernels {
-    fn of<Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>() -> Self {
+    /// For moduli of WIDTH limbs, or of any number if that is 0.
+    fn of<const WIDTH: usize, Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>() -> Self {
         Self {
             add: Operation::of::<Add>(),
             sub: Operation::of::<Sub>(),
@@ -117,7 +123,8 @@ impl Kernels {
             sum: sums::one_by_one,
             mul_fp2: fp2::by_sums,
             mul_fp6: fp6::by_sums,
-            steps: steps::<Add, Sub, Mul, Square>,
+            steps: steps::<WIDTH, Add, Sub, Mul, Square>,
+            packed: packed::run::<WIDTH, Add, Sub, Mul, Square>,
             store: transfer::store_any_width,
             load: transfer::load_any_width,
             less: transfer::less_any_width,
@@ -126,12 +133,12 @@ impl Kernels {
 
     /// Without squarings of their own.
     fn of_three<Add: Kernel, Sub: Kernel, Mul: Kernel>() -> Self {
-        Self::of::<Add, Sub, Mul, Repeated<Mul>>()
+        Self::of::<0, Add, Sub, Mul, Repeated<Mul>>()
     }
 
     /// For odd moduli of N limbs.
     fn of_width<const N: usize, Mul: Kernel, Square: Squarings>() -> Self {
-        let of_any_width = Self::of::<Add<N>, Sub<N>, Mul, Square>();
+        let of_any_width = Self::of::<N, Add<N>, Sub<N>, Mul, Square>();
         Self {
             sum: sums::of_width::<N>,
             mul_fp2: fp2::of_width::<N>,
@@ -300,10 +307,20 @@ fn one<K: Kernel>(context: &mut FieldContext, out: usize, x: usize, y: usize) {
     K::run(limbs, out * width, x * width, y * width, modulus.limbs(), modulus.n0());
 }
 
+/// The limbs of a modulus of WIDTH limbs, so that the compiler knows their number; as they are if that is 0.
+#[inline(always)]
+fn known<const WIDTH: usize>(m: &[Limb]) -> &[Limb] {
+    if WIDTH == 0 { m } else { array::<WIDTH>(m, 0) }
+}
+
 /// Steps on the slots of a context.
-fn steps<Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>(context: &mut FieldContext, steps: &[SlotStep]) {
+fn steps<const WIDTH: usize, Add: Kernel, Sub: Kernel, Mul: Kernel, Square: Squarings>(
+    context: &mut FieldContext,
+    steps: &[SlotStep],
+) {
     let (limbs, modulus) = context.parts();
-    let (width, m, n0) = (modulus.width_limbs(), modulus.limbs(), modulus.n0());
+    let (m, n0) = (known::<WIDTH>(modulus.limbs()), modulus.n0());
+    let width = m.len();
     let at = |slot: u16| usize::from(slot) * width;
     for step in steps {
         match *step {
@@ -374,7 +391,7 @@ fn lanes<K: Kernel>(context: &mut FieldContext, out: Strided, x: Strided, y: Str
 }
 
 /// Does a later lane read a slot that an earlier lane has written?
-fn reads_after_writes(out: Strided, operand: Strided, count: usize) -> bool {
+pub(crate) fn reads_after_writes(out: Strided, operand: Strided, count: usize) -> bool {
     let apart = out.slot(count - 1) < operand.index || operand.slot(count - 1) < out.index;
     if apart || out.stride == 0 {
         return !apart; // A slot that all lanes write.

@@ -28,7 +28,7 @@ pub(super) fn runs_in_block<H: FieldHost>(frame: &mut Frame<'_, H>) -> bool {
     // Where nothing will run, asking more than this would cost as much as the instructions; but what is in rows is written back once for
     // a block.
     let is_due = match &state.memory_blocks {
-        Some(blocks) => blocks.is_due(pc, machine.due(), || !is_idle()) || (!is_idle() && blocks.begins(pc)),
+        Some(blocks) => blocks.is_due(pc, machine.due(0), || !is_idle()) || (!is_idle() && blocks.begins(pc)),
         None => state.earned >= state.ask_at,
     };
     is_due && run_block::<Memory>(frame.host.chain_mut(), frame.interpreter, pc)
