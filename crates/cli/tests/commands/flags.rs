@@ -25,7 +25,7 @@ const COMMANDS: [(&str, &[&str]); 8] = [
 ];
 
 /// Options that have an effect on every kind of subject that the command takes.
-const EVERY: [&str; 20] = [
+const EVERY: [&str; 21] = [
     "revision",
     "revisions",
     "schedules",
@@ -37,6 +37,7 @@ const EVERY: [&str; 20] = [
     "limit",
     "as-precompiles",
     "code-limit",
+    "certificate",
     "format",
     "address",
     "output",
