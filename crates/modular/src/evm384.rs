@@ -26,7 +26,7 @@ pub const VALUE_BYTES: usize = 48;
 /// (x, y) ↦ s = x + y, minus m once if s ≥ m, mod B.
 #[inline]
 pub fn add(x: &Value, y: &Value, m: &Value) -> Value {
-    backend::add(x, y, m)
+    backend::add_by_masks(x, y, m)
 }
 
 /// (x, y) ↦ d = x − y, plus m once if d < 0, mod B.

@@ -232,6 +232,15 @@ pub(crate) fn add<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -
     return portable::add(x, y, m);
 }
 
+/// As [`add`], for operands that are copies.
+#[inline]
+pub(crate) fn add_by_masks<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -> [Limb; N] {
+    #[cfg(target_arch = "x86_64")]
+    return x86_64::add_by_masks(x, y, m);
+    #[cfg(not(target_arch = "x86_64"))]
+    return portable::add(x, y, m);
+}
+
 /// [`portable::sub`] as fast as this CPU can.
 #[inline]
 pub(crate) fn sub<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -> [Limb; N] {

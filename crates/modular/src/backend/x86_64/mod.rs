@@ -42,6 +42,12 @@ pub(crate) fn add<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -
         }
         return sum;
     }
+    add_by_masks(x, y, m)
+}
+
+/// As [`add`], without conditional moves, which read limbs from where they are: operands that were copied there a moment ago are waited for.
+#[inline]
+pub(crate) fn add_by_masks<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -> [Limb; N] {
     let mut sum = [0; N];
     let mut carry = 0;
     for i in 0..N {
