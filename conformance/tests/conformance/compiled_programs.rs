@@ -4,7 +4,7 @@
 //! `RESIDUE_CASES=10000 cargo test --release -p residue-conformance compiled_programs` is a longer campaign.
 
 use num_bigint::BigUint;
-use residue_compiler::{CompileError, Compiled, Dialect, SmallMultiples, TooFewSlots, compile, compile_as};
+use residue_compiler::{CompileError, Compiled, Deployment, Dialect, SmallMultiples, TooFewSlots, compile, compile_as};
 use residue_conformance::campaign::Campaign;
 use residue_conformance::programs::{
     calldata, high_program, program, program_of_sequences, program_with, wild_program,
@@ -18,6 +18,7 @@ use residue_isa::revision::x_cmpx::{EQX, LTX};
 use residue_isa::revision::x_selectx::SELECTX;
 use residue_isa::{Family, GasSchedule, Revision};
 use ruint::aliases::U256;
+use std::num::NonZeroU64;
 
 /// The forks that programs are compiled for, one after the other: most are for the latest.
 const FORKS: [Fork; 7] =
@@ -80,13 +81,7 @@ impl Tracer for Height {
 fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
     let fork = FORKS[usize::try_from(seed % FORKS.len() as u64).unwrap()]; // usize to u64 widens
     let schedule = GasSchedule::default_for(revision).unwrap();
-    let compiled = match compile_as(
-        program,
-        revision,
-        &schedule,
-        SmallMultiples::AsWritten,
-        Dialect { fork, portable: seed.is_multiple_of(3), ..Dialect::default() },
-    ) {
+    let compiled = match compile_as(program, revision, &schedule, SmallMultiples::AsWritten, dialect(fork, seed)) {
         Ok(compiled) => compiled,
         // Parts of a sequence can be chosen in the first 64 KiB.
         Err(
@@ -136,6 +131,13 @@ fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
             Outcome::Ended => &mut tally.ended,
         } += 1;
     }
+}
+
+/// Portable code for every third seed, and short code for every fourth: a byte is worth as much gas as it takes to deploy it.
+fn dialect(fork: Fork, seed: u64) -> Dialect {
+    let is_short = seed % 4 == 1;
+    let deployment = is_short.then_some(Deployment { gas_a_byte: 1_530, calls: NonZeroU64::MIN });
+    Dialect { fork, portable: seed.is_multiple_of(3), precompiles: false, deployment, short: is_short }
 }
 
 /// The revisions that have a modulus.

@@ -1,9 +1,11 @@
 //! The bytes that code may have: what `--code-limit` refuses, and what is said of code that accounts of the fork do not hold.
 
 use std::fmt;
+use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow};
+use residue_compiler::{Deployment, Dialect};
 use residue_engine::{Fork, accounts};
 use residue_workbench::{Trial, report};
 
@@ -18,6 +20,9 @@ pub enum CodeLimit {
     /// So many bytes.
     Bytes(usize),
 }
+
+/// Numbers of calls that are tried for shorter code are below 4·2²⁴.
+const STEPS: u32 = 4 * 24;
 
 /// Code that is longer than was asked for.
 #[derive(Debug)]
@@ -49,18 +54,55 @@ impl CodeLimit {
         }
     }
 
-    /// Moves the first variant that is short enough to the front: the cheapest of those, as they come by gas. Refused with the length
-    /// of the shortest if there is none.
-    pub fn choose(self, fork: Fork, name: &str, trials: &mut [Trial]) -> Result<()> {
-        let (limit, _) = self.of(fork)?;
-        match trials.iter().position(|trial| trial.compiled.code.len() <= limit) {
-            Some(place) => trials[..=place].rotate_right(1),
-            None => {
-                let shortest = trials.iter().map(|trial| trial.compiled.code.len()).min();
-                self.ensure(fork, name, shortest.expect("there is a variant at least"))?;
+    /// Compiles code that is short enough: as the dialect says, else in the form for the most calls that is ([`Deployment`]), since fewer calls
+    /// make bytes dearer. Refused with the length of the shortest form if none is. `bytes` is the length of the shortest of what was compiled.
+    pub fn within<T>(
+        self,
+        name: &str,
+        dialect: Dialect,
+        compile: impl Fn(Dialect) -> Result<T>,
+        bytes: impl Fn(&T) -> usize,
+    ) -> Result<T> {
+        let (limit, _) = self.of(dialect.fork)?;
+        let asked = compile(dialect)?;
+        if bytes(&asked) <= limit {
+            return Ok(asked);
+        }
+        let gas_a_byte = accounts::gas_per_code_byte(dialect.fork);
+        // Four steps for each power of two.
+        let with_calls = |step: u32| {
+            let calls = NonZeroU64::new(u64::from(4 + step % 4) << (step / 4)).expect("it is four or more");
+            compile(Dialect { deployment: Some(Deployment { gas_a_byte, calls }), ..dialect })
+        };
+        let mut best = with_calls(0)?;
+        self.ensure(dialect.fork, name, bytes(&best).min(bytes(&asked)))?;
+        let (mut fits, mut too_long) = (0, STEPS);
+        while too_long - fits > 1 {
+            let middle = fits.midpoint(too_long);
+            let next = with_calls(middle)?;
+            if bytes(&next) <= limit {
+                (best, fits) = (next, middle);
+            } else {
+                too_long = middle;
             }
         }
-        Ok(())
+        Ok(best)
+    }
+
+    /// The variants of a contract with one at the front that is short enough, the cheapest of those.
+    pub fn trials(
+        self,
+        name: &str,
+        dialect: Dialect,
+        compile: impl Fn(Dialect) -> Result<Vec<Trial>>,
+    ) -> Result<Vec<Trial>> {
+        let (limit, _) = self.of(dialect.fork)?;
+        let length = |trial: &Trial| trial.compiled.code.len();
+        let mut trials =
+            self.within(name, dialect, compile, |trials| trials.iter().map(length).min().unwrap_or(usize::MAX))?;
+        let place = trials.iter().position(|trial| length(trial) <= limit).expect("`within` refuses others");
+        trials[..=place].rotate_right(1);
+        Ok(trials)
     }
 }
 

@@ -125,15 +125,16 @@ impl Artifact<'_> {
     /// Description and purpose of the code, a line each.
     fn about(&self) -> Vec<String> {
         let Compiled { revision, .. } = self.compiled;
-        let Dialect { fork, portable, precompiles } = self.dialect;
+        let Dialect { fork, portable, precompiles, deployment, .. } = self.dialect;
         let mut lines = vec![printable(self.name)];
         lines.extend(
             self.contract.into_iter().flat_map(|contract| [contract.summary(), contract.interface()]).map(printable),
         );
         let portable = if portable { ", portable" } else { "" };
         let precompiles = if precompiles { " and its precompiles" } else { "" };
+        let deployment = deployment.map_or_else(String::new, |deployment| format!(", {} calls", deployment.calls));
         lines.push(format!(
-            "Code for {revision}, hard fork {fork}{precompiles}{portable}, gas schedule {}.",
+            "Code for {revision}, hard fork {fork}{precompiles}{portable}{deployment}, gas schedule {}.",
             printable(self.schedule)
         ));
         lines

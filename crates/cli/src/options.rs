@@ -42,7 +42,7 @@ impl CodeRules {
 
     /// The same for the compiler, with the hard fork.
     pub const fn dialect(self, fork: Fork) -> Dialect {
-        Dialect { fork, portable: self.portable, precompiles: self.use_precompiles }
+        Dialect { fork, portable: self.portable, precompiles: self.use_precompiles, deployment: None, short: false }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::features::{
     with_modulus,
 };
 use crate::fuse::{self, Fused};
-use crate::lower::{self, CallGas, HeldWay, LoweredBlock};
+use crate::lower::{self, CallGas, Filled, HeldWay, LoweredBlock};
 use crate::pipeline::{Interface, Priced, fuse};
 use crate::portable::{AfterValues, SlotNames};
 use crate::target::words::Rules;
@@ -16,7 +16,7 @@ use crate::{Specialised, paths};
 use num_bigint::BigUint;
 use residue_ir::program::{ControlKind, Program, Region, Statement};
 use residue_ir::{Effect, SubprogramId};
-use residue_isa::assembly::{AssembleError, Assembly, Code, Item, LabelId};
+use residue_isa::assembly::{AssembleError, Assembly, Code, LabelId};
 use residue_isa::revision::Family;
 use residue_isa::revision::rules::SlotBytesMax;
 use residue_isa::{FieldOp, GasSchedule, Revision};
@@ -30,10 +30,41 @@ pub(crate) struct Built {
     pub units: Vec<Unit>,
     pub memory_bytes: u32,
     pub stack_words: usize,
+    pub listing: Listing,
+}
+
+/// Items with their code, and what is known of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Listing {
+    pub assembly: Assembly,
+    pub code: Code,
     /// Label at the end of the last function.
     pub fail: LabelId,
-    pub items: Vec<Item>,
-    pub code: Code,
+    /// Labels whose addresses have to fit the cells of a word, and how many bytes after them do too.
+    pub near: Vec<(LabelId, usize)>,
+    /// Bodies that are equally long, as code computes their addresses.
+    pub filled: Vec<Filled>,
+    /// Expected runs of each item in one call.
+    pub runs: Vec<f64>,
+}
+
+impl Listing {
+    /// True if cells have room for the addresses of chosen labels in code of these labels.
+    pub fn is_near(&self, code: &Code) -> bool {
+        too_far(&self.near, code).is_none()
+    }
+}
+
+/// Runs of each item, from those of the items where they change.
+fn runs(changes: &[(usize, f64)], items: usize) -> Vec<f64> {
+    let mut runs = vec![1.0; items];
+    for (number, &(start, expected)) in changes.iter().enumerate() {
+        let end = changes.get(number + 1).map_or(items, |&(next, _)| next);
+        if start < end {
+            runs[start..end].fill(expected);
+        }
+    }
+    runs
 }
 
 /// A program or subprogram that has been lowered.
@@ -77,7 +108,7 @@ impl Built {
             allocation: &unit.allocation,
             blocks: &unit.blocks,
             ways: &unit.ways,
-            code: &self.code,
+            code: &self.listing.code,
             constant_slots: &unit.constant_slots,
             target: unit.target.as_ref(),
         })
@@ -124,8 +155,7 @@ pub(crate) fn build(
     }
     require_slot_bytes(&parts, revision)?;
     let (lowered, code) = assembled(&parts, (revision, origin), &mut assembly)?;
-    let mut ends = lowered.near.iter().map(|(label, bytes)| code.labels[label] + bytes);
-    if let Some(offset) = ends.find(|&offset| offset > CHOSEN_MAX) {
+    if let Some(offset) = too_far(&lowered.near, &code) {
         return Err(CompileError::Far { offset, limit: CHOSEN_MAX });
     }
     let unit = |(part, lowered): (Part<'_>, lower::LoweredUnit)| Unit {
@@ -139,9 +169,14 @@ pub(crate) fn build(
         begins: lowered.begins,
     };
     let units = parts.into_iter().zip(lowered.units).map(unit).collect();
-    let items = assembly.items().to_vec();
-    let (memory_bytes, stack_words) = (lowered.memory_bytes, lowered.stack_words);
-    Ok(Built { units, memory_bytes, stack_words, fail: lowered.fail, items, code })
+    let lower::Lowered { memory_bytes, stack_words, fail, near, filled, runs: changes, .. } = lowered;
+    let runs = runs(&changes, assembly.items().len());
+    Ok(Built { units, memory_bytes, stack_words, listing: Listing { assembly, code, fail, near, filled, runs } })
+}
+
+/// The end of chosen labels that cells have no room for.
+fn too_far(near: &[(LabelId, usize)], code: &Code) -> Option<usize> {
+    near.iter().map(|(label, bytes)| code.labels[label] + bytes).find(|&offset| offset > CHOSEN_MAX)
 }
 
 /// The parts lowered and assembled: over a wide field, where a turn may take kilobytes, with turns far from each other if they have to be.

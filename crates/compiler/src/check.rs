@@ -648,9 +648,9 @@ function f1 "start" () -> () values 20 {
             assert_eq!(check(&evidence(&built, &program)), Ok(()));
             let mut found = 0;
             for part in built.units[0].blocks.clone() {
-                let start = built.code.item_range(part.items.start).unwrap().start;
-                let range = start..built.code.item_range(part.items.end - 1).unwrap().end;
-                let right = lanes(&built, &built.code.bytes[range.clone()]).unwrap();
+                let start = built.listing.code.item_range(part.items.start).unwrap().start;
+                let range = start..built.listing.code.item_range(part.items.end - 1).unwrap().end;
+                let right = lanes(&built, &built.listing.code.bytes[range.clone()]).unwrap();
                 let placement = &built.units[0].allocation.functions[part.function];
                 let after = placement.live_out[&part.first].ones();
                 let needed: BTreeSet<usize> = after.map(|value| placement.slot_of[value] as usize).collect();
@@ -664,11 +664,11 @@ function f1 "start" () -> () values 20 {
                     changed.iter().flatten().all(in_range)
                         && !run(&right).into_iter().zip(run(changed)).enumerate().any(differs)
                 };
-                let mut bytes = built.code.bytes.clone();
+                let mut bytes = built.listing.code.bytes.clone();
                 for (at, bit) in range.clone().flat_map(|at| (0..8).map(move |bit| (at, bit))) {
                     bytes[at] ^= 1 << bit;
                     let changed = lanes(&built, &bytes[range.clone()]);
-                    let code = Code { bytes: bytes.clone(), ..built.code.clone() };
+                    let code = Code { bytes: bytes.clone(), ..built.listing.code.clone() };
                     let verdict = check(&Evidence { code: &code, ..evidence(&built, &program) });
                     if changed.as_ref() == Some(&right) {
                         // The stride of a single lane, for one, says nothing.
@@ -749,20 +749,20 @@ function f1 "start" () -> () values 20 {
         assert_eq!(check(&evidence(&built, &program)), Ok(()));
         let mut found = 0;
         for part in built.units[0].blocks.clone() {
-            let start = built.code.item_range(part.items.start).unwrap().start;
-            let range = start..built.code.item_range(part.items.end - 1).unwrap().end;
+            let start = built.listing.code.item_range(part.items.start).unwrap().start;
+            let range = start..built.listing.code.item_range(part.items.end - 1).unwrap().end;
             let memories = [3u32, 5].map(|seed| {
                 let word = |place: u32| (BigUint::from(seed + place).pow(97) >> 3u32) % program.modulus.most();
                 (0..64u32).map(|place| (BigUint::from(32 * place), word(place))).collect::<BTreeMap<_, _>>()
             });
             let run = |code: &[u8]| memories.clone().map(|memory| run_words(code, memory));
-            let right = run(&built.code.bytes[range.clone()]);
+            let right = run(&built.listing.code.bytes[range.clone()]);
             assert!(right.iter().all(Option::is_some));
-            let mut bytes = built.code.bytes.clone();
+            let mut bytes = built.listing.code.bytes.clone();
             for (at, bit) in range.clone().flat_map(|at| (0..8).map(move |bit| (at, bit))) {
                 bytes[at] ^= 1 << bit;
                 if run(&bytes[range.clone()]) != right {
-                    let code = Code { bytes: bytes.clone(), ..built.code.clone() };
+                    let code = Code { bytes: bytes.clone(), ..built.listing.code.clone() };
                     let verdict = check(&Evidence { code: &code, ..evidence(&built, &program) });
                     assert!(matches!(verdict, Err(CompileError::Judged { .. })), "bit {bit} of byte {at}: {verdict:?}");
                     found += 1;
@@ -799,19 +799,19 @@ function f1 "start" () -> () values 20 {
         let pieces: Vec<_> = of_blocks.chain(unit.ways.iter().map(|way| (&way.items, &way.ends))).collect();
         assert_eq!(pieces.len(), 5, "two blocks, the copies, the way in and the way out");
         for (items, ends) in pieces {
-            let start = built.code.item_range(items.start).unwrap().start;
-            let range = start..built.code.item_range(items.end - 1).unwrap().end;
+            let start = built.listing.code.item_range(items.start).unwrap().start;
+            let range = start..built.listing.code.item_range(items.end - 1).unwrap().end;
             let word = |place: u32| (BigUint::from(5 + place).pow(97) >> 3u32) % program.modulus.most();
             let memory: BTreeMap<BigUint, BigUint> = (0..64u32).map(|at| (BigUint::from(32 * at), word(at))).collect();
             let stack: Vec<BigUint> = (0..ends.entry.len()).map(|at| word(100 + at as u32)).collect();
             let run = |code: &[u8]| carry_out(code, memory.clone(), stack.clone());
-            let right = run(&built.code.bytes[range.clone()]);
+            let right = run(&built.listing.code.bytes[range.clone()]);
             assert!(right.is_some());
-            let mut bytes = built.code.bytes.clone();
+            let mut bytes = built.listing.code.bytes.clone();
             for (at, bit) in range.clone().flat_map(|at| (0..8).map(move |bit| (at, bit))) {
                 bytes[at] ^= 1 << bit;
                 if run(&bytes[range.clone()]) != right {
-                    let code = Code { bytes: bytes.clone(), ..built.code.clone() };
+                    let code = Code { bytes: bytes.clone(), ..built.listing.code.clone() };
                     let verdict = check(&Evidence { code: &code, ..evidence(&built, &program) });
                     assert!(matches!(verdict, Err(CompileError::Judged { .. })), "bit {bit} of byte {at}: {verdict:?}");
                     found += 1;
@@ -953,8 +953,8 @@ function f1 "start" () -> () values 20 {
             let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
             let [first, again, alone] =
                 [&remembering, &remembering, &Rules::default()].map(|rules| build(&written, &schedule, rules).unwrap());
-            assert_eq!(first.code.bytes, alone.code.bytes, "{text}");
-            assert_eq!(again.code.bytes, alone.code.bytes, "{text}");
+            assert_eq!(first.listing.code.bytes, alone.listing.code.bytes, "{text}");
+            assert_eq!(again.listing.code.bytes, alone.listing.code.bytes, "{text}");
             held += usize::from(alone.holds_state());
             programs += 1;
         }
@@ -999,7 +999,7 @@ function f1 "start" () -> () values 20 {
                 let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
                 let [first, alone] =
                     [&remembering, &Rules::default()].map(|rules| build(&written, &schedule, rules).unwrap());
-                assert_eq!(first.code.bytes, alone.code.bytes, "{text}");
+                assert_eq!(first.listing.code.bytes, alone.listing.code.bytes, "{text}");
                 let unit = &alone.units[0];
                 unit.blocks.iter().filter_map(|block| block.held.clone()).map(|ends| ends.exit).collect::<Vec<_>>()
             });
@@ -1093,12 +1093,12 @@ function f1 "start" () -> () values 20 {
         let built = built(&program, Revision::XFp6x);
         assert_eq!(check(&evidence(&built, &program)), Ok(()));
         let part = &built.units[0].blocks[0];
-        let range = built.code.item_range(part.items.start).unwrap();
-        assert_eq!((part.items.len(), built.code.bytes[range.start], range.len()), (1, 0xd7, 21));
-        let mut bytes = built.code.bytes.clone();
+        let range = built.listing.code.item_range(part.items.start).unwrap();
+        assert_eq!((part.items.len(), built.listing.code.bytes[range.start], range.len()), (1, 0xd7, 21));
+        let mut bytes = built.listing.code.bytes.clone();
         for (at, bit) in range.flat_map(|at| (0..8).map(move |bit| (at, bit))) {
             bytes[at] ^= 1 << bit;
-            let code = Code { bytes: bytes.clone(), ..built.code.clone() };
+            let code = Code { bytes: bytes.clone(), ..built.listing.code.clone() };
             let verdict = check(&Evidence { code: &code, ..evidence(&built, &program) });
             assert!(matches!(verdict, Err(CompileError::Judged { .. })), "bit {bit} of byte {at}: {verdict:?}");
             bytes[at] ^= 1 << bit;

@@ -5,6 +5,7 @@ use residue_isa::{Fork, Revision, precompile};
 
 use crate::error::CompileError;
 use crate::portable;
+use std::num::NonZeroU64;
 
 /// Constraints on compiled code, beside its revision.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -16,6 +17,26 @@ pub struct Dialect {
     pub portable: bool,
     /// True if code may call the fork's precompiles, for the purposes that the program names.
     pub precompiles: bool,
+    /// Price of the code's bytes, if they count; without it code takes the least gas in a call.
+    pub deployment: Option<Deployment>,
+    /// True if programs that ask take their short form (`has short_code`).
+    pub short: bool,
+}
+
+/// Deployment of code that is called a number of times: a byte is worth its price, shared by the calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Deployment {
+    /// Gas of a byte of deployed code: 200 by the Yellow Paper (appendix G, G_codedeposit), 1,530 by EIP-8037.
+    pub gas_a_byte: u64,
+    /// Expected calls of the contract.
+    pub calls: NonZeroU64,
+}
+
+impl Deployment {
+    /// Gas in one call that a byte is worth.
+    pub fn gas_a_byte_and_call(self) -> f64 {
+        self.gas_a_byte as f64 / self.calls.get() as f64 // rounded beyond 2⁵³
+    }
 }
 
 impl Dialect {

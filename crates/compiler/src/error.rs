@@ -162,6 +162,14 @@ pub enum CompileError {
         /// Offset of the jump target.
         offset: usize,
     },
+    /// Outlined code does not expand to the code as it was. This is a mistake in the compiler.
+    #[error("outlined code does not expand to the code as it was: {what} at item {item}")]
+    Outlined {
+        /// Description of the difference.
+        what: String,
+        /// Index of the outlined item.
+        item: usize,
+    },
     /// The code could not be encoded.
     #[error("assembling: {0}")]
     Assemble(AssembleError),

@@ -18,6 +18,7 @@ mod features;
 pub mod fuse;
 mod heights;
 pub mod lower;
+mod outline;
 mod paths;
 mod pipeline;
 mod portable;
@@ -27,7 +28,7 @@ pub mod wide;
 pub mod words;
 
 pub use creation::creation;
-pub use dialect::Dialect;
+pub use dialect::{Deployment, Dialect};
 pub use error::CompileError;
 pub use residue_passes::{SmallMultiples, TooFewSlots};
 pub use source_map::SourceMap;
@@ -36,8 +37,10 @@ use build::{Built, Part, Unit, build, has_elements};
 use check::check;
 use features::{require_modulus, require_subprogram};
 use fuse::Fusions;
+use outline::{Outlined, outline};
 use pipeline::{Interface, Stage};
-use residue_ir::program::Program;
+use residue_ir::Feature;
+use residue_ir::program::{Program, WordDef};
 use residue_isa::revision::Family;
 use residue_isa::{GasSchedule, Revision};
 use residue_passes::specialise::asks;
@@ -144,7 +147,16 @@ impl<'a> Prepared<'a> {
         schedule: &GasSchedule,
         dialect: Dialect,
     ) -> Result<Compiled, CompileError> {
-        self.specialised(revision, dialect).compile(schedule)
+        let asked = self.specialised(revision, dialect).weighed_code(schedule);
+        if dialect.deployment.is_none() || dialect.short || !asks_for_length(&self.stage.source) {
+            return asked.map(|(compiled, _)| compiled);
+        }
+        let short = self.specialised(revision, Dialect { short: true, ..dialect }).weighed_code(schedule);
+        match (asked, short) {
+            (Ok((_, cost)), Ok((short, less))) if less < cost => Ok(short),
+            (Ok((asked, _)), _) => Ok(asked),
+            (Err(_), short) => short.map(|(compiled, _)| compiled),
+        }
     }
 
     /// The program specialised for `revision` and `dialect`: feature tests are resolved, and operations gathered for
@@ -175,7 +187,7 @@ impl Specialised<'_> {
         let mut built = with_room(&mut rules);
         // What no account may have, or labels too far apart: shorter code may do.
         let length = |built: &Result<Built, CompileError>| match built {
-            Ok(built) => Some(built.code.bytes.len()),
+            Ok(built) => Some(built.listing.code.bytes.len()),
             Err(CompileError::Far { .. } | CompileError::Assemble(_)) => Some(Rules::TOO_FAR),
             Err(_) => None,
         };
@@ -205,30 +217,94 @@ impl Specialised<'_> {
 
     /// Compiles it; `schedule` decides between ways that differ in gas only.
     pub fn compile(&self, schedule: &GasSchedule) -> Result<Compiled, CompileError> {
+        self.weighed_code(schedule).map(|(compiled, _)| compiled)
+    }
+
+    /// The code, with its cost in one call by counts of runs, 0 if bytes do not count.
+    fn weighed_code(&self, schedule: &GasSchedule) -> Result<(Compiled, f64), CompileError> {
         let Interface { revision, dialect, .. } = self.interface;
         if self.is_as_written {
             // What answers leave without values needs no modulus; this does.
             self.stage.source.subprograms.iter().try_for_each(|subprogram| require_subprogram(subprogram, revision))?;
             self.stage.source.units().try_for_each(|unit| require_modulus(unit, revision))?;
         }
-        let built = self.built(schedule)?;
+        let Weighed { built, outlined, cost } = match dialect.deployment {
+            Some(deployment) => self.weighed(schedule, deployment)?,
+            None => Weighed { built: self.built(schedule)?, outlined: None, cost: 0.0 },
+        };
         for evidence in built.evidence(&self.stage.source) {
             check(&evidence)?;
         }
-        let instruction_bytes = dialect.require(&built.items, &built.code, revision)?;
-        let source_map = source_map::source_map(&built);
-        Ok(Compiled {
+        let listing = outlined.as_ref().map_or(&built.listing, |outlined| &outlined.listing);
+        let instruction_bytes = dialect.require(listing.assembly.items(), &listing.code, revision)?;
+        let source_map = source_map::source_map(&built, outlined.as_ref());
+        let in_blocks = built.units.iter().flat_map(|unit| &unit.blocks).flat_map(|block| block.items.clone());
+        let field_instructions = match &outlined {
+            Some(outlined) => {
+                in_blocks.filter(|&item| outlined.moved[item].is_some()).count() + outlined.subroutines.len()
+            }
+            None => in_blocks.count(),
+        };
+        let call_words = outlined.as_ref().map_or(0, |outlined| outlined.call_words);
+        let compiled = Compiled {
             revision,
             slots: built.units.iter().map(|unit| unit.slots).sum(),
             memory_bytes: built.memory_bytes,
-            stack_words: built.stack_words,
-            field_instructions: built.units.iter().flat_map(|unit| &unit.blocks).map(|block| block.items.len()).sum(),
+            stack_words: built.stack_words + call_words,
+            field_instructions,
             operations: built.units.iter().map(|unit| operations(&unit.program)).sum(),
             source_map,
             instruction_bytes,
-            code: built.code.bytes,
-        })
+            code: listing.code.bytes.clone(),
+        };
+        Ok((compiled, cost))
     }
+
+    /// The code that costs least by counts of runs, a call's share of its deployment included: where there are no field instructions, of several that
+    /// trade gas for bytes.
+    fn weighed(&self, schedule: &GasSchedule, deployment: Deployment) -> Result<Weighed, CompileError> {
+        let Interface { revision, .. } = self.interface;
+        let weigh = |built: Built| {
+            let outlined = outline(&built, deployment, schedule, revision)?;
+            let listing = outlined.as_ref().map_or(&built.listing, |outlined| &outlined.listing);
+            let bytes = listing.code.bytes.len() as f64; // far below 2⁵³
+            let cost = listing.gas(&EvmGas::of(schedule)) + deployment.gas_a_byte_and_call() * bytes;
+            Ok(Weighed { built, outlined, cost })
+        };
+        let first = self.built(schedule).and_then(weigh);
+        if revision.family() != Family::Words {
+            return first;
+        }
+        let mut best = first;
+        for bytes_a_gas in Rules::BYTES_A_GAS.into_iter().skip(1) {
+            let rules = Rules {
+                bytes_a_gas,
+                holds_numbers: true,
+                extra_slots: Rules::EXTRA_SLOTS,
+                ..Rules::at(EvmGas::of(schedule))
+            };
+            let next = build(self, schedule, &rules).and_then(weigh);
+            if let Ok(next) = next
+                && best.as_ref().map_or(true, |best| next.cost < best.cost)
+            {
+                best = Ok(next);
+            }
+        }
+        best
+    }
+}
+
+/// Code that has not been judged yet, outlined if that is worth it, with its cost in one call.
+struct Weighed {
+    built: Built,
+    outlined: Option<Outlined>,
+    cost: f64,
+}
+
+/// True if a program has a short form.
+fn asks_for_length(program: &Program) -> bool {
+    let is_question = |word: &WordDef| matches!(word, WordDef::Has(Feature::ShortCode));
+    program.units().flat_map(|unit| &unit.functions).any(|function| function.words.iter().any(is_question))
 }
 
 fn operations(program: &Program) -> usize {

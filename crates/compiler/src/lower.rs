@@ -68,6 +68,19 @@ pub struct LoweredBlock {
     pub held: Option<HeldEnds>,
 }
 
+/// Bodies of one length that are chosen by a product with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Filled {
+    /// Items of each, without the padding that follows them.
+    pub bodies: Vec<Range<usize>>,
+    /// Items that push the length.
+    pub lengths: Vec<usize>,
+    /// Byte of the padding.
+    pub filling: u8,
+    /// True if the length is a power of two that a shift stands for.
+    pub is_fixed: bool,
+}
+
 /// Results of lowering, beside the assembly.
 #[derive(Debug)]
 pub(crate) struct Lowered {
@@ -79,6 +92,10 @@ pub(crate) struct Lowered {
     pub memory_bytes: u32,
     /// Labels whose addresses have to fit the cells of a word, and how many bytes after them do too.
     pub near: Vec<(LabelId, usize)>,
+    /// Bodies that are equally long, as code computes their addresses.
+    pub filled: Vec<Filled>,
+    /// Expected runs in one call, from these items on.
+    pub runs: Vec<(usize, f64)>,
     /// Facts on the height of the stack at arrivals that the items alone do not give.
     pub arrivals: Arrivals,
     /// Words that the stack has at most.
@@ -206,6 +223,8 @@ fn lower_with(
         fail,
         memory_bytes: layout.end,
         near: Vec::new(),
+        filled: Vec::new(),
+        runs: Vec::new(),
         arrivals: Arrivals::default(),
         stack_words: 0,
     };
@@ -244,6 +263,7 @@ fn lower_with(
                 ways: &mut ways,
                 entrances: &mut entrances,
                 arrivals: &mut lowered.arrivals,
+                expected: &mut lowered.runs,
                 stack: Vec::new(),
                 depth: 0,
                 runs: runs[number],
@@ -260,6 +280,7 @@ fn lower_with(
     }
     lowered.units = done.into_iter().flatten().collect();
     lowered.near = entrances.near;
+    lowered.filled = entrances.filled;
     code.label(fail);
     code.op(evm::INVALID);
     // The data of the program comes last: what its target copies from after the end of the code is zero.
@@ -414,6 +435,8 @@ struct Lowering<'a> {
     /// The next of the function's entrances.
     entrances: &'a mut Entrances,
     arrivals: &'a mut Arrivals,
+    /// Runs of items, from where they change.
+    expected: &'a mut Vec<(usize, f64)>,
     stack: Vec<Entry>,
     /// Number of regions around this point.
     depth: usize,
@@ -465,6 +488,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn function(&mut self) -> Result<(), CompileError> {
+        self.expect_runs();
         if !self.is_start() {
             self.entrance();
         }
@@ -480,6 +504,11 @@ impl<'a> Lowering<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Notes the runs of the items from here on.
+    fn expect_runs(&mut self) {
+        self.expected.push((self.code.items().len(), self.runs));
     }
 
     fn slot(&self, operand: Operand) -> Slot {
@@ -532,8 +561,10 @@ impl<'a> Lowering<'a> {
             Row::Control(nest) => {
                 let runs = self.runs;
                 self.runs *= conventions::turns(self.function, nest);
+                self.expect_runs();
                 let flow = self.control(nest);
                 self.runs = runs;
+                self.expect_runs();
                 return flow;
             }
             Row::Transfer(transfer) => self.transfer(transfer)?,

@@ -4,12 +4,13 @@
 //! The map is read back from the finished code, as the checker reads it; nothing in the compiler has to keep it up to date.
 
 use crate::check::item_bytes;
+use crate::outline::Outlined;
 use crate::target::{Form, FusedInstructions, FusedOps};
 use crate::{Built, Unit};
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use residue_ir::program::{Block, Op, Operand, Value};
 use residue_isa::FieldOp;
-use residue_isa::assembly::LabelId;
+use residue_isa::assembly::{Code, LabelId};
 use residue_passes::Slot;
 use residue_passes::SlotOp;
 use residue_passes::fp2;
@@ -112,8 +113,9 @@ impl SourceMap {
     }
 }
 
-/// The map of a program that has been built and checked.
-pub(crate) fn source_map(built: &Built) -> SourceMap {
+/// The map of a program that has been built and checked, by the bytes of its outlined code if there is any. Instructions of subroutines that
+/// outlining has made have no source.
+pub(crate) fn source_map(built: &Built, outlined: Option<&Outlined>) -> SourceMap {
     let mut reading = Reading { paths: HashMap::from_iter([(Vec::new(), 0)]), spans: Vec::new() };
     for unit in &built.units {
         for (number, function) in unit.program.functions.iter().enumerate() {
@@ -123,8 +125,10 @@ pub(crate) fn source_map(built: &Built) -> SourceMap {
             });
             let mut begun = HashSet::new();
             for part in unit.blocks.iter().filter(|part| part.function == number) {
-                if let (Some(block), Ok(bytes)) = (blocks.get(&part.first), item_bytes(&built.code, &part.items)) {
-                    let start = built.code.item_range(part.items.start).map_or(0, |range| range.start);
+                if let (Some(block), Ok(bytes)) =
+                    (blocks.get(&part.first), item_bytes(&built.listing.code, &part.items))
+                {
+                    let start = built.listing.code.item_range(part.items.start).map_or(0, |range| range.start);
                     reading.block((unit, number), block, start, bytes, &mut begun);
                 }
             }
@@ -134,20 +138,32 @@ pub(crate) fn source_map(built: &Built) -> SourceMap {
     for (path, index) in reading.paths {
         paths[index] = path;
     }
-    SourceMap::new(function_ranges(built), reading.spans, paths)
+    let code = outlined.map_or(&built.listing.code, |outlined| &outlined.listing.code);
+    let spans = match outlined {
+        Some(outlined) => reading.spans.into_iter().filter_map(|span| moved(span, built, outlined)).collect(),
+        None => reading.spans,
+    };
+    SourceMap::new(function_ranges(built, code), spans, paths)
+}
+
+/// A span at its new bytes, if it is still in its place.
+fn moved(span: Span, built: &Built, outlined: &Outlined) -> Option<Span> {
+    let item = built.listing.code.item_offsets.partition_point(|&offset| offset <= span.bytes.start).checked_sub(1)?;
+    let start = outlined.listing.code.item_range(outlined.moved[item]?)?.start;
+    Some(Span { bytes: start..start + span.bytes.len(), ..span })
 }
 
 /// Byte range of each function: the start from 0, the others from their labels to the next one's. Functions of
 /// subprograms are prefixed by the subprogram's name.
-fn function_ranges(built: &Built) -> Vec<(String, Range<usize>)> {
-    let offset = |label: &LabelId| built.code.labels.get(label).copied().unwrap_or(0);
+fn function_ranges(built: &Built, code: &Code) -> Vec<(String, Range<usize>)> {
+    let offset = |label: &LabelId| code.labels.get(label).copied().unwrap_or(0);
     let mut starts: Vec<(String, usize)> = Vec::new();
     for (number, unit) in built.units.iter().enumerate() {
         let prefix = if number == 0 { String::new() } else { format!("{}:", unit.program.name) };
         let named = unit.program.functions.iter().zip(&unit.begins);
         starts.extend(named.map(|(function, label)| (format!("{prefix}{}", function.name), offset(label))));
     }
-    let end = offset(&built.fail);
+    let end = offset(&built.listing.fail);
     let next =
         |start: usize| starts.iter().map(|&(_, other)| other).filter(|&other| other > start).min().unwrap_or(end);
     starts.iter().map(|(name, start)| (name.clone(), *start..next(*start))).collect()

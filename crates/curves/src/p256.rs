@@ -1,8 +1,8 @@
 //! P-256: its constants, and u·G + v·Q for a point and scalars at run time. NIST SP 800-186, §3.2.1.3.
 //!
 //! The sum goes along the digits of v ([`crate::odd_multiples`]); at every second place it takes a multiple of G from a table in code, by a
-//! byte of u, which the step carries. The table has G, 2G, … 256G, so that no entry is the identity, and the sum begins with a constant point T: what that
-//! adds is taken from u beforehand ([`to_bytes`]). Additions are incomplete; a sum that meets an exceptional case ends with Z = 0, and
+//! byte of u, which the step carries, or at each by four bits ([`Windows`]). The table has G, 2G, … 256G or 16G, so that no entry is the identity, and the sum begins with a constant point T: what that
+//! adds is taken from u beforehand ([`to_windows`]). Additions are incomplete; a sum that meets an exceptional case ends with Z = 0, and
 //! [`complete`] is for that. For a Q that is not made for it this has a probability of 2⁻²⁴⁸.
 
 use crate::chain::pow_constant_onto;
@@ -45,10 +45,31 @@ pub fn constants() -> &'static Constants {
     &CONSTANTS
 }
 
-/// Bits of u that one entry of the table stands for.
-const WINDOW_BITS: u32 = 8;
-const ENTRIES: usize = 1 << WINDOW_BITS;
-const WINDOWS: u32 = 256 / WINDOW_BITS;
+/// Bits of u for which an entry of the table of multiples of G stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Windows {
+    /// Eight: 256 entries, one at every second place.
+    Bytes,
+    /// Four: 16 entries, one at each place. 15 KB less of code, and 32 additions more.
+    Nibbles,
+}
+
+impl Windows {
+    fn bits(self) -> u32 {
+        match self {
+            Self::Bytes => 8,
+            Self::Nibbles => 4,
+        }
+    }
+
+    /// Doublings after the last entry.
+    fn last_doublings(self) -> usize {
+        match self {
+            Self::Bytes => DOUBLINGS,
+            Self::Nibbles => 0,
+        }
+    }
+}
 
 /// Sums on the curve.
 fn sums() -> Sums<P256Fp> {
@@ -66,13 +87,14 @@ fn tau() -> BigUint {
     BigUint::from(3u8).modpow(&150u32.into(), &CONSTANTS.order)
 }
 
-/// Map from u to bytes: (o, s) for s·(u − o) modulo n. o is the multiple of G in the sum beyond u·G + v·Q: T after all
-/// doublings, and the excess of the entries, each of which stands for one more than its byte. s is 1/16, as four
-/// doublings come after the last entry.
-pub fn to_bytes() -> (BigUint, BigUint) {
+/// Map from u to windows: (o, s) for s·(u − o) modulo n. o is the multiple of G in the sum beyond u·G + v·Q: T after all
+/// doublings, and the excess of the entries, each of which stands for one more than its window. s undoes the doublings after the last entry:
+/// 1/16 for bytes.
+pub fn to_windows(windows: Windows) -> (BigUint, BigUint) {
     let n = &CONSTANTS.order;
-    let last = BigUint::from(1u8) << DOUBLINGS;
-    let ones = (0..WINDOWS).fold(BigUint::ZERO, |sum, _| (sum << WINDOW_BITS) + 1u32) * &last;
+    let last = BigUint::from(1u8) << windows.last_doublings();
+    let bits = windows.bits();
+    let ones = (0..256 / bits).fold(BigUint::ZERO, |sum, _| (sum << bits) + 1u32) * &last;
     let doublings = BigUint::from(1u8) << (DOUBLINGS as u32 * (PLACES - 1));
     ((ones + tau() * doublings) % n, last.modinv(n).expect("n is odd"))
 }
@@ -83,17 +105,21 @@ pub fn curve_defect<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Fe {
     y.square() - (x.square() - machine.constant(&3u32.into())) * x - machine.constant(&CONSTANTS.b)
 }
 
-/// (u by [`to_bytes`], v, Q) ↦ u·G + v·Q in Jacobian coordinates for v below n; Z = 0 says nothing. Q is on the curve.
-pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, q: Affine<M::Fe>) -> Jacobian<M::Fe> {
+/// (u by [`to_windows`], v, Q) ↦ u·G + v·Q in Jacobian coordinates for v below n; Z = 0 says nothing. Q is on the curve.
+pub fn sum<M: Machine>(machine: &M, windows: Windows, u: M::Word, v: M::Word, q: Affine<M::Fe>) -> Jacobian<M::Fe> {
     let three_halves = (P256Fp::from_u64(2).inverse()).expect("2 is not zero") * P256Fp::from_u64(3);
     let constant = |value: P256Fp| machine.constant(&value.to_canonical());
     let multiples = OddMultiples::new(q, constant(-three_halves), constant(three_halves));
-    let table: Table<Affine<M::Fe>> = machine.table("generator", &sums().consecutive(generator(), ENTRIES));
+    let table: Table<Affine<M::Fe>> = machine.table("generator", &sums().consecutive(generator(), 1 << windows.bits()));
     let u = machine.bind(u);
-    // Byte 2·i of u, the lowest first, stands in cell i of the first word, byte 2·i + 1 in that of the second.
-    let byte_cells = machine.word(SequenceStep::<M::Word>::CELLS.each(0xff));
-    let bytes = [u, machine.word_op(WordOp::Shr, u, machine.small(WINDOW_BITS.into()))]
-        .map(|word| machine.bind(machine.word_op(WordOp::And, word, byte_cells)));
+    // Of a cell's 16 bits each word has one window, the first word the lowest.
+    let cells = machine.word(SequenceStep::<M::Word>::CELLS.each((1 << windows.bits()) - 1));
+    let words: Vec<M::Word> = (0..16 / windows.bits())
+        .map(|number| {
+            let shifted = machine.word_op(WordOp::Shr, u, machine.small((number * windows.bits()).into()));
+            machine.bind(machine.word_op(WordOp::And, if number == 0 { u } else { shifted }, cells))
+        })
+        .collect();
     let digits = odd_multiples::digits(machine, v, word(&CONSTANTS.order));
     let start = sums().multiple(&tau(), generator()).expect("τ is below n");
     let start = multiples.image(Affine::new(constant(start.x), constant(start.y))).to_jacobian(machine.one());
@@ -101,16 +127,21 @@ pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, q: Affine<M::Fe>) ->
     let mut order = Vec::new();
     for at in (0..PLACES).rev() {
         order.push(odd_multiples::step(&digits, at));
-        if at % 2 == 1 {
-            let byte = at / 2;
-            order.push(SequenceStep::Carry { word: bytes[(byte % 2) as usize], first_bit: byte / 2 * 16 }); // widens
+        let has_entry = windows == Windows::Nibbles || at % 2 == 1;
+        if has_entry {
+            let window = 4 * at / windows.bits();
+            let words_count = 16 / windows.bits();
+            let word = words[(window % words_count) as usize]; // widens
+            order.push(SequenceStep::Carry { word, first_bit: window / words_count * 16 });
             order.push(SequenceStep::Part(with_base));
-        } else if at > 0 {
+        }
+        if at > 0 && !(has_entry && windows == Windows::Bytes) {
             order.push(SequenceStep::Part(plain));
         }
     }
     let mut then = [None; DIGITS + 2];
-    then[with_base] = Some(plain);
+    // At the last place a nibble's entry has no doublings after it.
+    then[with_base] = (windows == Windows::Bytes).then_some(plain);
     let sum = machine.sequence_of(&order, &then, start, |machine, part, sum| match part {
         nibble @ 0..DIGITS => multiples.add(sum, nibble),
         part if part == plain => multiples.next_place(sum),
@@ -200,11 +231,13 @@ mod tests {
         let machine = Numbers::<P256Fp>::new(Vec::new());
         let key = sums().multiple(q, generator()).unwrap();
         let expected = sums().multiple(&((u + v * q) % n), generator()).unwrap();
-        let (offset, scale) = to_bytes();
-        let bytes = (u + n - offset) * scale % n;
-        let Jacobian { x, y, z } = sum(&machine, word(&bytes), word(v), key);
-        assert_ne!(z, P256Fp::ZERO);
-        assert_eq!((x, y), (expected.x * z.square(), expected.y * z.square() * z), "{u} {v} {q}");
+        for windows in [Windows::Bytes, Windows::Nibbles] {
+            let (offset, scale) = to_windows(windows);
+            let moved = (u + n - offset) * scale % n;
+            let Jacobian { x, y, z } = sum(&machine, windows, word(&moved), word(v), key);
+            assert_ne!(z, P256Fp::ZERO);
+            assert_eq!((x, y), (expected.x * z.square(), expected.y * z.square() * z), "{u} {v} {q}");
+        }
         let Projective { x, y, z } = complete(&machine, word(u), word(v), key);
         assert_ne!(z, P256Fp::ZERO);
         assert_eq!((x, y), (expected.x * z, expected.y * z), "{u} {v} {q}");

@@ -142,6 +142,8 @@ pub enum Feature {
     Order,
     /// No instruction does arithmetic of the field, so that lanes of words are the cheapest vectors: [`Machine::lanes`].
     WordLanes,
+    /// Bytes of code are worth gas: calls are few beside the price of deployment, or code has a limit.
+    ShortCode,
     /// An opcode counts leading zeros (EIP-7939): [`Machine::leading_zeros`] can be used.
     LeadingZeros,
 }

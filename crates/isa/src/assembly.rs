@@ -29,7 +29,7 @@ pub use print::print;
 pub struct LabelId(pub u32);
 
 /// One piece of code.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Item {
     /// One opcode, as it is, or after the prefix that those of the revision have. For opcodes with an immediate use [`Item::PushBytes`] or [`Item::Field`].
     Op(u8),

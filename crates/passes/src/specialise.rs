@@ -279,6 +279,7 @@ function f0 "start" () -> () values 2 {
             | Feature::ShortParts
             | Feature::Order
             | Feature::WordLanes
+            | Feature::ShortCode
             | Feature::LeadingZeros
             | Feature::Precompile(_) => true,
         };

@@ -91,7 +91,11 @@ impl Rules {
             (None, None) => GasSchedule::default_for(revision)?,
         };
         let fork = fork.map_or(Ok(Fork::default()), str::parse)?;
-        Ok(Self { revision, schedule, dialect: Dialect { fork, portable, precompiles: false } })
+        Ok(Self {
+            revision,
+            schedule,
+            dialect: Dialect { fork, portable, precompiles: false, deployment: None, short: false },
+        })
     }
 
     /// An engine under these rules.

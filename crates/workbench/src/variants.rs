@@ -1,7 +1,7 @@
 //! Variants: a contract computes the same bytes with other formulas, and prices decide which of them costs least gas.
 
 use crate::parallel::in_parallel;
-use residue_compiler::{CompileError, Compiled, Dialect, Prepared, SmallMultiples, Specialised};
+use residue_compiler::{CompileError, Compiled, Deployment, Dialect, Prepared, SmallMultiples, Specialised};
 use residue_contracts::Source;
 use residue_engine::{Engine, EngineConfig, EngineError};
 use residue_ir::program::WordDef;
@@ -75,6 +75,19 @@ pub struct Trial {
     pub compiled: Compiled,
     /// Gas of the contract's example, in a frame of its own; fractions of the schedule that execution does not meter are cut.
     pub gas: u64,
+}
+
+impl Trial {
+    /// Gas of all calls that are expected, deployment included; without a deployment the gas of one.
+    pub fn cost(&self, deployment: Option<Deployment>) -> u128 {
+        let gas = u128::from(self.gas);
+        match deployment {
+            Some(Deployment { gas_a_byte, calls }) => {
+                gas * u128::from(calls.get()) + self.compiled.code.len() as u128 * u128::from(gas_a_byte) // usize to u128 widens
+            }
+            None => gas,
+        }
+    }
 }
 
 /// Why no variant was chosen.
@@ -201,6 +214,12 @@ impl<'a> Candidates<'a> {
         if dialect.precompiles && revision.family() != Family::Words && asks {
             tried.extend(self.different(&numbers, revision, Dialect { precompiles: false, ..dialect })?);
         }
+        let asks_for_length = numbers
+            .iter()
+            .any(|&number| self.programs[&self.variants[number].0.product].get().is_some_and(asks_for_length));
+        if dialect.deployment.is_some() && asks_for_length {
+            tried.extend(self.different(&numbers, revision, Dialect { short: true, ..dialect })?);
+        }
         let all = in_parallel(&tried, |(_, specialised)| specialised.compile(schedule));
         let (mut trials, mut refusal): (Vec<Trial>, _) = (Vec::new(), None);
         for ((variant, _), compiled) in tried.into_iter().zip(all) {
@@ -224,7 +243,7 @@ impl<'a> Candidates<'a> {
             }
             trials.push(Trial { variant, compiled, gas: outcome.gas_used });
         }
-        trials.sort_by_key(|trial| trial.gas);
+        trials.sort_by_key(|trial| trial.cost(dialect.deployment));
         match refusal {
             Some(error) if trials.is_empty() => Err(error.into()),
             _ => Ok(trials),
@@ -234,7 +253,16 @@ impl<'a> Candidates<'a> {
 
 /// True if a program asks for the availability of a precompile.
 pub fn asks_for_precompiles(program: &Program) -> bool {
-    let is_question = |word: &WordDef| matches!(word, WordDef::Has(Feature::Precompile(_)));
+    asks(program, |feature| matches!(feature, Feature::Precompile(_)))
+}
+
+/// True if a program has a short form.
+fn asks_for_length(program: &Program) -> bool {
+    program.units().any(|unit| asks(unit, |feature| feature == Feature::ShortCode))
+}
+
+fn asks(program: &Program, is_it: impl Fn(Feature) -> bool) -> bool {
+    let is_question = |word: &WordDef| matches!(word, WordDef::Has(feature) if is_it(*feature));
     program.functions.iter().any(|function| function.words.iter().any(is_question))
 }
 

@@ -1,12 +1,14 @@
 //! `residue build`: from a contract to code.
 
 use std::fs;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use residue_compiler::Dialect;
+use residue_compiler::{Deployment, Dialect};
 use residue_contracts::CONTRACTS;
+use residue_engine::accounts;
 use residue_engine::revm::primitives::Address;
 use residue_ir::Program;
 use residue_isa::{Fork, GasSchedule, Revision};
@@ -54,8 +56,12 @@ pub struct BuildArgs {
     /// Its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
+    /// Expected number of calls of the deployed code: it has the form that costs least a call, with the share of the gas of deployment, 200 a
+    /// byte, or 1,530 from Amsterdam on (EIP-8037). Without it gas of calls alone decides.
+    #[arg(long, value_name = "CALLS")]
+    pub calls: Option<NonZeroU64>,
     /// Refuse code that is longer: bytes, or fork for what accounts of the hard fork hold (24,576 by EIP-170, 65,536 by EIP-7954). Of the
-    /// formulas of a contract it is the cheapest that is short enough.
+    /// forms of the code it is the one that costs least a call of those that are short enough.
     #[arg(long, value_name = "BYTES|fork")]
     pub code_limit: Option<CodeLimit>,
     /// With what is compiled: which engines it is for.
@@ -105,6 +111,13 @@ struct Built {
 impl BuildArgs {
     fn format(&self) -> Format {
         self.format.unwrap_or_default()
+    }
+
+    /// The rules of the code.
+    fn dialect(&self) -> Dialect {
+        let gas_a_byte = accounts::gas_per_code_byte(self.fork);
+        let deployment = self.calls.map(|calls| Deployment { gas_a_byte, calls });
+        Dialect { deployment, ..self.code.dialect(self.fork) }
     }
 
     /// The file or directory to write to; none for stdout.
@@ -237,9 +250,13 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
     let revision = args.rules.revision;
     let program = program_file::read(path)?;
     takers::ensure_code_rules(args.code, path, &[revision], || program.clone())?;
-    let dialect = args.code.dialect(args.fork);
+    let dialect = args.dialect();
     let multiples = args.formulas.multiples_of_program();
-    let compiled = program_file::compile(path, &program, revision, schedule, multiples, dialect)?;
+    let compile = |dialect| program_file::compile(path, &program, revision, schedule, multiples, dialect);
+    let compiled = match args.code_limit {
+        Some(limit) => limit.within(path, dialect, compile, |compiled| compiled.code.len())?,
+        None => compile(dialect)?,
+    };
     let name = match path.as_str() {
         "-" => "program".into(),
         _ => Path::new(path).file_stem().unwrap_or_default().to_string_lossy(),
@@ -247,7 +264,6 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
     let (compiled, contract, address) = (&compiled, None, args.address);
     let bytes = compiled.code.len();
     certify(args, path, &program, &compiled.code)?;
-    args.code_limit.map_or(Ok(()), |limit| limit.ensure(args.fork, path, bytes))?;
     code_limit::note(args.fork, path, bytes);
     let artifact = Artifact { name: &name, contract, compiled, schedule: schedule.name(), dialect, address };
     if let Some(output) = args.path() {
@@ -260,6 +276,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
         object["fork"] = args.fork.name().into();
         object["portable"] = dialect.portable.into();
         object["precompiles"] = dialect.precompiles.into();
+        object["calls"] = args.calls.map(NonZeroU64::get).into();
         object["path"] = args.path().map(Path::to_string_lossy).into();
         add_artifact(&mut object, &artifact, args)?;
         output::json(&object)?;
@@ -274,13 +291,16 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
 /// Compiles a contract in the variants asked for, and writes the first to the path.
 fn build_one(contract: Chosen, schedule: &GasSchedule, args: &BuildArgs, path: Option<PathBuf>) -> Result<Built> {
     let revision = args.rules.revision;
-    let dialect = args.code.dialect(args.fork);
+    let dialect = args.dialect();
     let source = contract.source();
-    let trials = args.formulas.trials(source, revision, schedule, dialect);
-    let mut trials = trials.with_context(|| format!("compiling {} for {revision}", source.name()))?;
-    if let Some(limit) = args.code_limit {
-        limit.choose(args.fork, source.name(), &mut trials)?;
-    }
+    let compile = |dialect| {
+        let trials = args.formulas.trials(source, revision, schedule, dialect);
+        trials.with_context(|| format!("compiling {} for {revision}", source.name()))
+    };
+    let trials = match args.code_limit {
+        Some(limit) => limit.trials(source.name(), dialect, compile)?,
+        None => compile(dialect)?,
+    };
     let cheapest = &trials[0];
     certify(args, source.name(), &source.program_with(cheapest.variant.product), &cheapest.compiled.code)?;
     let built = Built { contract, schedule: schedule.name().to_owned(), dialect, trials, path };
@@ -321,6 +341,7 @@ fn to_json(Built { contract, schedule, dialect, trials, path }: &Built) -> Value
         "fork": dialect.fork.name(),
         "portable": dialect.portable,
         "precompiles": dialect.precompiles,
+        "calls": dialect.deployment.map(|deployment| deployment.calls.get()),
         "f2mul": trials[0].variant.product.multiplications(),
         "variants": trials.iter().map(report::variant).collect::<Vec<_>>(),
         "path": path.as_deref().map(Path::to_string_lossy),
@@ -367,13 +388,17 @@ fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
     ]);
     let chosen = &trials[0];
     for (place, Trial { variant, compiled, gas }) in trials.iter().enumerate() {
-        let more = gas - chosen.gas;
+        let more = if *gas < chosen.gas {
+            format!("−{}", percent(chosen.gas - gas, chosen.gas))
+        } else {
+            percent(gas - chosen.gas, chosen.gas)
+        };
         rows.add_row(vec![
             if place == 0 { "chosen".into() } else { "".into() },
             format!("{} multiplications", variant.product.multiplications()).into(),
             report::small_multiples(variant.multiples).into(),
             right(grouped(*gas)),
-            right(if place == 0 { String::new() } else { percent(more, chosen.gas) }),
+            right(if place == 0 { String::new() } else { more }),
             right(grouped(compiled.code.len() as u64)),
             right(grouped(compiled.field_instructions as u64)),
         ]);

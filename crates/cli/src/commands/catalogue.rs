@@ -6,7 +6,6 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use residue_compiler::Dialect;
 use residue_contracts::{CONTRACTS, Contract};
-use residue_engine::Fork;
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::parallel::in_parallel;
 use residue_workbench::variants::asks_for_precompiles;
@@ -128,9 +127,9 @@ fn made(contracts: &[&'static Contract], all_must: bool, held: Option<&Held>) ->
 }
 
 fn entry(contract: &'static Contract, precompiles: bool, schedule: &GasSchedule) -> Result<Entry> {
-    let dialect = Dialect { fork: Fork::default(), portable: false, precompiles };
-    let mut trials = Formulas::default().trials(contract, REVISION, schedule, dialect)?;
-    CodeLimit::Fork.choose(dialect.fork, contract.name, &mut trials)?;
+    let dialect = Dialect { precompiles, ..Dialect::default() };
+    let compile = |dialect| Ok(Formulas::default().trials(contract, REVISION, schedule, dialect)?);
+    let mut trials = CodeLimit::Fork.trials(contract.name, dialect, compile)?;
     let trial = trials.swap_remove(0);
     let salt = Default::default();
     let chosen = Chosen::Listed(contract);

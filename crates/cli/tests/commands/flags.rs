@@ -25,7 +25,7 @@ const COMMANDS: [(&str, &[&str]); 8] = [
 ];
 
 /// Options that have an effect on every kind of subject that the command takes.
-const EVERY: [&str; 21] = [
+const EVERY: [&str; 22] = [
     "revision",
     "revisions",
     "schedules",
@@ -36,6 +36,7 @@ const EVERY: [&str; 21] = [
     "no-time",
     "limit",
     "as-precompiles",
+    "calls",
     "code-limit",
     "certificate",
     "format",

@@ -119,7 +119,7 @@ fn code_that_no_account_may_have_is_still_written() {
 fn code_beyond_a_limit_is_refused_and_nothing_is_written() {
     let of = ["build", CONTRACT];
     let bytes = (build(&[]).len() - 2) / 2;
-    let (just, less) = (bytes.to_string(), (bytes - 1).to_string());
+    let (just, less) = (bytes.to_string(), (bytes / 4).to_string());
     let limited = |limit: &str| residue(&[&of[..], &["--code-limit", limit]].concat());
     limited(&just).text();
     limited("fork").text();

@@ -49,6 +49,11 @@ impl CallGas {
             [thread, push + call + enter + leave, thread + enter, push + jump].map(|gas| gas as f64); // far below 2⁵³
         Self { in_thread: thread, thread, call, tail, push_and_jump }
     }
+
+    /// Gas of a call by CALLSUB and the way back.
+    pub fn call(&self) -> f64 {
+        self.call
+    }
 }
 
 /// Estimated number of turns of a loop with an unknown count.

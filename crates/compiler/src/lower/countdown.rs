@@ -138,6 +138,9 @@ impl<'a> Lowering<'a> {
         self.code.replace(mask.0, Item::Push(BigUint::from(mask.1) << power.ilog2()));
         self.code.replace(entrance.length, Item::Data(Vec::new()));
         self.code.replace(entrance.length + 1, Item::Data(Vec::new()));
+        if let Some(filled) = self.entrances.filled.last_mut() {
+            (filled.lengths, filled.is_fixed) = (Vec::new(), true);
+        }
         for body in bodies {
             if let Item::Data(filling) = &self.code.items()[body.end] {
                 let filled = vec![evm::JUMPDEST; filling.len() + more];

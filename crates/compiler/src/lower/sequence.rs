@@ -19,7 +19,7 @@ use super::countdown::Labels;
 use super::held::HeldPart;
 use super::pieces::{is_part, pieces};
 use super::words::{self, big};
-use super::{DUP_DEPTH_MAX, Flow, Lowering};
+use super::{DUP_DEPTH_MAX, Filled, Flow, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
 use residue_ir::program::{Arm, ArrayId, ControlKind, Order, Program, Region, RowsOf, Statement, TableId, Take, Word};
@@ -165,6 +165,8 @@ pub(super) struct Entrances {
     next: u32,
     /// Labels of chosen code and the number of its bytes: their addresses must fit cells.
     pub near: Vec<(LabelId, usize)>,
+    /// Bodies that have been filled up.
+    pub filled: Vec<Filled>,
 }
 
 impl Entrances {
@@ -556,9 +558,12 @@ impl<'a> Lowering<'a> {
             for number in group.clone() {
                 self.code.replace(bodies[number].end, Item::Data(vec![filling; longest - lengths[number]]));
             }
-            for &(_, index) in distances.iter().filter(|(first, _)| *first == group.start) {
+            let own = distances.iter().filter(|(first, _)| *first == group.start);
+            let lengths: Vec<usize> = own.map(|&(_, index)| index).collect();
+            for &index in &lengths {
                 self.code.replace(index, Item::Push(longest.into()));
             }
+            self.entrances.filled.push(Filled { bodies: bodies[group].to_vec(), lengths, filling, is_fixed: false });
         }
         Ok(())
     }

@@ -93,6 +93,18 @@ impl EvmGas {
         })
     }
 
+    /// The price of an opcode, 0 for those that are none of these.
+    pub fn price(&self, opcode: u8) -> u64 {
+        let stands_for_it = match opcode {
+            evm::PUSH0..=evm::PUSH32 => evm::PUSH1,
+            evm::DUP1..=evm::DUP16 => evm::DUP1,
+            evm::SWAP1..=evm::SWAP16 => evm::SWAP1,
+            other => other,
+        };
+        let mut prices = *self;
+        prices.at(stands_for_it).map_or(0, |price| *price)
+    }
+
     /// That of an operation.
     pub const fn operation(&self, operation: Operation) -> u64 {
         match operation {

@@ -3,9 +3,9 @@
 use crate::Contract;
 use num_bigint::BigUint;
 use residue_curves::Affine;
-use residue_curves::p256::{self, constants, curve_defect};
+use residue_curves::p256::{self, Windows, constants, curve_defect};
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, WordOp};
+use residue_ir::{Bundle, Feature, Machine, WordOp};
 use residue_isa::precompile::P256_VERIFY;
 use residue_modular::fields::P256Fp;
 use ruint::aliases::U256;
@@ -47,14 +47,19 @@ pub fn text<M: Machine>(machine: &M) {
         let hash = machine.calldata_word(machine.small(0));
         let inverse = p256::invert_scalar(machine, s);
         let first = machine.reduce(hash) * inverse;
-        let (offset, scale) = p256::to_bytes();
-        let moved = (first - machine.constant(&offset)) * machine.constant(&scale);
+        let moved = by_windows(machine, |machine, windows| {
+            let (offset, scale) = p256::to_windows(windows);
+            let from = first - machine.constant(&offset);
+            if scale == BigUint::from(1u8) { from } else { from * machine.constant(&scale) }
+        });
         let second = r * inverse;
         for (variable, value) in [(u1, first), (u1_moved, moved), (u2, second)] {
             machine.set(variable, machine.word_of(value, 0));
         }
     });
-    let sum = p256::sum(machine, machine.get(u1_moved), machine.get(u2), key);
+    let sum = by_windows(machine, |machine, windows| {
+        p256::sum(machine, windows, machine.get(u1_moved), machine.get(u2), key)
+    });
     let (x, z) = machine.branch(
         machine.is_zero(sum.z),
         |machine| {
@@ -73,6 +78,12 @@ pub fn text<M: Machine>(machine: &M) {
     unless_return_nothing(machine, is_below(r, machine.word(word(&difference))));
     unless_return_nothing(machine, is_r(machine, op(WordOp::Add, r, n)));
     machine.return_word(one);
+}
+
+/// Results by the windows of u₁ that the code is short enough with.
+fn by_windows<M: Machine, R: Bundle<M::Fe>>(machine: &M, of: impl Fn(&M, Windows) -> R) -> R {
+    let is_short = machine.has(Feature::ShortCode);
+    machine.branch(is_short, |machine| of(machine, Windows::Nibbles), |machine| of(machine, Windows::Bytes))
 }
 
 /// Returns nothing unless the condition holds.

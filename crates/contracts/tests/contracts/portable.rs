@@ -11,7 +11,8 @@ use residue_isa::{FieldInstruction, GasSchedule, Revision};
 
 use crate::support::{expressed, some_revisions};
 
-const PORTABLE: Dialect = Dialect { portable: true, fork: residue_engine::Fork::Osaka, precompiles: false };
+const PORTABLE: Dialect =
+    Dialect { portable: true, fork: residue_engine::Fork::Osaka, precompiles: false, deployment: None, short: false };
 
 fn portable(program: &Program, revision: Revision) -> Result<Compiled, CompileError> {
     compile_as(program, revision, &GasSchedule::default_for(revision).unwrap(), SmallMultiples::AsWritten, PORTABLE)

@@ -270,6 +270,7 @@ impl Parser<'_> {
             ("short_parts", Feature::ShortParts),
             ("order", Feature::Order),
             ("word_lanes", Feature::WordLanes),
+            ("short_code", Feature::ShortCode),
             ("leading_zeros", Feature::LeadingZeros),
         ];
         if let Some((_, feature)) = plain.into_iter().find(|(name, _)| self.tokens.word_is(name)) {

@@ -96,6 +96,7 @@ impl Printer {
                 WordDef::Has(Feature::ShortParts) => "has short_parts".to_owned(),
                 WordDef::Has(Feature::Order) => "has order".to_owned(),
                 WordDef::Has(Feature::WordLanes) => "has word_lanes".to_owned(),
+                WordDef::Has(Feature::ShortCode) => "has short_code".to_owned(),
                 WordDef::Has(Feature::LeadingZeros) => "has leading_zeros".to_owned(),
                 WordDef::Has(Feature::Limbs(limbs)) => format!("has limbs {limbs}"),
                 WordDef::Defined => "defined".to_owned(),
