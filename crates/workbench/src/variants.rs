@@ -217,8 +217,12 @@ impl<'a> Candidates<'a> {
         let asks_for_length = numbers
             .iter()
             .any(|&number| self.programs[&self.variants[number].0.product].get().is_some_and(asks_for_length));
-        if dialect.deployment.is_some() && asks_for_length {
-            tried.extend(self.different(&numbers, revision, Dialect { short: true, ..dialect })?);
+        if dialect.deployment.is_some() {
+            // Expected runs are estimates: code that they do not shorten may be cheaper.
+            tried.extend(self.different(&numbers, revision, Dialect { deployment: None, ..dialect })?);
+            if asks_for_length {
+                tried.extend(self.different(&numbers, revision, Dialect { short: true, ..dialect })?);
+            }
         }
         let all = in_parallel(&tried, |(_, specialised)| specialised.compile(schedule));
         let (mut trials, mut refusal): (Vec<Trial>, _) = (Vec::new(), None);

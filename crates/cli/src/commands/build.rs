@@ -38,6 +38,7 @@ use crate::{output, program_file};
   residue build bls12_381/pairing --revision evm384-v7 --schedule model-a --explain
   residue build bls12_381/g1_add --format solidity --output G1Add.sol
   residue build p256/verify --revision evm --fork amsterdam --code-limit fork
+  residue build p256/verify --revision evm --calls 1000 --explain
   residue build poseidon/t3 --revision evm --output t3.hex --certificate t3.cert
   residue build groth16 --key examples/groth16/key.json --output verifier.bin")]
 pub struct BuildArgs {

@@ -85,6 +85,38 @@ fn the_table_of_the_catalogue_is_the_catalogue() {
     hold("docs/deploy.md", "catalogue", &text);
 }
 
+/// Contracts with forms of different lengths.
+const SIZED: [&str; 9] = [
+    "bn254/add",
+    "bn254/mul",
+    "p256/verify",
+    "p384/verify",
+    "secp256k1/recover",
+    "ed25519/verify",
+    "poseidon/t3",
+    "poseidon/t5",
+    "poseidon/t6",
+];
+
+/// Lengths and gas of forms. `RESIDUE_WRITE_TABLES=1 cargo test -p residue the_table_of_sizes -- --ignored` writes the table anew.
+#[test]
+#[ignore = "it takes long: by name, and in CI"]
+fn the_table_of_sizes_is_of_the_compiler() {
+    let options = [&[][..], &["--calls", "10000"], &["--calls", "1000"], &["--calls", "100"], &["--calls", "1"]];
+    let mut text = String::from(
+        "| contract | by default | 10,000 calls | 1,000 calls | 100 calls | 1 call |\n|---|---:|---:|---:|---:|---:|\n",
+    );
+    for name in SIZED {
+        let form = |options: &&[&str]| {
+            let built = residue(&[&["build", name, "--revision", "evm", "--json"], *options].concat()).json(0);
+            let number = |value: &Value| grouped(value.as_u64().unwrap());
+            format!("{} / {}", number(&built["code_bytes"]), number(&built["variants"][0]["gas"]))
+        };
+        text += &format!("| `{name}` | {} |\n", options.iter().map(form).collect::<Vec<_>>().join(" | "));
+    }
+    hold("docs/deploy.md", "sizes", &text);
+}
+
 #[test]
 fn a_changed_byte_is_seen() {
     let folder = directory("catalogue");

@@ -130,10 +130,32 @@ fn code_beyond_a_limit_is_refused_and_nothing_is_written() {
     refused.refused(&[CONTRACT, "bytes of code, more than --code-limit"]);
     assert!(!file.exists());
     let long = ["build", "bls12_381/pairing", "--revision", "evm384-v7", "--code-limit", "fork", "--fork"];
-    residue(&[&long[..], &["amsterdam"]].concat()).refused(&["bytes of code", "65536 bytes (EIP-7954, amsterdam)"]);
+    residue(&[&long[..], &["osaka"]].concat()).refused(&["bytes of code", "24576 bytes (EIP-170, osaka)"]);
     residue(&[&long[..], &["frontier"]].concat()).refused(&["frontier hold code of any length", "--code-limit BYTES"]);
     residue(&["build", "examples/ir/polynomial.ir", "--code-limit", "7"]).refused(&[]);
     limited("many").refused(&["many", "fork"]);
+}
+
+/// Where no formulas are short enough, bytes get a price; what is refused names the shortest form.
+#[test]
+fn a_limit_and_calls_choose_shorter_forms() {
+    let of = ["build", "bn254/add", "--revision", "evm", "--json"];
+    let form = |more: &[&str]| {
+        let built = residue(&[&of[..], more].concat()).json(0);
+        let gas = built["variants"][0]["gas"].as_u64().unwrap();
+        (built["code_bytes"].as_u64().unwrap(), gas, built["calls"].clone())
+    };
+    let (bytes, gas, calls) = form(&[]);
+    assert_eq!(calls, Value::Null);
+    let (fewer, more_gas, _) = form(&["--code-limit", "2000"]);
+    assert!(fewer <= 2000 && fewer < bytes && gas < more_gas, "{fewer} bytes for {bytes}, {more_gas} gas for {gas}");
+    let (fewest, most_gas, calls) = form(&["--calls", "1"]);
+    assert!(fewest < fewer && more_gas < most_gas && calls == 1, "{fewest} bytes, {most_gas} gas, {calls}");
+    assert_eq!(form(&["--calls", "1000000000000"]), (bytes, gas, 1_000_000_000_000u64.into()));
+    // At 1,530 a byte eight calls and a half weigh what one does at 200.
+    assert_eq!(form(&["--calls", "1530", "--fork", "amsterdam"]).0, form(&["--calls", "200"]).0);
+    residue(&[&of[..], &["--code-limit", "1000"]].concat()).refused(&["bn254/add has", "bytes", "--code-limit 1000"]);
+    residue(&[&of[..], &["--calls", "0"]].concat()).refused(&["--calls", "0"]);
 }
 
 /// Of the variants of a contract the cheapest that is short enough is taken.
