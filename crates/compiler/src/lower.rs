@@ -11,6 +11,7 @@ mod choice;
 mod conventions;
 mod countdown;
 mod elements;
+mod filled;
 mod hash;
 mod held;
 mod lanes;
@@ -30,6 +31,7 @@ use crate::paths;
 use crate::target::{Form, FusedInstructions, FusedOps, RowSizes, Target, clear, push};
 pub(crate) use conventions::CallGas;
 use conventions::{Convention, Conventions};
+pub(crate) use filled::Filled;
 use fixedbitset::FixedBitSet;
 use foldhash::{HashMap, HashMapExt, HashSet};
 pub use held::{HeldEnds, HeldWay, HeldWord, Way};
@@ -66,19 +68,6 @@ pub struct LoweredBlock {
     pub items: Range<usize>,
     /// Stack before and after it, if it has values there.
     pub held: Option<HeldEnds>,
-}
-
-/// Bodies of one length that are chosen by a product with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Filled {
-    /// Items of each, without the padding that follows them.
-    pub bodies: Vec<Range<usize>>,
-    /// Items that push the length.
-    pub lengths: Vec<usize>,
-    /// Byte of the padding.
-    pub filling: u8,
-    /// True if the length is a power of two that a shift stands for.
-    pub is_fixed: bool,
 }
 
 /// Results of lowering, beside the assembly.

@@ -408,29 +408,21 @@ fn once(
     // Last of all instructions where addresses fit, else after the first end of control.
     for place in [end, outline.first_end(listing)] {
         let written = Written::new(listing, &chosen, outline.prices.has_subroutines, place);
-        let assembly = written.refilled(listing, revision)?;
+        let Written { mut assembly, moved, subroutines, lengths, runs } = written;
+        let filled: Vec<Filled> = listing.filled.iter().map(|filled| filled.moved(&moved)).collect();
+        for filled in filled.iter().filter(|filled| !filled.is_fixed) {
+            filled.fill(&mut assembly, revision)?;
+        }
         let Ok(code) = assembly.assemble(revision) else { continue };
         if code.bytes.len() < listing.code.bytes.len() && listing.is_near(&code) {
-            let Written { moved, subroutines, lengths, runs, .. } = written;
-            let filled = moved_filled(&listing.filled, &moved);
-            let listing_now = Listing { assembly, code, runs, filled, fail: listing.fail, near: listing.near.clone() };
-            let outlined = Outlined { listing: listing_now, moved, subroutines, call_words: CALL_WORDS };
+            let near = listing.near.clone();
+            let shorter = Listing { assembly, code, runs, filled, near, fail: listing.fail };
+            let outlined = Outlined { listing: shorter, moved, subroutines, call_words: CALL_WORDS };
             expansion::check(listing, &outlined, &lengths, revision)?;
             return Ok(Some((outlined, lengths)));
         }
     }
     Ok(None)
-}
-
-/// Bodies of one length at their new places.
-fn moved_filled(filled: &[Filled], moved: &[Option<usize>]) -> Vec<Filled> {
-    let place = |item: usize| moved[item].expect("it stays where it is");
-    let all = filled.iter().map(|filled| Filled {
-        bodies: filled.bodies.iter().map(|body| place(body.start)..place(body.end)).collect(),
-        lengths: filled.lengths.iter().map(|&item| place(item)).collect(),
-        ..*filled
-    });
-    all.collect()
 }
 
 /// Letters, equal for equal items that may be moved, and the item of each. Nothing else occurs twice, so no repeat goes beyond an end of control.
@@ -561,26 +553,6 @@ impl Written {
             self.expect(calls(shared));
         }
         self.subroutines = start..self.assembly.items().len();
-    }
-
-    /// The items, with bodies of one length as long as the longest of them is now.
-    fn refilled(&self, listing: &Listing, revision: Revision) -> Result<Assembly, CompileError> {
-        let mut assembly = self.assembly.clone();
-        let place = |item: usize| self.moved[item].expect("it stays where it is");
-        for Filled { bodies, lengths, filling, .. } in listing.filled.iter().filter(|filled| !filled.is_fixed) {
-            let bytes: Vec<usize> = bodies
-                .iter()
-                .map(|body| assembly.fixed_bytes(place(body.start)..place(body.end), revision))
-                .collect::<Result<_, _>>()?;
-            let longest = bytes.iter().copied().max().unwrap_or(0);
-            for (body, bytes) in bodies.iter().zip(bytes) {
-                assembly.replace(place(body.end), Item::Data(vec![*filling; longest - bytes]));
-            }
-            for &item in lengths {
-                assembly.replace(place(item), Item::Push(longest.into()));
-            }
-        }
-        Ok(assembly)
     }
 }
 

@@ -136,7 +136,7 @@ fn code_beyond_a_limit_is_refused_and_nothing_is_written() {
     limited("many").refused(&["many", "fork"]);
 }
 
-/// Where no formulas are short enough, bytes get a price; what is refused names the shortest form.
+/// Shorter forms where no formulas are short enough.
 #[test]
 fn a_limit_and_calls_choose_shorter_forms() {
     let of = ["build", "bn254/add", "--revision", "evm", "--json"];

@@ -544,26 +544,17 @@ impl<'a> Lowering<'a> {
         distances: &[(usize, usize)],
         filling: u8,
     ) -> Result<(), CompileError> {
-        let mut lengths = Vec::new();
-        for body in bodies {
-            for index in body.clone() {
-                if let Item::PushLabel(to) = self.code.items()[index] {
-                    self.code.replace(index, Item::PushDistances { to, from: vec![self.origin] });
-                }
+        for index in bodies.iter().cloned().flatten() {
+            if let Item::PushLabel(to) = self.code.items()[index] {
+                self.code.replace(index, Item::PushDistances { to, from: vec![self.origin] });
             }
-            lengths.push(self.code.fixed_bytes(body.clone(), self.revision)?);
         }
         for group in groups {
-            let longest = lengths[group.clone()].iter().copied().max().unwrap_or(0);
-            for number in group.clone() {
-                self.code.replace(bodies[number].end, Item::Data(vec![filling; longest - lengths[number]]));
-            }
             let own = distances.iter().filter(|(first, _)| *first == group.start);
-            let lengths: Vec<usize> = own.map(|&(_, index)| index).collect();
-            for &index in &lengths {
-                self.code.replace(index, Item::Push(longest.into()));
-            }
-            self.entrances.filled.push(Filled { bodies: bodies[group].to_vec(), lengths, filling, is_fixed: false });
+            let lengths = own.map(|&(_, index)| index).collect();
+            let filled = Filled { bodies: bodies[group].to_vec(), lengths, filling, is_fixed: false };
+            filled.fill(self.code, self.revision)?;
+            self.entrances.filled.push(filled);
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ pub(super) struct Repeat {
     pub length: usize,
     /// Length that more suffixes share, which is less.
     pub shared_by_more: usize,
-    /// Where the suffixes begin, ascending.
+    /// Starts of the suffixes, ascending.
     pub starts: Vec<usize>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn repeats(text: &[u32]) -> Vec<Repeat> {
     found
 }
 
-/// Where suffixes begin, in the order of the suffixes.
+/// Starts of suffixes, in the order of the suffixes.
 fn suffix_array(text: &[u32]) -> Vec<usize> {
     let mut ranks: Vec<usize> = text.iter().map(|&letter| letter as usize).collect(); // u32 to usize widens
     let mut suffixes: Vec<usize> = (0..text.len()).collect();

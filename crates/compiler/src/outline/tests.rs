@@ -41,27 +41,11 @@ fn listing(revision: Revision) -> Listing {
     let bodies: Vec<Range<usize>> = bodies.collect();
     end(&mut assembly);
     assembly.label(fail).op(evm::INVALID);
-    let filled = vec![Filled { bodies, lengths: vec![length], filling: evm::JUMPDEST, is_fixed: false }];
-    let mut written = Written {
-        moved: (0..assembly.items().len()).map(Some).collect(),
-        subroutines: 0..0,
-        lengths: BTreeMap::new(),
-        runs: vec![1.0; assembly.items().len()],
-        assembly,
-    };
-    let code = written.assembly.assemble(revision).unwrap();
-    let mut listing = Listing {
-        assembly: written.assembly.clone(),
-        code,
-        fail,
-        near: Vec::new(),
-        filled,
-        runs: written.runs.clone(),
-    };
-    written.assembly = written.refilled(&listing, revision).unwrap();
-    listing.code = written.assembly.assemble(revision).unwrap();
-    listing.assembly = written.assembly;
-    listing
+    let filled = Filled { bodies, lengths: vec![length], filling: evm::JUMPDEST, is_fixed: false };
+    filled.fill(&mut assembly, revision).unwrap();
+    let code = assembly.assemble(revision).unwrap();
+    let runs = vec![1.0; assembly.items().len()];
+    Listing { assembly, code, fail, near: Vec::new(), filled: vec![filled], runs }
 }
 
 fn outlined(listing: &Listing, revision: Revision) -> (Outlined, BTreeMap<usize, usize>) {
