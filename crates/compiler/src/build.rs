@@ -13,10 +13,11 @@ use crate::portable::{AfterValues, SlotNames};
 use crate::target::words::Rules;
 use crate::target::{self, MontFactors, Places, Target};
 use crate::{Specialised, paths};
+use foldhash::{HashMap, HashMapExt};
 use num_bigint::BigUint;
 use residue_ir::program::{ControlKind, Program, Region, Statement};
 use residue_ir::{Effect, SubprogramId};
-use residue_isa::assembly::{AssembleError, Assembly, Code, LabelId};
+use residue_isa::assembly::{AssembleError, Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
 use residue_isa::revision::rules::SlotBytesMax;
 use residue_isa::{FieldOp, GasSchedule, Revision};
@@ -55,13 +56,34 @@ impl Listing {
     }
 }
 
-/// Runs of each item, from those of the items where they change.
-fn runs(changes: &[(usize, f64)], items: usize) -> Vec<f64> {
-    let mut runs = vec![1.0; items];
-    for (number, &(start, expected)) in changes.iter().enumerate() {
-        let end = changes.get(number + 1).map_or(items, |&(next, _)| next);
-        if start < end {
-            runs[start..end].fill(expected);
+/// Rounds in which calls of subroutines by subroutines are counted.
+const CALL_ROUNDS: usize = 4;
+
+/// Runs of each item: in functions from those of the items where they change, and in subroutines of targets, which are before and after all functions, as
+/// often as the label before them is pushed.
+fn runs(changes: &[(usize, f64)], items: &[Item], fail: LabelId) -> Vec<f64> {
+    let mut runs = vec![1.0; items.len()];
+    let end = items.iter().position(|item| *item == Item::Label(fail)).unwrap_or(items.len());
+    let ends = changes.iter().skip(1).map(|&(next, _)| next).chain([end]);
+    for (&(start, expected), end) in changes.iter().zip(ends) {
+        runs[start..end.max(start)].fill(expected);
+    }
+    let first = changes.first().map_or(end, |&(first, _)| first);
+    for _ in 0..CALL_ROUNDS {
+        let mut pushed: HashMap<LabelId, f64> = HashMap::new();
+        for (item, runs) in items.iter().zip(&runs) {
+            if let Item::PushLabel(label) | Item::PushDistances { to: label, .. } = item {
+                *pushed.entry(*label).or_default() += runs;
+            }
+        }
+        for area in [0..first, end..items.len()] {
+            let mut calls = 1.0;
+            for item in area {
+                if let Item::Label(label) = &items[item] {
+                    calls = pushed.get(label).copied().unwrap_or(calls);
+                }
+                runs[item] = calls;
+            }
         }
     }
     runs
@@ -170,7 +192,7 @@ pub(crate) fn build(
     };
     let units = parts.into_iter().zip(lowered.units).map(unit).collect();
     let lower::Lowered { memory_bytes, stack_words, fail, near, filled, runs: changes, .. } = lowered;
-    let runs = runs(&changes, assembly.items().len());
+    let runs = runs(&changes, assembly.items(), fail);
     Ok(Built { units, memory_bytes, stack_words, listing: Listing { assembly, code, fail, near, filled, runs } })
 }
 
