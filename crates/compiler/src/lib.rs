@@ -276,18 +276,24 @@ impl Specialised<'_> {
             return first;
         }
         let mut best = first;
-        for bytes_a_gas in Rules::BYTES_A_GAS.into_iter().skip(1) {
-            let rules = Rules {
-                bytes_a_gas,
-                holds_numbers: true,
-                extra_slots: Rules::EXTRA_SLOTS,
-                ..Rules::at(EvmGas::of(schedule))
-            };
-            let next = build(self, schedule, &rules).and_then(weigh);
-            if let Ok(next) = next
-                && best.as_ref().map_or(true, |best| next.cost < best.cost)
-            {
-                best = Ok(next);
+        let mut rules =
+            Rules { holds_numbers: true, extra_slots: Rules::EXTRA_SLOTS, ..Rules::at(EvmGas::of(schedule)) };
+        let is_wide = self.stage.simplified.units().any(|unit| features::wide_system(unit).is_some());
+        for calls_often in [false, true].into_iter().take(if is_wide { 2 } else { 1 }) {
+            rules.calls_often = calls_often;
+            for bytes_a_gas in Rules::BYTES_A_GAS {
+                rules.bytes_a_gas = bytes_a_gas;
+                // Code for gas alone has been weighed; it counts the results for which wide fields have subroutines.
+                if !rules.is_short() && !is_wide {
+                    continue;
+                }
+                let next = build(self, schedule, &rules);
+                if rules.is_short()
+                    && let Ok(next) = next.and_then(weigh)
+                    && best.as_ref().map_or(true, |best| next.cost < best.cost)
+                {
+                    best = Ok(next);
+                }
             }
         }
         best

@@ -274,7 +274,7 @@ impl Target for Wide {
         let source = Source { ops, kept, first_constant, constants, system: &self.system };
         let is_called = self.is_short && self.runs.get() <= self.seldom;
         // What is never called is not counted.
-        let calls = Some(&self.calls).filter(|_| self.runs.get() <= Rules::SELDOM_MAX);
+        let calls = Some(&self.calls).filter(|_| self.runs.get() <= self.seldom.max(Rules::SELDOM_MAX));
         let way = Way { holds_constants: self.is_short, calls, is_called };
         if !emit::block(code, &source, &self.memory, way) {
             self.lacks_room.set(true);

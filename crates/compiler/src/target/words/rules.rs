@@ -22,6 +22,8 @@ pub struct Rules {
     pub holds_numbers: bool,
     /// Slots between those of values and constants, for spills of blocks.
     pub extra_slots: u32,
+    /// True if subroutines make results over wide fields however often a block runs.
+    pub calls_often: bool,
     /// Numbers of results of each shape over wide fields.
     pub shapes: Rc<RefCell<Counts>>,
     /// Memoised plans of blocks.
@@ -63,6 +65,7 @@ impl Rules {
     /// Over wide fields: how often a block may run for subroutines to make its results.
     pub fn seldom(&self) -> f64 {
         match self.bytes_a_gas {
+            _ if self.calls_often => f64::INFINITY,
             0..=1 => Self::SELDOM_MAX,
             2..=4 => 8.0,
             _ => 0.0,
@@ -108,6 +111,7 @@ impl Default for Rules {
             bytes_a_gas: Self::BYTES_A_GAS[0],
             holds_numbers: false,
             extra_slots: 0,
+            calls_often: false,
             shapes: Rc::default(),
             plans: Rc::default(),
         }
