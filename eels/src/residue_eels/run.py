@@ -21,7 +21,7 @@ from ethereum_spec_tools.evm_tools.statetest import TestCase, read_test_case, ru
 from ethereum_spec_tools.evm_tools.t8n import ForkCache
 from ethereum_spec_tools.evm_tools.t8n.t8n_types import Result
 
-from .blocks import Fields, chain_fields, transaction_fields
+from .blocks import Fields, chain_fields, is_named, transaction_fields
 from .build import install
 from .shape import fault_of, format_of
 
@@ -134,7 +134,10 @@ def compared(case: TestCase, result: Result) -> Fields:
     yield "transaction refused", refused is not None, bool(result.rejected)
     yield "state root", case.post["hash"], f"0x{result.state_root.hex()}"
     yield "hash of logs", case.post["logs"], f"0x{result.logs_hash.hex()}"
-    for (transaction, receipt), said in zip(result.receipts, [case.post["receipt"]] * (refused is None), strict=True):
+    if refused is not None:
+        reasons = " ".join(str(reason) for reason in result.rejected.values())
+        yield "exception", True, is_named(refused, reasons) or reasons
+    for (transaction, receipt), said in zip(result.receipts, [case.post["receipt"]] if refused is None else [], strict=True):
         yield "hash of the transaction", f"0x{keccak256(bytes.fromhex(case.post['txbytes'][2:])).hex()}", f"0x{transaction.hex()}"
         yield "gas", int(said["cumulativeGasUsed"], 16), int(receipt.cumulative_gas_used)
         yield "success", said["status"], receipt.succeeded
