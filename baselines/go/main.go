@@ -1,4 +1,5 @@
-// The baselines in Go: gnark-crypto on parsed values and go-ethereum's precompiles on bytes.
+// The baselines in Go: gnark-crypto on parsed values, go-ethereum's precompiles on bytes, and the reference of folder field. Built
+// with the tag purego it has operations on field elements alone, by gnark-crypto without assembly.
 //
 // It reads {"jobs": [{"name", "operation", "chain", "input", "expected"}]} from standard input, with bytes in hexadecimal: the
 // inputs and answers of `residue bench`. It measures itself on the jobs that it knows and prints {"rows": [{"name", "quantity",
@@ -277,11 +278,20 @@ func subjects(job Job) []Subject {
 	if err != nil || err2 != nil || job.Chain < 1 {
 		fail(fmt.Sprintf("job %q: input and expected are hexadecimal, chain is at least 1", job.Name))
 	}
+	if !isAssembly {
+		if run := chains(job, in); run != nil {
+			return []Subject{{"gnark:purego/" + job.Name, job.Chain, expected, run}}
+		}
+		return nil
+	}
 	var found []Subject
 	if job.Operation == "pairing" {
 		found = pairing(job, in, expected)
 	} else if run := gnark(job, in); run != nil {
 		found = append(found, Subject{"gnark/" + job.Name, job.Chain, expected, run})
+	}
+	if run := plain(job, in); run != nil {
+		found = append(found, Subject{"go/" + job.Name, job.Chain, expected, run})
 	}
 	if address, ok := addresses[job.Operation]; ok {
 		contract := vm.PrecompiledContractsPrague[common.BytesToAddress([]byte{address})]

@@ -91,7 +91,7 @@ pub enum Full {
     Wasm,
     /// Run general state tests with every revision switched on.
     Statetest,
-    /// Write state tests of field instructions and contracts, for implementations of others.
+    /// Write tests of field instructions and contracts, for implementations of others.
     Fixtures,
     /// Start a development node: Ethereum's JSON-RPC, with field instructions.
     Node,

@@ -46,7 +46,7 @@ pub enum Command {
     Wasm(WasmArgs),
     /// Run general state tests with every revision switched on.
     Statetest(StatetestArgs),
-    /// Write state tests of field instructions and contracts, for implementations of others.
+    /// Write tests of field instructions and contracts, for implementations of others.
     Fixtures(FixturesArgs),
     /// Start a development node: Ethereum's JSON-RPC, with field instructions.
     Node,

@@ -122,9 +122,19 @@ impl fmt::Display for Refusal {
 }
 
 impl Expected {
+    /// Of a text with names of exceptions.
+    pub fn of(text: &str) -> Self {
+        Self { text: text.to_owned() }
+    }
+
     /// True if one of the exceptions is what the refusal is.
     pub fn allows(&self, refusal: &Refusal) -> bool {
-        self.names().any(|name| refusal.names.contains(&name))
+        self.allows_any(&refusal.names)
+    }
+
+    /// True if one of the exceptions has one of these names.
+    pub fn allows_any(&self, names: &[&str]) -> bool {
+        self.names().any(|name| names.contains(&name))
     }
 
     /// True if the transaction's encoding or signature is at fault, which one that is made of its fields does not have.
@@ -185,15 +195,13 @@ pub fn optional<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Exp
     Ok((!text.is_empty()).then_some(Expected { text }))
 }
 
-/// Names for the tests of this crate.
-#[cfg(test)]
-pub fn expected(text: &str) -> Expected {
-    Expected { text: text.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn expected(text: &str) -> Expected {
+        Expected::of(text)
+    }
 
     fn refusal(name: &'static str) -> Refusal {
         Refusal::new(String::new(), &[name])

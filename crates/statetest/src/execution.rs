@@ -7,9 +7,9 @@ use residue_engine::revm::context::result::{
 };
 use residue_engine::revm::context::{BlockEnv, CfgEnv, Context, Journal, TxEnv};
 use residue_engine::revm::database_interface::WrapDatabaseRef;
-use residue_engine::revm::primitives::{B256, Bytes};
+use residue_engine::revm::primitives::{Address, B256, Bytes};
 use residue_engine::revm::state::EvmState;
-use residue_engine::revm::{ExecuteEvm, InspectEvm, Inspector, MainBuilder};
+use residue_engine::revm::{ExecuteEvm, InspectEvm, Inspector, MainBuilder, SystemCallEvm};
 use residue_engine::{Engine, FieldMachine};
 
 use crate::answered::{Answer, Answered, Asked};
@@ -39,6 +39,15 @@ pub struct Setting<'a> {
     pub blobs_max: u64,
     /// Results of precompiles so far.
     pub results: RefCell<Results>,
+}
+
+/// Whose EVM executes.
+#[derive(Clone, Copy)]
+pub enum Machine<'a> {
+    /// An engine.
+    Engine(&'a Engine),
+    /// revm as it is, but for accounts whose calls are answered instead.
+    Answered(&'a dyn Fn(&Asked<'_>) -> Option<Answer>),
 }
 
 /// End of a transaction.
@@ -80,6 +89,23 @@ impl<'a> Setting<'a> {
     pub fn with_engine(&self, engine: &Engine) -> Execution {
         let mut evm = engine.evm(self.context()).with_precompiles(self.precompiles());
         Execution::of(evm.transact(self.transaction.clone()), self.blobs_max)
+    }
+
+    /// On the EVM that is asked for.
+    pub fn on(&self, machine: Machine<'_>) -> Execution {
+        match machine {
+            Machine::Engine(engine) => self.with_engine(engine),
+            Machine::Answered(answers) => self.answered(answers),
+        }
+    }
+
+    /// A call of a block itself, from the system's address and without a transaction (EIP-4788, EIP-2935, EIP-7002, EIP-7251).
+    pub fn system_call(&self, machine: Machine<'_>, address: Address, data: Bytes) -> Result<ResultAndState, String> {
+        let result = match machine {
+            Machine::Engine(engine) => engine.evm(self.context()).system_call(address, data),
+            Machine::Answered(_) => self.context().build_mainnet().system_call(address, data),
+        };
+        result.map_err(|error| error.to_string())
     }
 
     /// On revm as it is, but for accounts whose code is not run: calls of them are answered instead.

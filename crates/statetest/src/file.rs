@@ -1,4 +1,4 @@
-//! Reading a file: its state tests, its other entries, or the place at which it cannot be read.
+//! Reading a file: its tests, its other entries, or the place at which it cannot be read.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,8 +12,10 @@ use thiserror::Error;
 
 use residue_isa::text_of;
 
+use crate::chain::ChainTest;
 use crate::format::{Post, Unit};
 use crate::json;
+use crate::single::SingleTest;
 use crate::sources::Source;
 use crate::state::State;
 use crate::transaction::check;
@@ -39,8 +41,19 @@ pub struct StateTest {
 pub struct Content {
     /// State tests, in the order of the file.
     pub tests: Vec<Arc<StateTest>>,
-    /// Entries that are no state tests, each with its kind.
+    /// Blockchain tests and transaction tests of field instructions.
+    pub further: Vec<Arc<FurtherTest>>,
+    /// Entries of other kinds, each with its kind.
     pub others: Vec<String>,
+}
+
+/// A test of another kind than state tests.
+#[derive(Debug)]
+pub enum FurtherTest {
+    /// Of blocks.
+    Chain(Box<ChainTest>),
+    /// Of a transaction by itself.
+    Single(SingleTest),
 }
 
 /// A file that cannot be read as what it should be.
@@ -154,6 +167,12 @@ pub fn parse(source: &Arc<Source>, text: &str) -> Result<Content, FileError> {
         return Err(FileError::Malformed { path: path.clone(), line: 1, column: 1, message });
     }
     for (offset, name, raw) in entries {
+        if let Some(further) =
+            further(source, &name, raw).map_err(|error| malformed(path, text, offset, &error, Some(&name)))?
+        {
+            content.further.push(Arc::new(further));
+            continue;
+        }
         if let Some(what) = other(raw) {
             content.others.push(format!("{name:?} is {what}"));
             continue;
@@ -170,10 +189,11 @@ pub fn parse(source: &Arc<Source>, text: &str) -> Result<Content, FileError> {
         let state = State::new(&unit.pre);
         content.tests.push(Arc::new(StateTest { source: Arc::clone(source), name, unit, state }));
     }
-    if content.tests.is_empty() && content.others.is_empty() {
+    let is_empty = content.tests.is_empty() && content.further.is_empty();
+    if is_empty && content.others.is_empty() {
         content.others.push("it is an empty object".to_owned());
     }
-    if source.is_named && content.tests.is_empty() {
+    if source.is_named && is_empty {
         return Err(FileError::Other { path: path.clone(), what: content.others.swap_remove(0) });
     }
     Ok(content)
@@ -194,6 +214,35 @@ fn text(path: &Path) -> Result<String, FileError> {
     let text =
         text_of(&bytes).map_err(|fault| FileError::NoText { path: path.to_owned(), message: fault.to_string() })?;
     Ok(text.to_owned())
+}
+
+/// A blockchain test or a transaction test that names a revision: others are not for this program.
+fn further(source: &Arc<Source>, name: &str, raw: &RawValue) -> Result<Option<FurtherTest>, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(rename = "_info")]
+        info: NamedInfo,
+    }
+    #[derive(Deserialize)]
+    struct NamedInfo {
+        #[serde(rename = "revision")]
+        _revision: IgnoredAny,
+    }
+    let (Ok(shape), Ok(_)) =
+        (serde_json::from_str::<Shape>(raw.get()), serde_json::from_str::<Named>(raw.get()).map(|named| named.info))
+    else {
+        return Ok(None);
+    };
+    let (source, name) = (Arc::clone(source), name.to_owned());
+    Ok(match shape {
+        Shape { blocks: Some(_), .. } => {
+            Some(FurtherTest::Chain(Box::new(ChainTest { source, name, unit: serde_json::from_str(raw.get())? })))
+        }
+        Shape { txbytes: Some(_), result: Some(_), .. } => {
+            Some(FurtherTest::Single(SingleTest { source, name, unit: serde_json::from_str(raw.get())? }))
+        }
+        _ => None,
+    })
 }
 
 /// Kind of an entry that is no state test.

@@ -2,14 +2,12 @@
 
 use std::cell::RefCell;
 
-use residue_engine::Engine;
 use residue_engine::revm::primitives::hardfork::SpecId;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::answered::{Answer, Asked};
 use crate::encoded;
-use crate::execution::{Ended, Execution, Setting};
+use crate::execution::{Ended, Machine, Setting};
 use crate::fork_rules::{blobs_max, environment, rules_of};
 use crate::format::{Indexes, Unit};
 use crate::quantity::bytes_written;
@@ -47,24 +45,11 @@ impl Scene {
         Ok(Self { unit, state, fork: fork.to_owned(), spec })
     }
 
-    /// Entry of `post` of a variant of the transaction, with the calls of some accounts answered.
-    pub fn answered(
-        &self,
-        indexes: Indexes,
-        answers: &dyn Fn(&Asked<'_>) -> Option<Answer>,
-    ) -> Result<Value, FillError> {
-        self.filled(indexes, |setting| setting.answered(answers))
-    }
-
-    /// Entry of `post` of a variant on an engine.
-    pub fn executed(&self, indexes: Indexes, engine: &Engine) -> Result<Value, FillError> {
-        self.filled(indexes, |setting| setting.with_engine(engine))
-    }
-
-    fn filled(&self, indexes: Indexes, run: impl Fn(&Setting<'_>) -> Execution) -> Result<Value, FillError> {
+    /// Entry of `post` of a variant of the transaction, by the EVM that is asked for.
+    pub fn on(&self, indexes: Indexes, machine: Machine<'_>) -> Result<Value, FillError> {
         let malformed = |error: String| FillError::Malformed(error);
         check(&self.unit.transaction, indexes).map_err(|error| malformed(error.to_string()))?;
-        let (cfg, block) = environment(&self.unit, &self.fork, self.spec);
+        let (cfg, block) = environment(&self.unit.env, &self.unit.config, &self.fork, self.spec);
         let wanted = Wanted { indexes, chain_id: cfg.chain_id, spec: self.spec, expected: None };
         let transaction = match build(&self.unit.transaction, &wanted, &self.state) {
             Built::Ready(transaction) => *transaction,
@@ -75,22 +60,32 @@ impl Scene {
         let key = self.unit.transaction.secret_key.and_then(secret_key_of);
         let key = key.ok_or_else(|| malformed("the transaction has no secret key of secp256k1".to_owned()))?;
         let signed = encoded::signed(&transaction, &key).map_err(|error| malformed(format!("signing: {error}")))?;
-        let (results, blobs_max) = (RefCell::default(), blobs_max(&self.unit, &self.fork, self.spec));
+        let (results, blobs_max) = (RefCell::default(), blobs_max(&self.unit.config, &self.fork, self.spec));
         let setting = Setting { state: &self.state, cfg, block, transaction, blobs_max, results };
-        let execution = run(&setting);
+        let execution = setting.on(machine);
+        let Indexes { data, gas, value } = indexes;
         match &execution.ended {
-            Ended::Refused(refusal) => Err(FillError::Refused(refusal.reason.clone())),
+            Ended::Refused(refusal) => {
+                let name = refusal.names.first().ok_or_else(|| FillError::Refused(refusal.reason.clone()))?;
+                Ok(json!({
+                    "hash": self.state.root().to_string(),
+                    "logs": execution.logs_hash().to_string(),
+                    "txbytes": bytes_written(&signed),
+                    "indexes": { "data": data, "gas": gas, "value": value },
+                    "state": self.state.listed(),
+                    "expectException": format!("TransactionException.{name}"),
+                }))
+            }
             Ended::Broken(reason) => Err(FillError::Refused(reason.clone())),
             Ended::Executed(result) => {
                 let after = setting.state_after(&execution);
-                let Indexes { data, gas, value } = indexes;
                 Ok(json!({
                     "hash": after.root().to_string(),
                     "logs": execution.logs_hash().to_string(),
                     "txbytes": bytes_written(&signed),
                     "indexes": { "data": data, "gas": gas, "value": value },
                     "state": after.listed(),
-                    "receipt": receipt::filled(&setting, result, after.root(), &signed),
+                    "receipt": receipt::filled(&setting, result, after.root(), &signed, 0),
                 }))
             }
         }

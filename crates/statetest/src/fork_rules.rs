@@ -6,7 +6,7 @@ use residue_engine::revm::primitives::hardfork::SpecId;
 use residue_engine::revm::primitives::{B256, U256};
 use residue_isa::did_you_mean;
 
-use crate::format::{BlobParts, Unit};
+use crate::format::{BlobParts, Config, Env};
 use crate::quantity::Number;
 
 /// Names of forks with revm's rules for them, oldest first. Forks that changed blobs or the ice age alone have the rules of
@@ -74,15 +74,14 @@ pub fn age(fork: &str) -> usize {
 }
 
 /// The configuration and the block of a test under a fork.
-pub fn environment(unit: &Unit, fork: &str, spec: SpecId) -> (CfgEnv, BlockEnv) {
+pub fn environment(env: &Env, config: &Config, fork: &str, spec: SpecId) -> (CfgEnv, BlockEnv) {
     let mut cfg = CfgEnv::new_with_spec(spec);
-    let chain_id = unit.config.chainid.or(unit.env.current_chain_id);
+    let chain_id = config.chainid.or(env.current_chain_id);
     cfg.chain_id = chain_id.map_or(1, Number::at_most_u64);
-    let (max, target, fraction) = blobs(unit, fork, spec);
+    let (max, target, fraction) = blobs(config, fork, spec);
     cfg.set_max_blobs_per_tx(if spec.is_enabled_in(SpecId::OSAKA) { max.min(BLOBS_PER_TRANSACTION_MAX) } else { max });
     cfg.blob_base_fee_update_fraction = Some(fraction);
 
-    let env = &unit.env;
     let difficulty = env.current_difficulty.unwrap_or_default();
     let mut block = BlockEnv {
         number: env.current_number.0,
@@ -99,7 +98,7 @@ pub fn environment(unit: &Unit, fork: &str, spec: SpecId) -> (CfgEnv, BlockEnv) 
         block.prevrandao = Some(B256::from(env.current_random.unwrap_or(difficulty).0));
         block.difficulty = U256::ZERO;
     }
-    let excess_blob_gas = excess_blob_gas(unit, target);
+    let excess_blob_gas = excess_blob_gas(env, target);
     let blob_gasprice = blob_price(excess_blob_gas, fraction).unwrap_or(u128::MAX);
     block.blob_excess_gas_and_price = Some(BlobExcessGasAndPrice { excess_blob_gas, blob_gasprice });
     (cfg, block)
@@ -121,14 +120,14 @@ fn blob_price(excess: u64, fraction: u64) -> Option<u128> {
 }
 
 /// Blobs of a block at most.
-pub fn blobs_max(unit: &Unit, fork: &str, spec: SpecId) -> u64 {
-    blobs(unit, fork, spec).0
+pub fn blobs_max(config: &Config, fork: &str, spec: SpecId) -> u64 {
+    blobs(config, fork, spec).0
 }
 
 /// Blobs of a block at most and as aimed at, and the fraction of their fee: those of the test, else those of mainnet
 /// (EIP-4844, EIP-7691, EIP-7892).
-fn blobs(unit: &Unit, fork: &str, spec: SpecId) -> (u64, u64, u64) {
-    let schedule = unit.config.blob_schedule.as_ref().and_then(|schedule| schedule.get(fork));
+fn blobs(config: &Config, fork: &str, spec: SpecId) -> (u64, u64, u64) {
+    let schedule = config.blob_schedule.as_ref().and_then(|schedule| schedule.get(fork));
     if let Some(BlobParts { max, target, base_fee_update_fraction }) = schedule {
         // The fee divides by the fraction.
         return (max.at_most_u64(), target.at_most_u64(), base_fee_update_fraction.at_most_u64().max(1));
@@ -142,8 +141,7 @@ fn blobs(unit: &Unit, fork: &str, spec: SpecId) -> (u64, u64, u64) {
 }
 
 /// That of the block, or what follows from its parent's (EIP-4844).
-fn excess_blob_gas(unit: &Unit, target: u64) -> u64 {
-    let env = &unit.env;
+fn excess_blob_gas(env: &Env, target: u64) -> u64 {
     if let Some(excess) = env.current_excess_blob_gas {
         return excess.at_most_u64();
     }

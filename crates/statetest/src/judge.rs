@@ -244,7 +244,7 @@ impl<'a> Entry<'a> {
             Err(reason) => return Ready::Decided(Verdict::Skipped(reason)),
         };
         let StateTest { unit, state, .. } = self.test;
-        let (cfg, block) = environment(unit, self.fork, spec);
+        let (cfg, block) = environment(&unit.env, &unit.config, self.fork, spec);
         let expected = self.post.expect_exception.as_ref();
         let wanted = Wanted { indexes: self.post.indexes, chain_id: cfg.chain_id, spec, expected };
         let built = build(&unit.transaction, &wanted, state);
@@ -258,7 +258,7 @@ impl<'a> Entry<'a> {
                 if is_compared && let Some(difference) = encoded::difference(&transaction, signed) {
                     return failed(Fault::Fields { differences: vec![difference] });
                 }
-                let (results, blobs_max) = (RefCell::default(), blobs_max(unit, self.fork, spec));
+                let (results, blobs_max) = (RefCell::default(), blobs_max(&unit.config, self.fork, spec));
                 Ready::Setting(Box::new(Setting { state, cfg, block, transaction: *transaction, blobs_max, results }))
             }
             Built::Unsupported(reason) => Ready::Decided(Verdict::Skipped(reason)),

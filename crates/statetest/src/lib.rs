@@ -6,13 +6,15 @@
 //! unknown is an opcode of a revision, the entry is counted apart, and [`Use`] says what it executes. A [`Report`] says how all
 //! entries went. A test whose `_info` names a `revision` is about field instructions: it runs on the engine of that revision alone.
 //!
-//! [`Scene`] says what a new test is to expect, with calls of some accounts answered by another than the engine.
+//! [`Scene`] says what a new test is to expect, with calls of some accounts answered by another than the engine, [`ChainScene`] the same of a blockchain
+//! test, and [`filled_transaction`] of a transaction test. Such tests run where they name a revision; those of others are passed over.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
 mod answered;
 mod attribution;
+mod chain;
 mod collision;
 mod difference;
 mod encoded;
@@ -30,6 +32,7 @@ mod receipt;
 mod remembered;
 mod report;
 mod run;
+mod single;
 mod sources;
 mod state;
 mod steps;
@@ -43,7 +46,9 @@ pub const EXAMPLE: &str = include_str!("example.json");
 
 pub use answered::{Answer, Asked};
 pub use attribution::Use;
+pub use chain::{BlockPlan, ChainScene, Damage, system_contracts};
 pub use difference::Difference;
+pub use execution::Machine;
 pub use file::FileError;
 pub use fill::{FillError, Scene};
 pub use filter::{Filter, IndexesError};
@@ -52,5 +57,6 @@ pub use format::Indexes;
 pub use judge::{BatchingName, Failure, Fault, Rules, Subject, Verdict, batching_name};
 pub use report::{Counts, ForkName, Place, Report, UsedOpcode};
 pub use run::{Options, Progress, SubjectError, run, run_text};
+pub use single::filled as filled_transaction;
 pub use sources::{Source, SourceError, find};
 pub use trace::{Eip3155, HaltOf, TraceError, Traced, trace};

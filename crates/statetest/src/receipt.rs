@@ -72,6 +72,8 @@ struct Executed<'a> {
     root: B256,
     /// That of the signed transaction, where the test has it.
     hash: Option<B256>,
+    /// Gas of the transactions before it in its block.
+    gas_before: u64,
 }
 
 /// Differences as they are found.
@@ -88,25 +90,38 @@ impl Receipt {
         txbytes: &[u8],
     ) -> Vec<Difference> {
         let hash = (!txbytes.is_empty()).then(|| encoded::hash(txbytes));
-        Executed { setting, result, root, hash }.compared(self)
+        Executed { setting, result, root, hash, gas_before: 0 }.compared(self)
     }
 }
 
-/// The receipt of an execution, with the fields that execution-specs writes. `root`: that of the state afterwards, `txbytes`: the signed transaction.
-pub fn filled(setting: &Setting<'_>, result: &ExecutionResult<HaltReason>, root: B256, txbytes: &[u8]) -> Value {
-    let (executed, tx) = (Executed { setting, result, root, hash: None }, &setting.transaction);
+/// The receipt of an execution, with the fields that execution-specs writes. `root`: that of the state afterwards, `txbytes`: the signed transaction,
+/// `gas_before`: of the transactions before it in its block.
+pub fn filled(
+    setting: &Setting<'_>,
+    result: &ExecutionResult<HaltReason>,
+    root: B256,
+    txbytes: &[u8],
+    gas_before: u64,
+) -> Value {
+    let executed = Executed { setting, result, root, hash: None, gas_before };
+    let tx = &setting.transaction;
     let logs = result.logs().iter().map(|log| {
         json!({ "address": bytes_written(log.address.as_slice()), "topics": log.topics(), "data": bytes_written(&log.data.data) })
     });
     json!({
         "transactionHash": encoded::hash(txbytes),
         "type": padded(U256::from(tx.tx_type)),
-        "cumulativeGasUsed": padded(U256::from(result.tx_gas_used())),
+        "cumulativeGasUsed": padded(U256::from(executed.cumulative_gas())),
         "bloom": bytes_written(executed.bloom().as_slice()),
         "logs": logs.collect::<Vec<_>>(),
         "status": result.is_success(),
         "rlp": bytes_written(&executed.rlp(tx)),
     })
+}
+
+/// The encoding of the receipt of an execution from Byzantium on, as blocks have it.
+pub fn encoded(setting: &Setting<'_>, result: &ExecutionResult<HaltReason>, gas_before: u64) -> Vec<u8> {
+    Executed { setting, result, root: B256::ZERO, hash: None, gas_before }.rlp(&setting.transaction)
 }
 
 impl Executed<'_> {
@@ -182,6 +197,10 @@ impl Executed<'_> {
         }
     }
 
+    fn cumulative_gas(&self) -> u64 {
+        self.gas_before + self.result.tx_gas_used()
+    }
+
     fn bloom(&self) -> Bloom {
         let mut bloom = Bloom::ZERO;
         self.result.logs().iter().for_each(|log| bloom.accrue_log(log));
@@ -195,7 +214,7 @@ impl Executed<'_> {
             true => self.result.is_success().encode(&mut payload),
             false => self.root.encode(&mut payload),
         }
-        self.result.tx_gas_used().encode(&mut payload);
+        self.cumulative_gas().encode(&mut payload);
         self.bloom().encode(&mut payload);
         alloy_rlp::encode_list::<Log, Log>(self.result.logs(), &mut payload);
         encoded::list(tx.tx_type, &payload)

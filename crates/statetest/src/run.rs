@@ -11,9 +11,9 @@ use residue_engine::{Batching, Engine, EngineConfig, EngineError, has_blocks};
 use residue_isa::{GasSchedule, Revision, ScheduleError};
 use thiserror::Error;
 
-use crate::file::{FileError, StateTest, parse, read};
+use crate::file::{FileError, FurtherTest, StateTest, parse, read};
 use crate::filter::Filter;
-use crate::format::Post;
+use crate::format::{Indexes, Post};
 use crate::judge::{Entry, Failure, Fault, Judged, Rules, Subject, Verdict};
 use crate::report::{ForkName, Place, Report};
 use crate::sources::Source;
@@ -94,6 +94,11 @@ pub fn run_text(source: Source, text: &str, subjects: &[Subject]) -> Result<Repo
     let source = Arc::new(source);
     let content = parse(&source, text)?;
     let mut report = Report { files: 1, ..Report::default() };
+    for (position, test) in content.further.iter().enumerate() {
+        report.tests += 1;
+        let place = test.place(0, position);
+        report.note(&source.folder, place, None, test.judge(subjects));
+    }
     for (position, test) in content.tests.iter().enumerate() {
         report.tests += 1;
         for place in places(0, position, test, &Filter::default()) {
@@ -126,9 +131,9 @@ struct Shared {
 }
 
 /// An entry to run.
-struct Due {
-    test: Arc<StateTest>,
-    place: Place,
+enum Due {
+    Entry { test: Arc<StateTest>, place: Place },
+    Further { test: Arc<FurtherTest>, place: Place },
 }
 
 enum Task {
@@ -172,7 +177,13 @@ impl Work<'_> {
         state.reading -= 1;
         match content {
             Ok(content) => {
-                state.report.files += u64::from(!content.tests.is_empty());
+                let is_empty = content.tests.is_empty() && content.further.is_empty();
+                state.report.files += u64::from(!is_empty);
+                let further = content.further.into_iter().enumerate();
+                let further = further.map(|(position, test)| (test.place(file, position), test));
+                let further: Vec<_> = further.filter(|(place, _)| self.options.filter.lets_through(place)).collect();
+                state.report.tests += further.len() as u64; // Widens.
+                state.due.extend(further.into_iter().map(|(place, test)| Due::Further { test, place }));
                 let others = content.others.into_iter().map(|what| (source.path.clone(), what));
                 state.report.others.extend(others);
                 for (position, test) in content.tests.iter().enumerate() {
@@ -188,20 +199,22 @@ impl Work<'_> {
     }
 
     fn run(&self, due: Due) {
-        let Due { test, place } = due;
-        let Some(post) = post(&test, &place) else {
-            return;
-        };
-        let entry = Entry { test: &test, fork: &place.fork.name, post };
         let Options { subjects, steps_max, .. } = self.options;
-        let judged = catch_unwind(AssertUnwindSafe(|| entry.judge(subjects, *steps_max)));
-        let judged = judged.unwrap_or_else(|panic| {
-            let fault = Fault::Panic { message: message(panic.as_ref()) };
-            let failure = Failure { rules: Rules::Stock, fault, differences: Vec::new() };
-            Judged { verdict: Verdict::Failed(vec![failure]), is_spared: false }
-        });
+        let (folder, place, exception, judged) = match due {
+            Due::Entry { test, place } => {
+                let Some(post) = post(&test, &place) else {
+                    return;
+                };
+                let entry = Entry { test: &test, fork: &place.fork.name, post };
+                let judged = caught(|| entry.judge(subjects, *steps_max));
+                (test.source.folder.clone(), place, post.exception(), judged)
+            }
+            Due::Further { test, place } => {
+                (test.source().folder.clone(), place, None, caught(|| test.judge(subjects)))
+            }
+        };
         let mut state = self.lock();
-        state.report.note(&test.source.folder, place, post.exception(), judged);
+        state.report.note(&folder, place, exception, judged);
         (self.observer)(self.progress(&state));
     }
 
@@ -228,7 +241,7 @@ fn entries<'a>(
     test: &'a Arc<StateTest>,
     filter: &'a Filter,
 ) -> impl Iterator<Item = Due> + 'a {
-    places(file, position, test, filter).map(|place| Due { test: Arc::clone(test), place })
+    places(file, position, test, filter).map(|place| Due::Entry { test: Arc::clone(test), place })
 }
 
 /// The places of those entries, the oldest fork first.
@@ -258,6 +271,43 @@ pub(crate) fn places<'a>(
 /// Expected result of an entry of a test.
 pub(crate) fn post<'a>(test: &'a StateTest, place: &Place) -> Option<&'a Post> {
     test.unit.post.get(&place.fork.name)?.get(place.entry)
+}
+
+impl FurtherTest {
+    fn source(&self) -> &Source {
+        match self {
+            Self::Chain(test) => &test.source,
+            Self::Single(test) => &test.source,
+        }
+    }
+
+    /// Its only entry.
+    fn place(&self, file: usize, position: usize) -> Place {
+        let (source, test, fork) = match self {
+            Self::Chain(test) => (&test.source, &test.name, test.unit.network.as_str()),
+            Self::Single(test) => (&test.source, &test.name, test.unit.fork()),
+        };
+        let indexes = Indexes { data: 0, gas: 0, value: 0 };
+        let (path, test) = (source.path.clone(), test.clone());
+        Place { file, position, fork: ForkName::new(fork), entry: 0, indexes, path, test }
+    }
+
+    fn judge(&self, subjects: &[Subject]) -> Judged {
+        let verdict = match self {
+            Self::Chain(test) => test.judge(subjects),
+            Self::Single(test) => test.judge(),
+        };
+        Judged { verdict, is_spared: false }
+    }
+}
+
+/// Verdict, or the fault that it is a panic.
+fn caught(judge: impl FnOnce() -> Judged) -> Judged {
+    catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|panic| {
+        let fault = Fault::Panic { message: message(panic.as_ref()) };
+        let failure = Failure { rules: Rules::Stock, fault, differences: Vec::new() };
+        Judged { verdict: Verdict::Failed(vec![failure]), is_spared: false }
+    })
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {

@@ -1,5 +1,5 @@
 """
-Runs state tests of `residue fixtures` in EELS, with EIP-6690 of 2024 and `evmmax-next` as forks.
+Runs tests of `residue fixtures` in EELS, with EIP-6690 of 2024 and `evmmax-next` as forks.
 
 Exit code 0 where all end in EELS as their files say, 1 where one does not, 2 for what is no such test.
 """
@@ -24,7 +24,7 @@ def positive(text: str) -> int:
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser("python -m residue_eels", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("fixtures", nargs="+", type=Path, help="files of state tests, and folders of them")
+    parser.add_argument("fixtures", nargs="+", type=Path, help="files of tests, and folders of them")
     parser.add_argument("--first", action="store_true", help="stop each file at its first test that differs")
     parser.add_argument("--share", type=positive, default=1, metavar="N", help="one in N tests")
     parser.add_argument("--offset", type=int, default=0, metavar="K", help="which of N, such as the number of the day")
@@ -35,19 +35,20 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """Runs what the command line says. Gives the exit code."""
     given = arguments()
-    executed = differing = 0
+    executed = differing = steps = 0
     try:
         with TemporaryDirectory(prefix="residue-eels-") as folder:
             build(Path(folder))
             for report in run(Path(folder), given.fixtures, Sample(given.share, given.offset), given.jobs, given.first):
                 executed += report.executed
                 differing += len(report.differences)
+                steps += report.steps
                 for difference in report.differences:
                     print(difference, flush=True)
     except (FixtureError, BuildError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(f"{executed - differing} of {executed} tests end in EELS as their files say")
+    print(f"{executed - differing} of {executed} tests end in EELS as their files say, in {steps} instructions")
     return int(differing > 0)
 
 

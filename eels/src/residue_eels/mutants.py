@@ -287,7 +287,8 @@ MUTANTS = (
 
 def files_of(folder: Path, words: str) -> list[Path]:
     """Files of tests by what names of tests begin with."""
-    return [path for word in words.split() for path in sorted(folder.rglob(f"{word.partition('_')[0]}*.json"))]
+    names = [f"{word.partition('_')[0]}*.json" for word in words.split()]
+    return [path for name in names for path in sorted(folder.rglob(name)) if "blockchain_tests" not in path.parts]
 
 
 def caught(mutant: Mutant, forks: Path, fixtures: Path) -> Difference | None:

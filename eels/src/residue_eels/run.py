@@ -1,8 +1,8 @@
 """
-State tests of `residue fixtures` in EELS, with the forks of this package.
+Tests of `residue fixtures` in EELS, with the forks of this package.
 
-A test is executed by EELS' own runner of state tests, as `ethereum-spec-evm statetest` does it. The state root, the hash of the logs,
-the transaction as it was signed and the gas have to be those of the file.
+A state test is executed by EELS' own runner of state tests, as `ethereum-spec-evm statetest` does it. The state root, the hash of the logs,
+the transaction as it was signed and the gas have to be those of the file. `blocks` has the other formats.
 """
 
 import json
@@ -15,19 +15,24 @@ from pathlib import Path
 from typing import Any
 
 from ethereum.crypto.hash import keccak256
+from ethereum.trace import OpStart, TraceEvent, set_evm_trace
+from ethereum_spec_tools.evm_tools.loaders.fixture_loader import Load
 from ethereum_spec_tools.evm_tools.statetest import TestCase, read_test_case, run_test_case
 from ethereum_spec_tools.evm_tools.t8n import ForkCache
 from ethereum_spec_tools.evm_tools.t8n.t8n_types import Result
 
+from .blocks import Fields, chain_fields, is_named, transaction_fields
 from .build import install
-from .shape import fault_of
+from .shape import fault_of, format_of
 
 FORKS = {"eip6690-2024": "Eip6690", "evmmax-next": "EvmmaxNext"}
 """Forks by the revision that a test names, as EELS' tools name forks."""
+SHORT_NAMES = {"Eip6690": "eip6690", "EvmmaxNext": "evmmax_next"}
+"""The same forks, as EELS' loaders name them."""
 
 
 class FixtureError(Exception):
-    """A file that is no state test of a known revision, with the file and what is wrong."""
+    """A file that is no test of a known revision, with the file and what is wrong."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +60,32 @@ class Sample:
 
 @dataclass(frozen=True)
 class Report:
-    """How many tests were executed, and what is different."""
+    """How many tests were executed, in how many instructions of EELS, and what is different."""
 
     executed: int
     differences: tuple[Difference, ...]
+    steps: int
+
+
+@dataclass(frozen=True)
+class Case:
+    """A test of a file, with its fork."""
+
+    path: str
+    key: str
+    fork: str
+    test: dict[str, Any]
+
+
+@dataclass
+class Counter:
+    """The instructions that EELS has begun."""
+
+    steps: int = 0
+
+    def __call__(self, evm: object, event: TraceEvent) -> None:
+        """Counts one."""
+        self.steps += isinstance(event, OpStart)
 
 
 def tests_of(path: Path) -> dict[str, dict[str, Any]]:
@@ -68,11 +95,11 @@ def tests_of(path: Path) -> dict[str, dict[str, Any]]:
     except (OSError, ValueError) as error:
         raise FixtureError(f"{path}: {error}") from error
     if not isinstance(tests, dict) or not tests:
-        raise FixtureError(f"{path}: no object of state tests by name")
+        raise FixtureError(f"{path}: no object of tests by name")
     return tests
 
 
-def cases_of(path: Path, prefix: str = "") -> Iterator[TestCase]:
+def cases_of(path: Path, prefix: str = "") -> Iterator[Case]:
     """The tests of a file whose names begin so, each with the fork of its revision."""
     for key, test in tests_of(path).items():
         if not key.startswith(prefix):
@@ -82,33 +109,49 @@ def cases_of(path: Path, prefix: str = "") -> Iterator[TestCase]:
         revision = test["_info"]["revision"]
         if revision not in FORKS:
             raise FixtureError(f"{path}: {key}: no fork for revision {revision!r}; there is {' and '.join(FORKS)}")
-        for case in read_test_case(str(path), key, test):
-            case.fork_name = FORKS[revision]
-            yield case
+        yield Case(str(path), key, FORKS[revision], test)
 
 
-def compared(case: TestCase, result: Result) -> Iterator[tuple[str, object, object]]:
-    """Fields, what the file says of each, and what EELS says."""
+def state_fields(case: Case, cache: ForkCache) -> Fields:
+    """Fields of a state test, what its file says of each, and what EELS says."""
+    for entry in read_test_case(case.path, case.key, case.test):
+        entry.fork_name = case.fork
+        yield from compared(entry, run_test_case(entry, cache))
+
+
+def fields(case: Case, cache: ForkCache) -> Fields:
+    """Fields of a test of any format, what its file says of each, and what EELS says."""
+    name = format_of(case.test)
+    if name == "state_test":
+        return state_fields(case, cache)
+    load = Load(SHORT_NAMES[case.fork])
+    return chain_fields(case.test, load) if name == "blockchain_test" else transaction_fields(case.test, load)
+
+
+def compared(case: TestCase, result: Result) -> Fields:
+    """Fields of a state test that was executed."""
     refused = case.post.get("expectException")
     yield "transaction refused", refused is not None, bool(result.rejected)
     yield "state root", case.post["hash"], f"0x{result.state_root.hex()}"
     yield "hash of logs", case.post["logs"], f"0x{result.logs_hash.hex()}"
-    for (transaction, receipt), said in zip(result.receipts, [case.post["receipt"]] * (refused is None), strict=True):
+    if refused is not None:
+        reasons = " ".join(str(reason) for reason in result.rejected.values())
+        yield "exception", True, is_named(refused, reasons) or reasons
+    for (transaction, receipt), said in zip(result.receipts, [case.post["receipt"]] if refused is None else [], strict=True):
         yield "hash of the transaction", f"0x{keccak256(bytes.fromhex(case.post['txbytes'][2:])).hex()}", f"0x{transaction.hex()}"
         yield "gas", int(said["cumulativeGasUsed"], 16), int(receipt.cumulative_gas_used)
         yield "success", said["status"], receipt.succeeded
 
 
-def difference(case: TestCase, cache: ForkCache) -> Difference | None:
+def difference(case: Case, cache: ForkCache) -> Difference | None:
     """Executes a test. None if EELS ends as the file says."""
     found = partial(Difference, case.path, case.key)
     try:
-        result = run_test_case(case, cache)
+        for field, expected, actual in fields(case, cache):
+            if expected != actual:
+                return found(field, expected, actual)
     except Exception as error:  # Whatever EELS raises that is no failure of the transaction is a fault in it.
         return found("execution", "an end", f"an error: {error!r}")
-    for field, expected, actual in compared(case, result):
-        if expected != actual:
-            return found(field, expected, actual)
     return None
 
 
@@ -131,7 +174,8 @@ def prepare(folder: Path) -> None:
 
 def run_file(path: Path, sample: Sample, is_first: bool, prefix: str = "") -> Report:
     """Executes the tests of a file whose names begin so, or as far as the first that differs."""
-    executed, differences = 0, []
+    executed, differences, counter = 0, [], Counter()
+    set_evm_trace(counter)
     with ForkCache() as cache:
         for number, case in enumerate(cases_of(path, prefix)):
             if number % sample.share != sample.offset % sample.share:
@@ -141,7 +185,7 @@ def run_file(path: Path, sample: Sample, is_first: bool, prefix: str = "") -> Re
                 differences.append(found)
                 if is_first:
                     break
-    return Report(executed, tuple(differences))
+    return Report(executed, tuple(differences), counter.steps)
 
 
 def run(folder: Path, paths: list[Path], sample: Sample, jobs: int, is_first: bool) -> Iterator[Report]:

@@ -1,8 +1,9 @@
 """
-The shape of a state test: that of the models from which execution-specs writes its fixtures (`StateFixture`, autumn of 2026).
+The shape of state tests, blockchain tests and transaction tests: that of the models from which execution-specs writes its fixtures
+(`StateFixture`, `BlockchainFixture` and `TransactionFixture`, autumn of 2026).
 
 A field that those models have not is refused, as they refuse it; numbers are hexadecimal in whole bytes. Of what is optional there,
-this has what tests of one legacy transaction from Osaka on need. `_info` is free there but for the name of the format; ours names a
+this has what tests of legacy transactions under Osaka need. `_info` is free there but for the name of the format; ours names a
 revision too.
 """
 
@@ -14,9 +15,11 @@ from pydantic.alias_generators import to_camel
 Bytes = Annotated[str, StringConstraints(pattern=r"^0x([0-9a-f]{2})*$")]
 Number = Annotated[str, StringConstraints(pattern=r"^0x(00|(0[1-9a-f]|[1-9a-f][0-9a-f])([0-9a-f]{2})*)$")]
 Address = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{40}$")]
+Target = Annotated[str, StringConstraints(pattern=r"^(0x[0-9a-f]{40})?$")]
 Hash = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{64}$")]
 Refusal = Annotated[str, StringConstraints(pattern=r"^TransactionException\.[A-Z0-9_]+(\|TransactionException\.[A-Z0-9_]+)*$")]
 Bloom = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{512}$")]
+BlockRefusal = Annotated[str, StringConstraints(pattern=r"^(Block|Transaction)Exception\.[A-Z0-9_]+$")]
 One = Field(min_length=1, max_length=1)
 
 
@@ -54,7 +57,7 @@ class Transaction(Shape):
     nonce: Number
     gas_price: Number
     gas_limit: Annotated[list[Number], One]
-    to: Address
+    to: Target
     value: Annotated[list[Number], One]
     data: Annotated[list[Bytes], One]
     sender: Address
@@ -133,20 +136,141 @@ class StateTest(Shape):
     transaction: Transaction
     post: dict[Literal["Osaka"], Annotated[list[Post], One]] = Field(min_length=1)
 
+
+class Header(Shape):
+    """A header from Prague on, with its hash."""
+
+    parent_hash: Hash
+    uncle_hash: Hash
+    coinbase: Address
+    state_root: Hash
+    transactions_trie: Hash
+    receipt_trie: Hash
+    bloom: Bloom
+    difficulty: Number
+    number: Number
+    gas_limit: Number
+    gas_used: Number
+    timestamp: Number
+    extra_data: Bytes
+    mix_hash: Hash
+    nonce: Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{16}$")]
+    base_fee_per_gas: Number
+    withdrawals_root: Hash
+    blob_gas_used: Number
+    excess_blob_gas: Number
+    parent_beacon_block_root: Hash
+    requests_hash: Hash
+    hash: Hash
+
+
+class SignedTransaction(Shape):
+    """A legacy transaction of a block."""
+
+    type: Literal["0x00"]
+    chain_id: Number
+    nonce: Number
+    gas_price: Number
+    gas_limit: Number
+    to: Target
+    value: Number
+    data: Bytes
+    v: Number
+    r: Number
+    s: Number
+    sender: Address
+
+
+class DecodedBlock(Shape):
+    """What is encoded in a block."""
+
+    block_header: Header
+    transactions: list[SignedTransaction]
+    uncle_headers: Annotated[list[Any], Field(max_length=0)]
+    withdrawals: Annotated[list[Any], Field(max_length=0)]
+    blocknumber: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")]
+
+
+class Block(DecodedBlock):
+    """A block that is executed."""
+
+    receipts: list[Receipt]
+    rlp: Bytes
+
+
+class RefusedBlock(Shape):
+    """A block that is refused."""
+
+    rlp: Bytes
+    expect_exception: BlockRefusal
+    rlp_decoded: DecodedBlock = Field(alias="rlp_decoded")
+
+
+class ChainConfig(Config):
+    """The chain, with its fork."""
+
+    network: Literal["Osaka"]
+
+
+class BlockchainTest(Shape):
+    """Blocks on a genesis."""
+
+    info: dict[str, Any] = Field(alias="_info")
+    network: Literal["Osaka"]
+    genesis_block_header: Header
+    pre: dict[Address, Account]
+    post_state: dict[Address, Account]
+    lastblockhash: Hash
+    config: ChainConfig
+    genesis_rlp: Bytes = Field(alias="genesisRLP")
+    blocks: list[Block | RefusedBlock] = Field(min_length=1)
+    seal_engine: Literal["NoProof"]
+
+
+class Result(Shape):
+    """What comes of a transaction by itself."""
+
+    intrinsic_gas: Number
+    hash: Hash | None = None
+    sender: Address | None = None
+    exception: Refusal | None = None
+
     @model_validator(mode="after")
-    def check_info(self) -> "StateTest":
-        """Says which format it is, and of which revision."""
-        if self.info.get("fixture-format") != "state_test":
-            raise ValueError(f"_info.fixture-format is {self.info.get('fixture-format')!r}, not 'state_test'")
-        if not isinstance(self.info.get("revision"), str):
-            raise ValueError("_info.revision names no revision")
+    def check_end(self) -> "Result":
+        """A transaction is either valid or refused."""
+        if (self.exception is None) != (self.hash is not None and self.sender is not None):
+            raise ValueError("a transaction has hash and sender or an exception, and not both")
         return self
 
 
+class TransactionTest(Shape):
+    """A transaction by itself."""
+
+    info: dict[str, Any] = Field(alias="_info")
+    txbytes: Bytes
+    result: dict[Literal["Osaka"], Result] = Field(min_length=1)
+
+
+FORMATS: dict[str, type[Shape]] = {"state_test": StateTest, "blockchain_test": BlockchainTest, "transaction_test": TransactionTest}
+"""Formats by what `_info.fixture-format` says."""
+
+
+def format_of(test: object) -> str:
+    """The format that a test says it is; empty for none."""
+    info = test.get("_info") if isinstance(test, dict) else None
+    name = info.get("fixture-format") if isinstance(info, dict) else None
+    return name if isinstance(name, str) else ""
+
+
 def fault_of(test: object) -> str | None:
-    """The first place where a test has another shape, and what is wrong there; none where it has this one."""
+    """The first place where a test has another shape than its format, and what is wrong there; none where it has this one."""
+    name = format_of(test)
+    if name not in FORMATS:
+        return f"_info.fixture-format is {name!r}, not {' or '.join(FORMATS)}"
+    if not isinstance(test, dict) or not isinstance(test["_info"].get("revision"), str):
+        return "_info.revision names no revision"
     try:
-        StateTest.model_validate(test)
+        FORMATS[name].model_validate(test)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the test"

@@ -1,11 +1,12 @@
-//! `residue fixtures`: state tests of every field instruction and every contract of a revision, for implementations of others.
+//! `residue fixtures`: tests of every field instruction and every contract of a revision, for implementations of others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use residue_fixtures::{FixtureError, Made, Planned, Suite};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use residue_fixtures::{FixtureError, Format, Made, Planned, Suite};
 use residue_isa::Revision;
 use residue_isa::nearest;
 use residue_workbench::parallel::in_parallel;
@@ -13,13 +14,18 @@ use serde_json::json;
 
 use residue_command::options::DEFAULT_REVISION;
 use residue_command::verdict::Verdict;
-use residue_command::{output, waiting};
+use residue_command::{input, output, waiting};
+
+/// Random programs at most, ten thousand files.
+const PROGRAMS_MAX: u64 = 1_000_000;
 
 /// Options of `fixtures`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   residue fixtures --list
   residue fixtures --only instructions/mulmodx --out mulmodx
+  residue fixtures --ladder --out ladder
+  residue fixtures --random 100 --seed 7 --revision evmmax-next --out random
   residue fixtures --revision evm384-v7 --only frames,bls12_381/fp2_mul --out evm384-v7-tests
   residue statetest mulmodx --revision eip6690-2024")]
 pub struct FixturesArgs {
@@ -32,6 +38,25 @@ pub struct FixturesArgs {
     /// Only files whose name contains one of these.
     #[arg(long, value_name = "TEXT", value_delimiter = ',')]
     pub only: Vec<String>,
+    /// Only files of this format; of every one without it.
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    pub format: Option<Format>,
+    /// The first hundred tests for who begins instead, in rising difficulty.
+    #[arg(long, conflicts_with_all = ["list", "only", "format", "random"])]
+    pub ladder: bool,
+    /// So many random programs instead, those of `check engine`.
+    #[arg(long, value_name = "N", conflicts_with = "list", value_parser = programs, allow_hyphen_values = true)]
+    pub random: Option<u64>,
+    /// The seed of the first random program; the others follow by one.
+    #[arg(
+        long,
+        value_name = "SEED",
+        requires = "random",
+        default_value = "1",
+        value_parser = input::number,
+        allow_hyphen_values = true
+    )]
+    pub seed: u64,
     /// Print the names of the files and make none.
     #[arg(long, conflicts_with = "out")]
     pub list: bool,
@@ -44,11 +69,35 @@ enum Became {
     Empty(String),
 }
 
+/// A format by its name.
+fn format() -> impl TypedValueParser<Value = Format> {
+    let names = Format::ALL.map(Format::name);
+    PossibleValuesParser::new(names)
+        .map(|name| Format::ALL.into_iter().find(|format| format.name() == name).unwrap_or(Format::State))
+}
+
+/// A number of programs.
+fn programs(text: &str) -> Result<u64> {
+    let programs = input::number(text)?;
+    ensure!((1..=PROGRAMS_MAX).contains(&programs), "{programs} is not 1 to {PROGRAMS_MAX} programs");
+    Ok(programs)
+}
+
 /// Makes the files.
 pub fn fixtures(args: &FixturesArgs, json: bool) -> Result<Verdict> {
     let suite = Suite::new(args.revision)?;
-    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| name.contains(only));
-    let planned: Vec<Planned> = suite.files().into_iter().filter(|planned| wanted(&planned.name())).collect();
+    let wanted = |planned: &Planned| {
+        let name = planned.name();
+        let is_named = args.only.is_empty() || args.only.iter().any(|only| name.contains(only));
+        is_named && args.format.is_none_or(|format| format == planned.format())
+    };
+    let all = args.random.map_or_else(|| suite.files(), |programs| suite.random(args.seed, programs));
+    let planned: Vec<Planned> = all.into_iter().filter(wanted).collect();
+    ensure!(
+        !planned.is_empty() || !args.only.is_empty(),
+        "random programs are state_test and blockchain_test, and there are none as {}",
+        args.format.map_or("", Format::name)
+    );
     ensure!(
         !planned.is_empty(),
         "no file of {} has {} in its name{}; `residue fixtures --list --revision {0}` lists them all",
@@ -62,7 +111,18 @@ pub fn fixtures(args: &FixturesArgs, json: bool) -> Result<Verdict> {
     ensure_free(out)?;
     let partial = partial_name(out)?;
     fs::create_dir_all(&partial).with_context(|| format!("making {}", partial.display()))?;
-    let made = make(&suite, &planned, &partial);
+    let (names, made) = if args.ladder {
+        match write_ladder(&suite, &partial) {
+            Ok(Ok(rungs)) => {
+                let (names, made) = rungs.into_iter().unzip();
+                (names, Ok(Ok(made)))
+            }
+            Ok(Err(disagreement)) => (Vec::new(), Ok(Err(disagreement))),
+            Err(error) => (Vec::new(), Err(error)),
+        }
+    } else {
+        (planned.iter().map(Planned::name).collect(), make(&suite, &planned, &partial))
+    };
     let made = match made {
         Ok(Ok(made)) => made,
         Ok(Err(disagreement)) => {
@@ -82,7 +142,7 @@ pub fn fixtures(args: &FixturesArgs, json: bool) -> Result<Verdict> {
         fs::remove_dir(out).with_context(|| format!("{} is not empty any more", out.display()))?;
     }
     fs::rename(&partial, out).with_context(|| format!("moving the files to {}", out.display()))?;
-    tell(args, out, &planned, &made, json)?;
+    tell(args, out, &names, &made, json)?;
     Ok(Verdict::Good)
 }
 
@@ -120,13 +180,7 @@ fn make(suite: &Suite, planned: &[Planned], folder: &Path) -> Result<Result<Vec<
         let made = suite.make(planned);
         bar.inc(1);
         match made {
-            Ok(Ok(made)) => {
-                let path = folder.join(format!("{name}.json"));
-                let parent = path.parent().unwrap_or(folder);
-                fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
-                output::file(&path, made.text.as_bytes())?;
-                Ok(Ok(Became::Made(Made { text: String::new(), ..made })))
-            }
+            Ok(Ok(made)) => Ok(Ok(write(&name, made, folder)?)),
             Ok(Err(reason)) => Ok(Ok(Became::Empty(reason))),
             Err(error @ FixtureError::Disagreement { .. }) => Ok(Err(error)),
             Err(error) => Err(error).context(name),
@@ -136,8 +190,28 @@ fn make(suite: &Suite, planned: &[Planned], folder: &Path) -> Result<Result<Vec<
     made.into_iter().collect::<Result<Vec<_>>>().map(|made| made.into_iter().collect())
 }
 
+/// Writes a file.
+fn write(name: &str, made: Made, folder: &Path) -> Result<Became> {
+    let path = folder.join(format!("{name}.json"));
+    let parent = path.parent().unwrap_or(folder);
+    fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
+    output::file(&path, made.text.as_bytes())?;
+    Ok(Became::Made(Made { text: String::new(), ..made }))
+}
+
+/// Writes the rungs of the ladder, with their names.
+fn write_ladder(suite: &Suite, folder: &Path) -> Result<Result<Vec<(String, Became)>, FixtureError>> {
+    let rungs = match suite.ladder() {
+        Ok(rungs) => rungs,
+        Err(error @ FixtureError::Disagreement { .. }) => return Ok(Err(error)),
+        Err(error) => return Err(error.into()),
+    };
+    let write = |(name, made): (String, Made)| Ok((name.clone(), write(&name, made, folder)?));
+    rungs.into_iter().map(write).collect::<Result<Vec<_>>>().map(Ok)
+}
+
 /// Says what was made.
-fn tell(args: &FixturesArgs, out: &Path, planned: &[Planned], all: &[Became], json: bool) -> Result<()> {
+fn tell(args: &FixturesArgs, out: &Path, names: &[String], all: &[Became], json: bool) -> Result<()> {
     let made = || {
         all.iter().filter_map(|became| match became {
             Became::Made(made) => Some(made),
@@ -146,15 +220,15 @@ fn tell(args: &FixturesArgs, out: &Path, planned: &[Planned], all: &[Became], js
     };
     let sum = |of: fn(&Made) -> u64| made().map(of).sum::<u64>();
     let (tests, by_engine) = (sum(|made| made.tests), sum(|made| made.by_engine));
-    let left_out: Vec<(String, String)> = planned
+    let left_out: Vec<(String, String)> = names
         .iter()
         .zip(all)
-        .flat_map(|(planned, became)| {
+        .flat_map(|(name, became)| {
             let reasons = match became {
                 Became::Made(made) => made.left_out.clone(),
                 Became::Empty(reason) => vec![reason.clone()],
             };
-            reasons.into_iter().map(|reason| (planned.name(), reason))
+            reasons.into_iter().map(|reason| (name.clone(), reason))
         })
         .collect();
     if json {

@@ -1,11 +1,13 @@
-//! The baselines in Go, gnark-crypto and go-ethereum's precompiles: an optional program that measures itself.
+//! The baselines in Go, gnark-crypto, go-ethereum's precompiles and the reference for clients without assembly: an optional program that
+//! measures itself.
 //!
-//! `baselines/go` holds it; `RESIDUE_BASELINES_GO` names the built program. It is given the inputs of everybody else with their
-//! answers, and compares its own in every round. Its times are from another process, so they are not taken in the same rounds,
+//! `baselines/go` holds it; `RESIDUE_BASELINES_GO` names the built program, or several, as `PATH` names folders. It is given the inputs of everybody
+//! else with their answers, and compares its own in every round. Its times are from another process, so they are not taken in the same rounds,
 //! and its rows have no ratios. Where it is not there it is missing, which a record says.
 
 use std::env;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde::Serialize;
@@ -16,7 +18,7 @@ use crate::error::LabError;
 use crate::record::{Quantity, RecordRow};
 
 /// The layers that it measures.
-const LAYERS: [&str; 2] = ["gnark", "geth"];
+const LAYERS: [&str; 3] = ["gnark", "geth", "go"];
 /// The variable that names the program.
 const VARIABLE: &str = "RESIDUE_BASELINES_GO";
 
@@ -44,14 +46,20 @@ pub(crate) struct Asked {
     pub expected: String,
 }
 
-/// Measurements of the Go program; empty if it is missing or not requested.
+/// Measurements of the Go programs, one after the other; empty if there is none or none is requested.
 pub(crate) fn rows(effort: &Effort, jobs: &[Asked]) -> Result<Vec<RecordRow>, LabError> {
-    let Some(program) = env::var_os(VARIABLE) else { return Ok(Vec::new()) };
+    let Some(programs) = env::var_os(VARIABLE) else { return Ok(Vec::new()) };
     if !LAYERS.iter().any(|layer| effort.subjects.include(layer)) {
         return Ok(Vec::new());
     }
+    let rows: Result<Vec<_>, _> = env::split_paths(&programs).map(|program| rows_of(&program, effort, jobs)).collect();
+    Ok(rows?.into_iter().flatten().filter(|row| effort.subjects.include(row.layer())).collect())
+}
+
+/// Measurements of a program.
+fn rows_of(program: &Path, effort: &Effort, jobs: &[Asked]) -> Result<Vec<RecordRow>, LabError> {
     let failed = |reason: String| LabError::Outside { program: program.to_string_lossy().into_owned(), reason };
-    let mut command = Command::new(&program);
+    let mut command = Command::new(program);
     command.arg("-rounds").arg(effort.rounds.to_string());
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
@@ -61,8 +69,7 @@ pub(crate) fn rows(effort: &Effort, jobs: &[Asked]) -> Result<Vec<RecordRow>, La
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
     }
-    let rows = parse(&output.stdout).map_err(failed)?;
-    Ok(rows.into_iter().filter(|row| effort.subjects.include(row.layer())).collect())
+    parse(&output.stdout).map_err(failed)
 }
 
 /// The rows of `{"rows": [{"name": …, "quantity": "time", "samples": […]}, …]}`.

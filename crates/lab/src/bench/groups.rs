@@ -18,6 +18,7 @@ pub const GROUPS: &[Group] = &[
     today::GROUP,
     libraries::GROUP,
     operations::GROUP,
+    operations::ELEMENTS,
     comparison::GROUP,
     scaling::GROUP,
     memory::GROUP,

@@ -46,6 +46,14 @@ pub const GROUP: Group = Group {
     measure,
 };
 
+/// `elements`: the chains among the operations, for what is measured of field elements alone.
+pub const ELEMENTS: Group = Group {
+    name: "elements",
+    summary: "operations on field elements by libraries, in assembly, Rust and Go, beside blst",
+    measure: |effort, observer| measured(TASKS.iter().filter(|task| task.chain > 1), effort, observer),
+    ..GROUP
+};
+
 /// The libraries that were asked for and are not there, each with the reason.
 pub(crate) fn missing_libraries(effort: &Effort) -> Vec<String> {
     [go::missing(effort), contract::missing(effort), outside::missing(effort)].concat()
@@ -208,8 +216,16 @@ pub(crate) fn precompile_of(task: &str, input: &[u8]) -> Option<Run<'static>> {
 }
 
 fn measure(effort: &Effort, observer: &mut Observer<'_>) -> Result<Vec<RecordRow>, LabError> {
+    measured(TASKS.iter(), effort, observer)
+}
+
+fn measured(
+    tasks: impl Iterator<Item = &'static Task>,
+    effort: &Effort,
+    observer: &mut Observer<'_>,
+) -> Result<Vec<RecordRow>, LabError> {
     let (mut rows, mut asked) = (Vec::new(), Vec::new());
-    for task in TASKS {
+    for task in tasks {
         observer(Progress { step: "compiling", done: 0, total: 1 });
         let engines = Engines::of(task, effort, &MEASURED)?;
         for size in (task.sizes)(effort) {

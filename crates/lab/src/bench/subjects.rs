@@ -6,7 +6,7 @@ use residue_isa::{Revision, UnknownName};
 use ruint::aliases::U256;
 
 /// Everybody who can be chosen besides the revisions.
-const OTHERS: [&str; 17] = [
+const OTHERS: [&str; 18] = [
     "blst",
     "arkworks",
     "zkcrypto",
@@ -19,6 +19,7 @@ const OTHERS: [&str; 17] = [
     "spec",
     "gnark",
     "geth",
+    "go",
     "wasmi",
     "wasmtime",
     "arkworks-wasmi",

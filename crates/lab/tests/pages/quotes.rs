@@ -57,6 +57,28 @@ fn the_readme_quotes_the_records_of_the_pairing() {
 }
 
 #[test]
+fn the_page_for_clients_quotes_the_record_of_elements() {
+    let quoted = Quoted::newest(ZEN5, "elements");
+    check("docs/eip/implementing.md", &format!("by `{}`, in ns", quoted.path));
+    for (name, operation, price) in [
+        ("a sum", "fp-add", "10"),
+        ("a product", "fp-mul", "30"),
+        ("an inverse, and a sum", "fp-inverse", "2 160"),
+        ("a product in Fp2", "fp2-mul", "100"),
+    ] {
+        let time = |layer: &str| {
+            let row = quoted.record.find(&format!("{layer}/{operation}/381"), Quantity::Time, None).unwrap();
+            match row.spread.median {
+                median if median < 100.0 => format!("{median:.1}"),
+                median => residue_pages::grouped(format!("{median:.0}").parse().unwrap()),
+            }
+        };
+        let [go, unrolled, assembly, blst] = ["go", "gnark:purego", "gnark", "blst"].map(time);
+        check("docs/eip/implementing.md", &format!("| {name} | {go} | {unrolled} | {assembly} | {blst} | {price} |"));
+    }
+}
+
+#[test]
 fn the_page_of_interfaces_quotes_the_record_of_the_pairing() {
     let quoted = Quoted::newest(ZEN5, "pairing");
     let subjects = [

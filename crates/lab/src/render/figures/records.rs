@@ -35,8 +35,9 @@ impl Records {
 
     /// Number of its groups that figures show.
     fn shown(&self) -> usize {
-        use crate::bench::{bn254, evidence, goals, libraries, today};
-        let of_pages = [bn254::GROUP, evidence::GROUP, goals::GROUP, libraries::GROUP, today::GROUP];
+        use crate::bench::{bn254, evidence, goals, libraries, operations, today};
+        let of_pages =
+            [bn254::GROUP, evidence::GROUP, goals::GROUP, libraries::GROUP, operations::ELEMENTS, today::GROUP];
         let is_of_page = |group: &str| group == crate::design::GROUP || of_pages.iter().any(|page| page.name == group);
         let is_shown = |group: &str| !crate::attack::GROUPS.contains(&group) && !is_of_page(group);
         self.by_group.keys().filter(|group| is_shown(group)).count()

@@ -1,0 +1,6 @@
+//go:build purego
+
+package main
+
+// isAssembly: gnark-crypto multiplies in unrolled Go.
+const isAssembly = false
