@@ -33,7 +33,9 @@ Fixpoint sadd (a : sum) : sum -> sum :=
          end)
   end.
 Definition sneg (a : sum) : sum := map (fun '(i, c) => (i, p - c)) a.
-Definition sscale (k : Z) (a : sum) : sum := if k =? 0 then [] else map (fun '(i, c) => (i, (k * c) mod p)) a.
+(* Where p is no prime a multiple may become zero: such terms go. *)
+Definition sscale (k : Z) (a : sum) : sum :=
+  if k =? 0 then [] else filter (fun '(_, c) => negb (c =? 0)) (map (fun '(i, c) => (i, (k * c) mod p)) a).
 Definition const (v : Z) : sum := let r := if v <? p then v else v mod p in if r =? 0 then [] else [(1%positive, r)].
 Definition as_const (a : sum) : option Z :=
   match a with [] => Some 0 | [(i, c)] => if Pos.eqb i 1 then Some c else None | _ => None end.

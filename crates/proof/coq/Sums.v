@@ -65,9 +65,13 @@ Qed.
 Lemma den_sscale k a : cong p (den e (sscale p k a)) (k * den e a).
 Proof.
   unfold sscale. destruct (Z.eqb_spec k 0) as [->|_]; [cbn; exists 0; lia|].
-  induction a as [|[i c] a IH]; cbn; [exists 0; lia|].
-  replace (k * (c * e i + den e a)) with (k * c * e i + k * den e a) by ring.
-  apply cong_add; [apply cong_mul; auto; apply cong_mod; lia | exact IH].
+  induction a as [|[i c] a IH]; [cbn; exists 0; lia|]. cbn [map filter].
+  assert (R : cong p ((k * c) mod p) (k * c)) by (apply cong_mod; lia).
+  replace (k * den e ((i, c) :: a)) with (k * c * e i + k * den e a) by (cbn [den]; ring).
+  destruct (Z.eqb_spec ((k * c) mod p) 0) as [Z0|_]; cbn [negb den].
+  - rewrite Z0 in R. change (den e (filter _ _)) with (0 * e i + den e (filter (fun '(_, c) => negb (c =? 0))
+      (map (fun '(i, c) => (i, (k * c) mod p)) a))). apply cong_add; [apply cong_mul; auto | exact IH].
+  - apply cong_add; [apply cong_mul; auto | exact IH].
 Qed.
 
 Lemma den_const v : cong p (den e (const p v)) v.

@@ -236,10 +236,12 @@ impl<'a> Reader<'a> {
 
     fn head(&mut self) -> Result<(), CertificateError> {
         let line = self.line("a certificate")?;
-        let version = line.strip_prefix(HEAD).map(str::trim);
-        match version.map(str::parse::<u32>) {
-            Some(Ok(VERSION)) => {}
-            Some(Ok(other)) => {
+        let mut words = line.split_ascii_whitespace();
+        let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
+        match (words.next() == Some(HEAD), words.next().filter(is_number), words.next()) {
+            (true, Some(version), None) if version == VERSION.to_string() => {}
+            (true, Some(other), None) => {
+                let other = names::quoted(other);
                 let what = format!(
                     "version {other} of certificates is not read here, only {VERSION}: `residue build CONTRACT --revision evm --certificate FILE` writes one"
                 );

@@ -6,9 +6,9 @@
 
 use crate::straight::{ELEMENT_BYTES, Straight};
 use crate::sum::{Atom, Sum};
-use crate::tables::{Tables, signed};
+use crate::tables::{Budget, Tables, signed};
 use crate::witness::Witness;
-use foldhash::{HashMap, HashMapExt};
+use foldhash::{HashMap, HashMapExt, HashSet};
 use residue_isa::opcode::{self, evm as op};
 use residue_isa::{Jumpdests, Revision, jumpdests};
 use ruint::aliases::U256;
@@ -32,6 +32,13 @@ pub struct Refused {
     pub why: String,
 }
 
+impl Refused {
+    /// Of an instruction of the code.
+    pub(crate) fn at(offset: usize, code: &[u8], why: String) -> Self {
+        Self { offset, instruction: mnemonic(code.get(offset).copied()), why }
+    }
+}
+
 type Step<T> = Result<T, String>;
 
 fn refuse<T>(why: impl Into<String>) -> Step<T> {
@@ -41,7 +48,7 @@ fn refuse<T>(why: impl Into<String>) -> Step<T> {
 /// Shows that `code` ends as `program` does, for all calldata, with any gas from the result on.
 pub fn check(program: &Straight, code: &[u8], witness: &Witness) -> Result<u64, Refused> {
     let named = witness.named();
-    let tables = Tables::of(program, |atom, _| named.contains(&atom));
+    let tables = Tables::of(program, |atom, _| named.contains(&atom)).map_err(|why| Refused::at(0, code, why))?;
     let mut given =
         Given { tables: &tables, p: program.modulus, values: witness.values.iter(), names: witness.names.iter() };
     run(program, &tables, code, &mut given)
@@ -58,9 +65,10 @@ pub(crate) fn run(program: &Straight, tables: &Tables, code: &[u8], hints: &mut 
         stack: Vec::new(),
         memory: HashMap::new(),
         memory_words: 0,
-        shown: Vec::new(),
+        shown: HashSet::default(),
         gas: 0,
         next: 0,
+        budget: Budget::new(),
     };
     loop {
         let offset = machine.next;
@@ -68,7 +76,7 @@ pub(crate) fn run(program: &Straight, tables: &Tables, code: &[u8], hints: &mut 
         match machine.step(byte) {
             Ok(Flow::Goes) => {}
             Ok(Flow::Ends) => return Ok(machine.gas),
-            Err(why) => return Err(Refused { offset, instruction: mnemonic(byte), why }),
+            Err(why) => return Err(Refused::at(offset, code, why)),
         }
     }
 }
@@ -151,14 +159,14 @@ enum Symbol {
 }
 
 /// A condition on calldata.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Condition {
     /// Calldata has so many bytes.
     SizeIs(U256),
+    /// Calldata has not so many bytes.
+    SizeIsNot(U256),
     /// A parsed number is not below p.
     NotBelow(Atom),
-    /// It does not hold.
-    Not(Box<Condition>),
 }
 
 impl Symbol {
@@ -204,9 +212,10 @@ struct Machine<'a, H> {
     memory: HashMap<u32, Symbol>,
     memory_words: u64,
     /// Conditions that do not hold from here on.
-    shown: Vec<Condition>,
+    shown: HashSet<Condition>,
     gas: u64,
     next: usize,
+    budget: Budget,
 }
 
 impl<H: Hints> Machine<'_, H> {
@@ -292,6 +301,7 @@ impl<H: Hints> Machine<'_, H> {
         let (a, least, most) = self.sum()?;
         let is_modular = matches!(byte, op::MOD | op::ADDMOD | op::MULMOD);
         let other = if byte == op::MOD { None } else { Some(self.sum()?) };
+        self.budget.take(a.terms().len() + other.as_ref().map_or(0, |(b, ..)| b.terms().len()))?;
         if is_modular {
             let modulus = self.pop()?.exact()?;
             if modulus != p {
@@ -334,7 +344,8 @@ impl<H: Hints> Machine<'_, H> {
         self.gas += 3;
         let a = self.pop()?;
         let condition = match (byte, a) {
-            (op::ISZERO, Symbol::Truth(condition)) => Condition::Not(Box::new(condition)),
+            // Other negations are no failure of a program.
+            (op::ISZERO, Symbol::Truth(Condition::SizeIs(size))) => Condition::SizeIsNot(size),
             (op::EQ, Symbol::Size) => Condition::SizeIs(self.pop()?.exact()?),
             (op::EQ, a) => match self.pop()? {
                 Symbol::Size => Condition::SizeIs(a.exact()?),
@@ -386,9 +397,9 @@ impl<H: Hints> Machine<'_, H> {
 
     /// Conditions under which the program fails.
     fn failures(&self) -> impl Iterator<Item = Condition> {
-        let size = Condition::SizeIs(U256::from(self.program.calldata_bytes));
+        let size = Condition::SizeIsNot(U256::from(self.program.calldata_bytes));
         let parses = self.program.parses.iter().map(|&(value, _)| Condition::NotBelow(Atom::of(value)));
-        std::iter::once(Condition::Not(Box::new(size))).chain(parses)
+        std::iter::once(size).chain(parses)
     }
 
     /// A jump to a failure, if and only if the program fails.
@@ -415,7 +426,7 @@ impl<H: Hints> Machine<'_, H> {
                 }
             }
         }
-        self.shown.push(condition);
+        self.shown.insert(condition);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use crate::certificate::Certificate;
 use crate::straight::{Operation, Read, Straight};
 use crate::sum::Atom;
+use crate::witness::Witness;
 use residue_ir::{FieldOp, Value};
 use ruint::aliases::U256;
 use std::fmt::Display;
@@ -75,17 +76,18 @@ pub fn program(straight: &Straight) -> String {
     format!("Program {modulus:#x} {calldata_bytes}\n  {parses}\n  {operations}\n  {results}%positive")
 }
 
+/// A witness as a term of Coq's.
+pub fn hints(Witness { values, names }: &Witness) -> String {
+    let values = list(values.iter().map(|&atom| name(atom)), ROW_ITEMS);
+    let spelled = |named: &Option<Atom>| named.map_or_else(|| "None".to_owned(), |atom| format!("Some {}", name(atom)));
+    format!("Witness\n  {values}%positive\n  {}%positive", list(names.iter().map(spelled), ROW_ITEMS))
+}
+
 /// The theorem of a certificate, as a source for Coq: the code ends as the program does, with any gas from the stated amount on.
 pub fn theorem(certificate: &Certificate) -> String {
     let Certificate { program, code, gas, witness, .. } = certificate;
     let (program_hash, code_hash) = (certificate.program_hash(), certificate.code_hash());
-    let (program, code) = (self::program(program), bytes(code));
-    let values = list(witness.values.iter().map(|&atom| name(atom)), ROW_ITEMS);
-    let names = witness
-        .names
-        .iter()
-        .map(|named| named.map_or_else(|| "None".to_owned(), |atom| format!("Some {}", name(atom))));
-    let names = list(names, ROW_ITEMS);
+    let (program, code, witness) = (self::program(program), bytes(code), hints(witness));
     format!(
         "(* The program of SHA-256 {program_hash},
    the code of SHA-256 {code_hash}. Written by `residue prove`. *)
@@ -98,9 +100,7 @@ Definition the_program : program := {program}.
 
 Definition code : list Z := {code}.
 
-Definition the_witness : witness := Witness
-  {values}%positive
-  {names}%positive.
+Definition the_witness : witness := {witness}.
 
 Lemma accepted : check the_program the_witness code = Some {gas}.
 Proof. vm_cast_no_check (eq_refl (Some {gas})). Qed.

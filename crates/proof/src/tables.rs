@@ -6,6 +6,28 @@ use foldhash::{HashMap, HashMapExt};
 use residue_ir::{FieldOp, Value};
 use ruint::aliases::U256;
 
+/// Terms of all sums that a checker makes of a program, and as many of its code: 160 MiB each. Without a limit a short text whose values have no names
+/// could ask for more than any machine has.
+const TERMS_MAX: usize = 1 << 22;
+
+/// Terms that may still be made.
+#[derive(Debug)]
+pub struct Budget(usize);
+
+impl Budget {
+    /// That of one run.
+    pub const fn new() -> Self {
+        Self(TERMS_MAX)
+    }
+
+    /// Takes terms off; a fault if there are not so many left.
+    pub fn take(&mut self, terms: usize) -> Result<(), String> {
+        let left = self.0.checked_sub(terms);
+        self.0 = left.ok_or_else(|| format!("sums have more than {TERMS_MAX} terms in all: values need names"))?;
+        Ok(())
+    }
+}
+
 /// Equations of a program, modulo p.
 #[derive(Debug, Default)]
 pub struct Tables {
@@ -18,9 +40,10 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Those of a program. `is_named` chooses the values with names, of a value and its sum.
-    pub fn of(program: &Straight, mut is_named: impl FnMut(Atom, &Sum) -> bool) -> Self {
+    /// Those of a program, or a fault if sums are too long. `is_named` chooses the values with names, of a value and its sum.
+    pub fn of(program: &Straight, mut is_named: impl FnMut(Atom, &Sum) -> bool) -> Result<Self, String> {
         let p = program.modulus;
+        let mut budget = Budget::new();
         let mut tables = Self { sums: HashMap::new(), products: HashMap::new(), definitions: HashMap::new() };
         for &(value, _) in &program.parses {
             tables.sums.insert(Atom::of(value), Sum::atom(Atom::of(value)));
@@ -28,6 +51,7 @@ impl Tables {
         for operation in &program.operations {
             let atom = Atom::of(operation.value);
             let [x, y] = [operation.x, operation.y].map(|read| tables.read(read, p));
+            budget.take(x.terms().len() + y.terms().len())?;
             let sum = match operation.kind {
                 FieldOp::Add => x.plus(&y, p),
                 FieldOp::Sub => x.plus(&y.negated(p), p),
@@ -48,7 +72,7 @@ impl Tables {
                 tables.sums.insert(atom, sum);
             }
         }
-        tables
+        Ok(tables)
     }
 
     /// The sum of a value that has been defined.

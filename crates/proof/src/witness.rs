@@ -37,7 +37,8 @@ impl Witness {
 /// Finds a witness for code of a program. What it finds [`check()`] accepts; the refusal if nothing is found.
 pub fn witness(program: &Straight, code: &[u8]) -> Result<Witness, Refused> {
     // The values that code has as words, each with a name: sums stay short, and nothing is compared.
-    let every = Tables::of(program, |_, _| true);
+    let too_long = |why| Refused::at(0, code, why);
+    let every = Tables::of(program, |_, _| true).map_err(too_long)?;
     let numbers = Numbers::of(program, &every);
     let mut found = Guess::new(program, &numbers, &every, false);
     run(program, &every, code, &mut found)?;
@@ -47,7 +48,8 @@ pub fn witness(program: &Straight, code: &[u8]) -> Result<Witness, Refused> {
         let tables = Tables::of(program, |atom, sum| {
             let is_named = named.contains(&atom) && sum.terms().len() > TERMS_WITHOUT_NAME;
             is_named && has_name.insert(atom)
-        });
+        })
+        .map_err(too_long)?;
         let mut guess = Guess::new(program, &numbers, &tables, true);
         let ran = run(program, &tables, code, &mut guess);
         let Guess { witness, in_the_way, .. } = guess;

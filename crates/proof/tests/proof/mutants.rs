@@ -58,7 +58,7 @@ fn other_contracts_are_refused_with_the_construct() {
 }
 
 /// Starts of the instructions up to the last RETURN, and the byte after it.
-fn starts(code: &[u8]) -> Vec<usize> {
+pub fn starts(code: &[u8]) -> Vec<usize> {
     let (mut starts, mut at, mut end) = (Vec::new(), 0, 0);
     while at < code.len() {
         starts.push(at);
@@ -87,7 +87,7 @@ fn inserted(code: &[u8], starts: &[usize], at: usize, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Mutants of one instruction: each bit turned, left out, doubled, exchanged with the next one, replaced by each opcode of one byte.
-fn mutants(code: &[u8], starts: &[usize], place: usize) -> Vec<Vec<u8>> {
+pub fn mutants(code: &[u8], starts: &[usize], place: usize) -> Vec<Vec<u8>> {
     let (start, end) = (starts[place], starts[place + 1]);
     let changed = |at: usize, byte: u8| {
         let mut code = code.to_vec();

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use num_bigint::BigUint;
@@ -33,7 +33,7 @@ fn word(rng: &mut ChaCha8Rng) -> [u8; 32] {
 }
 
 /// An expected end as a term of Coq's.
-fn end(outcome: Option<&[u8]>) -> String {
+pub fn end(outcome: Option<&[u8]>) -> String {
     outcome.map_or_else(|| "None".to_owned(), |bytes| format!("(Some ({}))", coq::bytes(bytes)))
 }
 
@@ -148,7 +148,7 @@ fn runs(count: usize, rng: &mut ChaCha8Rng) -> (Vec<String>, usize) {
 }
 
 /// Text of a random program over p with so many parses.
-fn program(rng: &mut ChaCha8Rng, p: &BigUint, parses: usize) -> String {
+pub fn program(rng: &mut ChaCha8Rng, p: &BigUint, parses: usize) -> String {
     let element = |rng: &mut ChaCha8Rng| BigUint::from_bytes_be(&word(rng)) % p;
     let operations = rng.random_range(1..20);
     let mut body = String::new();
@@ -226,7 +226,7 @@ fn meanings(count: usize, rng: &mut ChaCha8Rng) -> (Vec<String>, usize) {
 }
 
 /// Compiles a source in the folder; its output.
-fn compiled(folder: &PathBuf, name: &str, source: &str) -> String {
+pub fn compiled(folder: &Path, name: &str, source: &str) -> String {
     fs::write(folder.join(format!("{name}.v")), source).unwrap();
     let mut command = Command::new("coqc");
     command.args(["-noglob", "-Q", ".", coq::LIBRARY, &format!("{name}.v")]).current_dir(folder);
@@ -235,20 +235,31 @@ fn compiled(folder: &PathBuf, name: &str, source: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-#[test]
-#[ignore = "it takes long: by name, and in CI"]
-fn coq_computes_what_the_engine_and_the_evaluator_do() {
+/// A new folder with some of the sources, compiled; `None` where there is no coqc, which is said.
+pub fn library(name: &str, sources: &[&str]) -> Option<PathBuf> {
     if Command::new("coqc").arg("--version").output().is_err() {
-        println!("coqc is not installed: the semantics in Coq is not compared");
-        return;
+        println!("coqc is not installed: nothing is computed in Coq");
+        return None;
     }
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("semantics");
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
-    for (name, source) in coq::SOURCES.into_iter().filter(|(name, _)| ["Evm", "Program"].contains(name)) {
+    for (name, source) in coq::SOURCES.into_iter().filter(|(name, _)| sources.contains(name)) {
         compiled(&folder, name, source);
     }
     compiled(&folder, "Run", include_str!("../../coq/Run.v"));
+    Some(folder)
+}
+
+/// Numbers of the cases that differ, of lists that Coq printed.
+pub fn numbers(said: &str) -> String {
+    said.split_whitespace().filter(|word| !["=", ":", "list", "nat"].contains(word)).collect()
+}
+
+#[test]
+#[ignore = "it takes long: by name, and in CI"]
+fn coq_computes_what_the_engine_and_the_evaluator_do() {
+    let Some(folder) = library("semantics", &["Evm", "Program"]) else { return };
     let mut rng = ChaCha8Rng::seed_from_u64(seed());
     let (runs, runs_returned) = runs(cases(900), &mut rng);
     let (meanings, meanings_returned) = meanings(cases(400), &mut rng);
@@ -270,6 +281,5 @@ fn coq_computes_what_the_engine_and_the_evaluator_do() {
         meanings_returned * 3 > of_meanings && meanings_returned < of_meanings,
         "{meanings_returned} of {of_meanings}"
     );
-    let numbers: String = said.split_whitespace().filter(|word| !["=", ":", "list", "nat"].contains(word)).collect();
-    assert_eq!(numbers, "[][]", "cases that differ, by number, in {}", folder.join("Cases.v").display());
+    assert_eq!(numbers(&said), "[][]", "cases that differ, by number, in {}", folder.join("Cases.v").display());
 }

@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use residue_extent::{cases, seed};
 use residue_ir::text;
 use residue_proof::Certificate;
+use sha2::{Digest, Sha256};
 
 const NAME: &str = "poseidon2/bn254_t2";
 
@@ -31,7 +32,14 @@ fn a_changed_text_is_refused_with_its_line() {
     let code = text.lines().nth(line_of("code sha256")).unwrap();
     let first_names = format!("\n{}", text.lines().find(|line| line.starts_with("names")).unwrap());
     for (part, other, at, expected) in [
-        ("residue-certificate 1", "residue-certificate 2", "residue-certificate", "version 2"),
+        ("residue-certificate 1", "residue-certificate 2", "residue-certificate", "version \"2\""),
+        (
+            "residue-certificate 1",
+            "residue-certificate +1",
+            "residue-certificate",
+            "begins with `residue-certificate 1`",
+        ),
+        ("residue-certificate 1", "residue-certificate1", "residue-certificate", "begins with `residue-certificate 1`"),
         ("residue-certificate 1", "residue", "residue-certificate", "begins with `residue-certificate 1`"),
         ("revision evm", "revision eip6690-2024", "revision", "`evm` is expected, found \"eip6690-2024\""),
         ("\ncode sha256", "\ncodes sha256", "code sha256", "did you mean code?"),
@@ -115,5 +123,61 @@ fn constructs_that_certificates_do_not_know_are_named() {
             Ok(_) => assert_eq!(expected, "", "{body}"),
             Err(error) => assert!(!expected.is_empty() && error.0.starts_with(expected), "{body}: {error}"),
         }
+    }
+}
+
+/// The certificate of a program of one parsed element and these operations, and of this code.
+fn made(values: usize, operations: &str, returned: usize, code: &[u8], hints: &str) -> String {
+    let program = format!(
+        "program \"p\"\nmodulus 0x65\nfunction f0 \"start\" () -> () values {values} {{\n\
+         word w0 = 0x20\nword w1 = calldata_size\nword w2 = eq w1 w0\nword w3 = 0x0\nrequire w2 parse w3 bytes 32 -> v0\n\
+         block {{\n{operations}}}\nreturn_elements (v{returned}) bytes 32\n}}\n"
+    );
+    let hash = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));
+    let rows: String = code.chunks(32).map(|row| hex::encode(row) + "\n").collect();
+    format!(
+        "residue-certificate 1\nrevision evm\nprogram sha256 {} lines {}\n{program}code sha256 {} bytes {}\n{rows}gas 1\n{hints}end\n",
+        hash(program.as_bytes()),
+        program.lines().count(),
+        hash(code),
+        code.len()
+    )
+}
+
+/// Conditions and sums that would fill stack or memory of the checker, were they without a limit.
+#[test]
+fn hostile_certificates_are_refused_in_little_room() {
+    use std::fmt::Write as _;
+    let fault = |text: &str| Certificate::read(text).and_then(|read| read.check()).expect_err("it is refused").what;
+    // A condition is negated two million times: CALLDATASIZE, 32, EQ, then ISZERO.
+    let mut negations = vec![0x36, 0x60, 0x20, 0x14];
+    negations.resize(2_000_000, 0x15);
+    let what = fault(&made(2, "v1 = add v0 v0\n", 1, &negations, ""));
+    assert!(what.contains("no such comparison with a condition"), "{what}");
+    // Sums of all products so far, without names.
+    let mut operations = String::new();
+    for value in (1..60_000).step_by(2) {
+        let before = value - 1;
+        writeln!(operations, "v{value} = mul v{before} v0\nv{} = add v{value} v{before}", value + 1).unwrap();
+    }
+    let what = fault(&made(60_001, &operations, 60_000, &[0x5b], ""));
+    assert!(what.contains("more than 4194304 terms in all"), "{what}");
+    // The same in code: powers of the element, and the sum of all so far in each step.
+    const STEPS: usize = 3000;
+    let powers: String = (1..=STEPS).map(|value| format!("v{value} = mul v{} v0\n", value - 1)).collect();
+    let target = u16::try_from(12 + 12 * STEPS).unwrap().to_be_bytes();
+    let parse = [0x5f, 0x35, 0x60, 0x64, 0x81, 0x11, 0x61, target[0], target[1], 0x57, 0x80, 0x80];
+    let step = [0x60, 0x65, 0x90, 0x83, 0x09, 0x80, 0x91, 0x60, 0x65, 0x91, 0x08, 0x90];
+    let code = [&parse[..], &step.repeat(STEPS), &[0x5b, 0xfe]].concat();
+    let values: String = (0..=STEPS).map(|value| format!("values v{value}\n")).collect();
+    let what = fault(&made(STEPS + 1, &powers, STEPS, &code, &values));
+    assert!(what.contains("(ADDMOD)") && what.contains("more than 4194304 terms in all"), "{what}");
+    // Counts and numbers beyond all.
+    let text = certificate();
+    for (part, huge) in
+        [("bytes 4037", "bytes 18446744073709551615"), ("lines ", "lines 9"), ("gas ", "gas 99999999999999999999")]
+    {
+        let (_, what) = refused(&text, part, huge);
+        assert!(what.contains("is missing") || what.contains("expected"), "{huge}: {what}");
     }
 }
