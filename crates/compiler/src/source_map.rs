@@ -28,6 +28,7 @@ use std::sync::Arc;
 pub struct SourceMap {
     functions: Vec<(String, Range<usize>)>,
     spans: Vec<Span>,
+    blocks: Vec<(Range<usize>, Vec<usize>)>,
     paths: Vec<Vec<Arc<str>>>,
 }
 
@@ -47,7 +48,15 @@ impl SourceMap {
     fn new(mut functions: Vec<(String, Range<usize>)>, mut spans: Vec<Span>, paths: Vec<Vec<Arc<str>>>) -> Self {
         functions.sort_by_key(|(_, range)| (range.start, range.end));
         spans.sort_by_key(|span| span.bytes.start);
-        Self { functions, spans, paths }
+        Self { functions, spans, blocks: Vec::new(), paths }
+    }
+
+    /// The paths of all operations of the block that the byte at `offset` belongs to, each once, where the block has no field
+    /// instructions: stack code computes its operations in one piece.
+    pub fn block_at(&self, offset: usize) -> Option<&[usize]> {
+        let before = self.blocks.partition_point(|(bytes, _)| bytes.start <= offset);
+        let (_, paths) = self.blocks[..before].last().filter(|(bytes, _)| bytes.contains(&offset))?;
+        Some(paths)
     }
 
     /// Names and bytes, ascending.
@@ -114,7 +123,8 @@ impl SourceMap {
 
 /// The map of a program that has been built and checked.
 pub(crate) fn source_map(built: &Built) -> SourceMap {
-    let mut reading = Reading { paths: HashMap::from_iter([(Vec::new(), 0)]), spans: Vec::new() };
+    let paths = HashMap::from_iter([(Vec::new(), 0)]);
+    let mut reading = Reading { paths, spans: Vec::new(), blocks: Vec::new() };
     for unit in &built.units {
         for (number, function) in unit.program.functions.iter().enumerate() {
             let mut blocks: BTreeMap<Value, &Block> = BTreeMap::new();
@@ -134,7 +144,8 @@ pub(crate) fn source_map(built: &Built) -> SourceMap {
     for (path, index) in reading.paths {
         paths[index] = path;
     }
-    SourceMap::new(function_ranges(built), reading.spans, paths)
+    reading.blocks.sort_by_key(|(bytes, _)| bytes.start);
+    SourceMap { blocks: reading.blocks, ..SourceMap::new(function_ranges(built), reading.spans, paths) }
 }
 
 /// Byte range of each function: the start from 0, the others from their labels to the next one's. Functions of
@@ -157,6 +168,7 @@ struct Reading {
     /// Paths with their indices.
     paths: HashMap<Vec<Arc<str>>, usize>,
     spans: Vec<Span>,
+    blocks: Vec<(Range<usize>, Vec<usize>)>,
 }
 
 impl Reading {
@@ -190,6 +202,9 @@ impl Reading {
                 (ops.outs().into_iter().map(of_out).collect(), *length)
             };
             let Some((lanes, length)) = sum.as_ref().map(by_outs).or_else(|| unit.target.read(&bytes[at..])) else {
+                if at == 0 {
+                    self.whole((unit, function), block, start..start + bytes.len());
+                }
                 return;
             };
             let mut span = Span { bytes: start + at..start + at + length, lanes: Vec::new(), begins: Vec::new() };
@@ -214,6 +229,15 @@ impl Reading {
                 return;
             }
         }
+    }
+
+    /// Notes a block that is stack code.
+    fn whole(&mut self, (unit, function): (&Unit, usize), block: &Block, bytes: Range<usize>) {
+        let origins = &unit.program.functions[function].origins;
+        let mut paths: Vec<usize> = block.ops.iter().map(|&(value, _)| self.path(&origins.of(value))).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        self.blocks.push((bytes, paths));
     }
 
     fn path(&mut self, stretches: &[(Arc<str>, usize)]) -> usize {
@@ -290,6 +314,21 @@ mod tests {
         assert_eq!(map.function(1), Some(("g", 10)));
         assert_eq!(map.function(2), None);
         assert_eq!(SourceMap::new(Vec::new(), Vec::new(), Vec::new()).name_at(0), None);
+    }
+
+    #[test]
+    fn blocks_of_stack_code_have_all_their_lines() {
+        let source = "program \"two\" modulus 0x61\nfunction f0 \"start\" () -> () values 3 { word w0 = 0x0 parse w0 bytes 1 -> v0\nblock {\nv1 = mul v0 v0\nv2 = add v1 v0\n}\nreturn_elements (v2) bytes 1 }";
+        let program = text::read_by_line(source).unwrap();
+        let lines = |revision: Revision| {
+            let map =
+                crate::compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().source_map;
+            let found: Vec<&[usize]> = (0..200).filter_map(|offset| map.block_at(offset)).collect();
+            let names = |path: &usize| map.path(*path).last().unwrap().to_string();
+            found.first().map(|paths| paths.iter().map(names).collect::<Vec<_>>())
+        };
+        assert_eq!(lines(Revision::Evm), Some(vec!["line 4".to_owned(), "line 5".to_owned()]));
+        assert_eq!(lines(Revision::Eip6690_2024), None, "its instructions have lines of their own");
     }
 
     /// A function called twice; three stretches, one of them within another.

@@ -53,4 +53,4 @@ pub use judge::{BatchingName, Failure, Fault, Rules, Subject, Verdict, batching_
 pub use report::{Counts, ForkName, Place, Report, UsedOpcode};
 pub use run::{Options, Progress, SubjectError, run, run_text};
 pub use sources::{Source, SourceError, find};
-pub use trace::{Eip3155, HaltOf, TraceError, Traced, trace};
+pub use trace::{Eip3155, HaltOf, TraceError, Traced, trace, trace_text};
