@@ -14,7 +14,7 @@ use residue_formula::FieldOp;
 use std::fmt::Write;
 use thiserror::Error;
 
-/// What of a program the package has no form for.
+/// A statement or word that the package has no form for.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the Python package has no form for {0}")]
 pub struct NoPython(pub String);
@@ -322,7 +322,7 @@ mod tests {
         python(&read(&format!("{head} {body} }}")).unwrap())
     }
 
-    /// What is recorded from the text is held to the program by the tests of the package.
+    /// Tests of the package record the text and compare.
     #[test]
     fn words_are_expressions_and_statements_lines() {
         let text = printed("parse w3 bytes 2 -> v0 bind w2 -> w4 branch w4 { give (v0) } else { return_word w2 give (c0) } -> (v1) return_elements (v1) bytes 1").unwrap();
