@@ -15,9 +15,25 @@ function grammar(): { words: string[]; statements: [string, string][] } {
   return { words: [...new Set(quoted)].sort(), statements };
 }
 
+/** The prices by time of a draft, from its table: opcodes and their gas. */
+function pricesByTime(): [string, number][] {
+  const text = readFileSync(new URL('../docs/eip/repricing.md', import.meta.url), 'utf8');
+  const rows = [...text.matchAll(/^\| (`[^|]+`) \| \d+ \| (\d+) \|$/gm)];
+  const found = rows.flatMap(([, names = '', gas = '']): [string, number][] =>
+    names.split(', ').flatMap((part): [string, number][] => {
+      const [first = '', last = first] = [...part.matchAll(/`([A-Z0-9]+)`/g)].map((name) => name[1] ?? '');
+      const [kind = '', from = '', to = ''] = [first.replace(/\d+$/, ''), /\d+$/.exec(first)?.[0] ?? '', /\d+$/.exec(last)?.[0] ?? ''];
+      if (first === last) return [[first, Number(gas)]];
+      return Array.from({ length: Number(to) - Number(from) + 1 }, (_, at) => [`${kind}${Number(from) + at}`, Number(gas)]);
+    }),
+  );
+  if (found.length < 80) throw new Error('docs/eip/repricing.md has no table of prices where it was');
+  return found;
+}
+
 export default defineConfig({
   base: './',
-  define: { GRAMMAR: JSON.stringify(grammar()) },
+  define: { GRAMMAR: JSON.stringify(grammar()), BY_TIME: JSON.stringify(pricesByTime()) },
   build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   worker: { format: 'es' },
   server: { fs: { allow: ['..'] } },

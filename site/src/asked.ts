@@ -106,6 +106,20 @@ export interface Trace {
   steps_left_out: number;
 }
 
+/** The frame before a step; null where there are fewer steps. */
+export type Frame = null | {
+  /** Words, the top first. */
+  stack: string[];
+  memory: string;
+  /** Bytes of all memory, of which the first are in `memory`. */
+  memory_bytes: number;
+  slots: string[];
+  modulus: string | null;
+  gas: number;
+};
+
+export const FORMATS = ['creation', 'yul', 'solidity', 'json'] as const;
+
 /** Every question, with its answer. */
 export interface Questions {
   lists: { ask: Record<string, never>; answer: Listed };
@@ -121,7 +135,12 @@ export interface Questions {
   flame: { ask: Run; answer: string };
   listing: { ask: Wanted; answer: Instruction[] };
   trace: { ask: Run & { skipped: number; limit: number }; answer: Trace };
-  creation: { ask: Wanted; answer: string };
+  frame: { ask: Run & { step: number }; answer: Frame };
+  format: { ask: Wanted & { name: string; format: (typeof FORMATS)[number] }; answer: string };
+  certificate: { ask: Wanted; answer: string };
+  stateTest: { ask: Run & { traced: boolean }; answer: string };
+  precompileGas: { ask: { name: string; input: string }; answer: number | undefined };
+  python: { ask: { text: string }; answer: string };
 }
 
 export type Kind = keyof Questions;

@@ -26,6 +26,8 @@ export interface Comparison {
   /** Whether a column's numbers are of the program as it stands. */
   isCurrent(column: number): boolean;
   expected: Evaluated | undefined;
+  /** Gas of the precompile that the contract replaces, if it replaces one. */
+  precompile: number | undefined;
 }
 
 export interface Actions {
@@ -96,7 +98,7 @@ function heading({ state, listed }: Comparison, column: ColumnState, at: number,
 }
 
 /** What each row says of a column. */
-function rows({ state, expected }: Comparison): Row[] {
+function rows({ state, expected, precompile }: Comparison): Row[] {
   const split = (key: 'arithmetic' | 'transfer' | 'memory' | 'control'): Row => [
     `· ${key}`,
     ({ run }) =>
@@ -105,6 +107,7 @@ function rows({ state, expected }: Comparison): Row[] {
   const sent = calldataGas(state);
   return [
     ['gas', ({ run }, before) => [h('b', {}, grouped(run.gas_used)), ' ', change(run.gas_used, before?.run.gas_used)]],
+    ...beside(precompile),
     split('arithmetic'),
     split('transfer'),
     split('memory'),
@@ -118,6 +121,12 @@ function rows({ state, expected }: Comparison): Row[] {
     ['slots', ({ code }) => [grouped(code.slots)]],
     ['answer', ({ run }) => [answer(run, expected)]],
   ];
+}
+
+/** The precompile's gas beside the code's. */
+function beside(precompile: number | undefined): Row[] {
+  if (precompile === undefined) return [];
+  return [['precompile', ({ run }) => [h('b', {}, grouped(precompile)), ' ', quiet(`code: ${(run.gas_used / precompile).toFixed(2)} ×`)]]];
 }
 
 function cellOf(comparison: Comparison, at: number, cell: Row[1]): HTMLElement {

@@ -2,6 +2,7 @@
 import type { Listed } from './asked';
 import type { Client } from './client';
 import { h } from './dom';
+import type { State } from './state';
 
 const TEXTS = import.meta.glob<string>('../../examples/ir/*.ir', { query: '?raw', import: 'default' });
 const INPUTS = import.meta.glob<string>('../../examples/ir/*.hex', { query: '?raw', import: 'default' });
@@ -33,8 +34,10 @@ export function fill(select: HTMLSelectElement, listed: Listed): void {
   );
 }
 
+export type Chosen = Pick<State, 'text' | 'input' | 'contract'>;
+
 /** The text and calldata of a choice; nothing where its key was not given. */
-export async function chosen(client: Client, value: string): Promise<{ text: string; input: string } | undefined> {
+export async function chosen(client: Client, value: string): Promise<Chosen | undefined> {
   const [kind, name = ''] = value.split(/:(.*)/s);
   if (kind === 'text') {
     const read = (files: Record<string, () => Promise<string>>, ending: string) => files[`../../examples/ir/${name}.${ending}`]?.();
@@ -43,7 +46,7 @@ export async function chosen(client: Client, value: string): Promise<{ text: str
   }
   if (kind === 'contract') {
     const [text, input] = await Promise.all([client.ask('contractText', { name }), client.ask('example', { name })]);
-    return { text, input };
+    return { text, input, contract: name };
   }
   const key = await askForKey(name);
   return key === undefined ? undefined : { text: await client.ask('verifierText', { system: name, key }), input: '0x' };

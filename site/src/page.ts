@@ -6,9 +6,10 @@ import { type Actions, adding, type Comparison, draw, type Result } from './comp
 import { byId } from './dom';
 import { Editor } from './editor';
 import { chosen, fill, FIRST } from './examples';
+import { Forms } from './forms';
 import { lineOf } from './panels/code';
 import { Panels } from './panels/panels';
-import { type ColumnState, COLUMNS_MAX, FRESH, fromFragment, keep, kept, type State, toFragment } from './state';
+import { type ColumnState, COLUMNS_MAX, FRESH, fromFragment, keep, keepLarge, kept, type State, toFragment } from './state';
 
 /** Time after a keystroke until it is asked for, in milliseconds. */
 const PAUSE_MS = 25;
@@ -26,16 +27,22 @@ export class Page {
   private checked: Checked | undefined;
   private expected: Evaluated | undefined;
   private without: string | undefined;
+  /** Gas of the precompile that the contract replaces, on this calldata. */
+  private precompile: number | undefined;
   private generation = 0;
+  /** Number of the text: each change makes another. */
+  private texts = 0;
   private asking: ReturnType<typeof setTimeout> | undefined;
   private linking: ReturnType<typeof setTimeout> | undefined;
   private editor: Editor;
   private panels: Panels;
+  private forms: Forms;
   private isOurs = false;
 
   constructor() {
     void this.client.load();
     this.editor = new Editor(byId('editor'), (text) => this.typed(text), (line) => this.panels?.line(line));
+    this.forms = new Forms(this.client, COMPUTED, () => this.state.text);
     this.panels = new Panels(byId('tabs'), byId('panel'), {
       client: this.client,
       group: COMPUTED,
@@ -55,7 +62,7 @@ export class Page {
     this.buttons();
     window.addEventListener('hashchange', () => this.isFollowed());
     window.addEventListener('pagehide', () => this.link());
-    const begins = this.followed() ?? this.remembered();
+    const begins = this.followed() ?? (await this.remembered());
     if (begins) this.take(begins);
     else await this.example(FIRST);
     try {
@@ -105,10 +112,9 @@ export class Page {
     this.take(state);
   }
 
-  private remembered(): State | undefined {
+  private async remembered(): Promise<State | undefined> {
     try {
-      const fragment = kept();
-      return fragment === undefined ? undefined : fromFragment(fragment);
+      return await kept();
     } catch {
       return undefined;
     }
@@ -116,6 +122,7 @@ export class Page {
 
   private take(state: State): void {
     this.state = state;
+    this.texts++;
     [this.results, this.before] = [[], []];
     this.isOurs = true;
     this.editor.setText(state.text);
@@ -140,7 +147,9 @@ export class Page {
     try {
       this.say('');
       const found = await chosen(this.client, value);
-      if (found) this.take({ ...this.state, ...found });
+      if (!found) return;
+      const { contract: _, ...state } = this.state;
+      this.take({ ...state, ...found });
     } catch (error) {
       if (!(error instanceof Cancelled)) this.say(error instanceof Error ? error.message : String(error));
     }
@@ -149,6 +158,7 @@ export class Page {
   private typed(text: string): void {
     if (this.isOurs) return;
     this.state.text = text;
+    this.texts++;
     this.ask();
   }
 
@@ -169,9 +179,10 @@ export class Page {
     return { text, input, gas, ...(columns[at] as ColumnState) };
   }
 
-  /** What numbers of a column are of. */
+  /** What numbers of a column are of: the text by its number, as it may be long. */
   private of(at: number): string {
-    return JSON.stringify(this.run(at));
+    const { input, gas, columns } = this.state;
+    return JSON.stringify([this.texts, input, gas, columns[at]]);
   }
 
   private current(at: number): Column | undefined {
@@ -200,7 +211,7 @@ export class Page {
       this.drawColumns();
       if (checked.error || !this.listed) return;
       const column = this.column(this.state.chosen);
-      await Promise.all([column, this.evaluate(text, input, generation), this.heat(), ...this.others()]);
+      await Promise.all([column, this.evaluate(text, input, generation), this.heat(), this.native(generation), this.forms.draw(), ...this.others()]);
     } catch (error) {
       if (!(error instanceof Cancelled)) this.say(error instanceof Error ? error.message : String(error));
     }
@@ -234,6 +245,21 @@ export class Page {
     if (generation !== this.generation) return;
     this.drawColumns();
     this.panels.evaluated();
+  }
+
+  /** Gas of the precompile beside the contract that the program began as. */
+  private async native(generation: number): Promise<void> {
+    const { contract, input } = this.state;
+    let gas: number | undefined;
+    try {
+      if (contract !== undefined) gas = await this.client.ask('precompileGas', { name: contract, input }, COMPUTED);
+    } catch (error) {
+      if (error instanceof Cancelled) throw error;
+      // A contract that is not known here replaces nothing.
+    }
+    if (generation !== this.generation || gas === this.precompile) return;
+    this.precompile = gas;
+    this.drawColumns();
   }
 
   /** Numbers of a column; those that were there before are kept for the difference. */
@@ -274,9 +300,9 @@ export class Page {
   }
 
   private drawColumns(): void {
-    const { listed, state, results, before, expected } = this;
+    const { listed, state, results, before, expected, precompile } = this;
     if (!listed) return;
-    const comparison: Comparison = { state, listed, results, before, expected, isCurrent: (at) => results[at]?.of === this.of(at) };
+    const comparison: Comparison = { state, listed, results, before, expected, precompile, isCurrent: (at) => results[at]?.of === this.of(at) };
     draw(byId('compare'), comparison, this.actions);
     adding(byId('adding'), comparison, this.actions);
   }
@@ -321,7 +347,12 @@ export class Page {
   private link(): void {
     clearTimeout(this.linking);
     const fragment = toFragment(this.state);
-    if (fragment === undefined) return this.say('the program is too long for a link, and is not kept');
+    if (fragment === undefined) {
+      // The address is that of another program.
+      history.replaceState(null, '', location.pathname + location.search);
+      void keepLarge(this.state);
+      return this.say('the program is too long for a link; it is kept in this browser');
+    }
     if (location.hash.slice(1) !== fragment) history.replaceState(null, '', `#${fragment}`);
     keep(fragment);
   }

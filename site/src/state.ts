@@ -17,6 +17,8 @@ export interface State {
   input: string;
   gas: number;
   columns: ColumnState[];
+  /** The contract of the catalogue that the program began as. */
+  contract?: string;
   /** The column that is looked into. */
   chosen: number;
   tab: string;
@@ -40,7 +42,7 @@ export const FRESH: State = {
   nonzero: 16,
 };
 
-/** A link may hold so many bytes before compression; texts beyond are neither shared nor kept. */
+/** A link may hold so many bytes before compression; texts beyond are kept, and not shared. */
 export const STATE_BYTES_MAX = 2 << 20;
 /** Columns that are shown at most. */
 export const COLUMNS_MAX = 100;
@@ -49,6 +51,7 @@ const VERSION = '1.';
 
 /** The fragment of a state; nothing where it is too large. */
 export function toFragment(state: State): string | undefined {
+  if (state.text.length > STATE_BYTES_MAX) return undefined;
   const bytes = strToU8(JSON.stringify(state));
   return bytes.length > STATE_BYTES_MAX ? undefined : VERSION + base64url(deflateSync(bytes, { level: 9 }));
 }
@@ -101,6 +104,7 @@ function checked(value: unknown): State {
     gas: number('gas', FRESH.gas),
     columns: columns.length ? columns : FRESH.columns,
     chosen: Math.min(Math.floor(number('chosen', FRESH.chosen)), Math.max(0, columns.length - 1)),
+    ...(typeof found['contract'] === 'string' ? { contract: found['contract'] } : {}),
     tab: text('tab', FRESH.tab),
     byte: number('byte', FRESH.byte),
     zero: number('zero', FRESH.zero),
@@ -135,11 +139,45 @@ export function keep(fragment: string): void {
   }
 }
 
-/** What was kept. */
-export function kept(): string | undefined {
+/** What stands in place of a fragment while a state is kept that is too large for one. */
+const LARGE = 'large';
+
+/** Keeps a state that has no fragment, for the next visit, in the browser's database. */
+export async function keepLarge(state: State): Promise<void> {
   try {
-    return localStorage.getItem(KEY) ?? undefined;
+    await stored('readwrite', (store) => store.put(structuredClone(state), KEY));
+    localStorage.setItem(KEY, LARGE);
+  } catch {
+    // No room, or a private window.
+  }
+}
+
+/** The state that was kept; a text thrown where it is damaged. */
+export async function kept(): Promise<State | undefined> {
+  let fragment: string | null = null;
+  try {
+    fragment = localStorage.getItem(KEY);
   } catch {
     return undefined;
   }
+  if (fragment === LARGE) return checked(await stored('readonly', (store) => store.get(KEY)));
+  return fragment === null ? undefined : fromFragment(fragment);
+}
+
+/** Asks the database for its one store. */
+function stored(mode: IDBTransactionMode, ask: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open(KEY, 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore(KEY);
+    opening.onerror = () => reject(opening.error);
+    opening.onsuccess = () => {
+      const database = opening.result;
+      const asked = ask(database.transaction(KEY, mode).objectStore(KEY));
+      asked.onerror = () => reject(asked.error);
+      asked.onsuccess = () => {
+        resolve(asked.result);
+        database.close();
+      };
+    };
+  });
 }

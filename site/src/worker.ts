@@ -40,7 +40,12 @@ const answers: { [K in keyof Questions]: (ask: Questions[K]['ask']) => Questions
   flame: (run) => code(run).flame(unhexed(run.input), run.gas),
   listing: (wanted) => JSON.parse(code(wanted).listing()),
   trace: (run) => JSON.parse(code(run).trace(unhexed(run.input), run.gas, run.skipped, run.limit)),
-  creation: (wanted) => code(wanted).creation(),
+  frame: (run) => JSON.parse(code(run).frame(unhexed(run.input), run.gas, run.step)),
+  format: (wanted) => code(wanted).format(wanted.name, wanted.format),
+  certificate: (wanted) => code(wanted).certificate(wanted.text),
+  stateTest: (run) => code(run).stateTest(unhexed(run.input), run.gas, run.traced),
+  precompileGas: ({ name, input }) => residue.precompileGas(name, unhexed(input)),
+  python: ({ text }) => residue.python(text),
 };
 
 function executed(run: Run, engine: string) {

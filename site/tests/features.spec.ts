@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { example, expect, file, open, residue, row, settled, state, test, type } from './page';
+import { example, expect, file, open, paste, residue, row, settled, state, test, type } from './page';
 
 const SHORT = `program "short"
 modulus 0x61
@@ -196,6 +196,17 @@ test('the text survives a reload', async ({ page }) => {
   await page.goto('about:blank');
   await open(page);
   expect((await state(page)).text).toBe(LONGER);
+  // One that is too long for a link too.
+  const long = `${LONGER}${'# more\n'.repeat(400_000)}`;
+  await paste(page, long);
+  await expect(page.getByRole('status')).toContainText('kept in this browser');
+  await page.waitForTimeout(1000);
+  await page.goto('about:blank');
+  await page.goto('./');
+  await expect(page.locator('.cm-content')).toContainText('program "short"');
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('Control+End');
+  await expect(page.locator('.cm-content')).toContainText('# more');
 });
 
 test('files are those of the command line', async ({ page }) => {

@@ -74,6 +74,22 @@ export async function type(page: Page, text: string): Promise<void> {
   await page.keyboard.insertText(text);
 }
 
+/** Puts a long text in place of the program, as from the clipboard. */
+export async function paste(page: Page, text: string, times = 1): Promise<void> {
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('Control+a');
+  await page.evaluate(
+    ([text, times]) => {
+      const data = new DataTransfer();
+      data.setData('text/plain', (text as string).repeat(times as number));
+      const content = document.querySelector<HTMLElement>('.cm-content');
+      content?.focus();
+      content?.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    },
+    [text, times],
+  );
+}
+
 /** What a row says of each column, by interface, digits alone. */
 export async function row(page: Page, label: string): Promise<Record<string, string>> {
   return page.locator('.columns').evaluate((table, label) => {

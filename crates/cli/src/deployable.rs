@@ -7,8 +7,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use residue_compiler::{Compiled, Dialect, creation};
 use residue_engine::Fork;
-use residue_engine::revm::primitives::{Address, B256, Bytes, address, bytes, keccak256};
+use residue_engine::revm::primitives::{Address, B256, Bytes, bytes, keccak256};
 use residue_isa::Revision;
+pub use residue_workbench::formats::FACTORY;
 use residue_workbench::report;
 use serde_json::{Value, json};
 
@@ -18,9 +19,7 @@ use crate::options::{CodeRules, InterfaceRules};
 use crate::subject::{Chosen, KeyOptions};
 use crate::takers::{self, Kind, Reads};
 
-/// The CREATE2 factory: EIP-7997, `FACTORY_ADDRESS`.
-pub const FACTORY: Address = address!("4e59b44847b379578588920ca78fbf26c0b4956c");
-/// Its code, which EIP-7997 has too.
+/// Code of the factory, which EIP-7997 has too.
 pub const FACTORY_CODE: Bytes = bytes!(
     "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3"
 );

@@ -29,6 +29,7 @@ use std::sync::Arc;
 pub struct SourceMap {
     functions: Vec<(String, Range<usize>)>,
     spans: Vec<Span>,
+    blocks: Vec<(Range<usize>, Vec<usize>)>,
     paths: Vec<Vec<Arc<str>>>,
 }
 
@@ -48,7 +49,15 @@ impl SourceMap {
     fn new(mut functions: Vec<(String, Range<usize>)>, mut spans: Vec<Span>, paths: Vec<Vec<Arc<str>>>) -> Self {
         functions.sort_by_key(|(_, range)| (range.start, range.end));
         spans.sort_by_key(|span| span.bytes.start);
-        Self { functions, spans, paths }
+        Self { functions, spans, blocks: Vec::new(), paths }
+    }
+
+    /// The paths of all operations of the block that the byte at `offset` belongs to, each once, where the block has no field
+    /// instructions: stack code computes its operations in one piece.
+    pub fn block_at(&self, offset: usize) -> Option<&[usize]> {
+        let before = self.blocks.partition_point(|(bytes, _)| bytes.start <= offset);
+        let (_, paths) = self.blocks[..before].last().filter(|(bytes, _)| bytes.contains(&offset))?;
+        Some(paths)
     }
 
     /// Names and bytes, ascending.
@@ -116,7 +125,8 @@ impl SourceMap {
 /// The map of a program that has been built and checked, by the bytes of its outlined code if there is any. Instructions of subroutines that
 /// outlining has made have no source.
 pub(crate) fn source_map(built: &Built, outlined: Option<&Outlined>) -> SourceMap {
-    let mut reading = Reading { paths: HashMap::from_iter([(Vec::new(), 0)]), spans: Vec::new() };
+    let paths = HashMap::from_iter([(Vec::new(), 0)]);
+    let mut reading = Reading { paths, spans: Vec::new(), blocks: Vec::new() };
     for unit in &built.units {
         for (number, function) in unit.program.functions.iter().enumerate() {
             let mut blocks: BTreeMap<Value, &Block> = BTreeMap::new();
@@ -139,18 +149,30 @@ pub(crate) fn source_map(built: &Built, outlined: Option<&Outlined>) -> SourceMa
         paths[index] = path;
     }
     let code = outlined.map_or(&built.listing.code, |outlined| &outlined.listing.code);
-    let spans = match outlined {
-        Some(outlined) => reading.spans.into_iter().filter_map(|span| moved(span, built, outlined)).collect(),
-        None => reading.spans,
+    reading.blocks.sort_by_key(|(bytes, _)| bytes.start);
+    let (spans, blocks) = match outlined {
+        Some(outlined) => {
+            let place = |offset| moved(offset, built, outlined);
+            let spans = reading.spans.into_iter().filter_map(|span| {
+                let start = place(span.bytes.start)?;
+                Some(Span { bytes: start..start + span.bytes.len(), ..span })
+            });
+            // The end of a block is the start of what follows it, in the same place.
+            let blocks = reading
+                .blocks
+                .into_iter()
+                .filter_map(|(bytes, paths)| Some((place(bytes.start)?..place(bytes.end)?, paths)));
+            (spans.collect(), blocks.collect())
+        }
+        None => (reading.spans, reading.blocks),
     };
-    SourceMap::new(function_ranges(built, code), spans, paths)
+    SourceMap { blocks, ..SourceMap::new(function_ranges(built, code), spans, paths) }
 }
 
-/// A span at its new bytes, if it is still in its place.
-fn moved(span: Span, built: &Built, outlined: &Outlined) -> Option<Span> {
-    let item = built.listing.code.item_offsets.partition_point(|&offset| offset <= span.bytes.start).checked_sub(1)?;
-    let start = outlined.listing.code.item_range(outlined.moved[item]?)?.start;
-    Some(Span { bytes: start..start + span.bytes.len(), ..span })
+/// The new offset of the item at an offset, if it is still in its place.
+fn moved(offset: usize, built: &Built, outlined: &Outlined) -> Option<usize> {
+    let item = built.listing.code.item_offsets.partition_point(|&start| start <= offset).checked_sub(1)?;
+    Some(outlined.listing.code.item_range(outlined.moved[item]?)?.start)
 }
 
 /// Byte range of each function: the start from 0, the others from their labels to the next one's. Functions of
@@ -173,6 +195,7 @@ struct Reading {
     /// Paths with their indices.
     paths: HashMap<Vec<Arc<str>>, usize>,
     spans: Vec<Span>,
+    blocks: Vec<(Range<usize>, Vec<usize>)>,
 }
 
 impl Reading {
@@ -206,6 +229,9 @@ impl Reading {
                 (ops.outs().into_iter().map(of_out).collect(), *length)
             };
             let Some((lanes, length)) = sum.as_ref().map(by_outs).or_else(|| unit.target.read(&bytes[at..])) else {
+                if at == 0 {
+                    self.whole((unit, function), block, start..start + bytes.len());
+                }
                 return;
             };
             let mut span = Span { bytes: start + at..start + at + length, lanes: Vec::new(), begins: Vec::new() };
@@ -230,6 +256,15 @@ impl Reading {
                 return;
             }
         }
+    }
+
+    /// Notes a block that is stack code.
+    fn whole(&mut self, (unit, function): (&Unit, usize), block: &Block, bytes: Range<usize>) {
+        let origins = &unit.program.functions[function].origins;
+        let mut paths: Vec<usize> = block.ops.iter().map(|&(value, _)| self.path(&origins.of(value))).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        self.blocks.push((bytes, paths));
     }
 
     fn path(&mut self, stretches: &[(Arc<str>, usize)]) -> usize {
@@ -306,6 +341,21 @@ mod tests {
         assert_eq!(map.function(1), Some(("g", 10)));
         assert_eq!(map.function(2), None);
         assert_eq!(SourceMap::new(Vec::new(), Vec::new(), Vec::new()).name_at(0), None);
+    }
+
+    #[test]
+    fn blocks_of_stack_code_have_all_their_lines() {
+        let source = "program \"two\" modulus 0x61\nfunction f0 \"start\" () -> () values 3 { word w0 = 0x0 parse w0 bytes 1 -> v0\nblock {\nv1 = mul v0 v0\nv2 = add v1 v0\n}\nreturn_elements (v2) bytes 1 }";
+        let program = text::read_by_line(source).unwrap();
+        let lines = |revision: Revision| {
+            let map =
+                crate::compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().source_map;
+            let found: Vec<&[usize]> = (0..200).filter_map(|offset| map.block_at(offset)).collect();
+            let names = |path: &usize| map.path(*path).last().unwrap().to_string();
+            found.first().map(|paths| paths.iter().map(names).collect::<Vec<_>>())
+        };
+        assert_eq!(lines(Revision::Evm), Some(vec!["line 4".to_owned(), "line 5".to_owned()]));
+        assert_eq!(lines(Revision::Eip6690_2024), None, "its instructions have lines of their own");
     }
 
     /// A function called twice; three stretches, one of them within another.

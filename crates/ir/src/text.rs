@@ -7,12 +7,14 @@
 mod parse;
 mod places;
 mod print;
+mod python;
 mod spelling;
 mod tokens;
 
 pub use parse::{parse, parse_with_places};
 pub use places::Places;
 pub use print::print;
+pub use python::{NoPython, python};
 pub use tokens::ParseError;
 pub(crate) use tokens::abridged;
 

@@ -1,12 +1,18 @@
 //! Code of a program under an interface and its prices.
 
-use residue_compiler::{SmallMultiples, creation};
+use residue_compiler::SmallMultiples;
+use residue_fixtures::Suite;
 use residue_ir::text;
+use residue_isa::Revision;
+use residue_proof::Certificate;
+use residue_workbench::EngineKind;
 use residue_workbench::session::{self, Rules};
-use residue_workbench::{EngineKind, report};
 use wasm_bindgen::prelude::*;
 
 use crate::{said, told};
+
+/// Bytes of memory that are shown of a frame.
+const MEMORY_BYTES_MAX: usize = 1 << 15;
 
 /// A program compiled, every operation of which knows the line of the text that it comes from.
 #[wasm_bindgen]
@@ -51,10 +57,35 @@ impl Code {
         self.0.flame(input, whole(gas), &title).map_err(said)
     }
 
-    /// Code that deploys it, in hexadecimal.
-    pub fn creation(&self) -> Result<String, String> {
-        let (compiled, dialect) = (self.0.compiled(), self.0.rules().dialect);
-        creation(&compiled.code, compiled.revision, dialect.fork).map(|code| report::hex(&code)).map_err(said)
+    /// The frame before a step: stack, memory and slots.
+    pub fn frame(&self, input: &[u8], gas: f64, step: usize) -> Result<String, String> {
+        self.0.frame(input, whole(gas), step, MEMORY_BYTES_MAX).map(told).map_err(said)
+    }
+
+    /// The code as other tools take it: `creation`, `yul`, `solidity` or `json`, as `residue build --format` writes it.
+    pub fn format(&self, name: &str, format: &str) -> Result<String, String> {
+        self.0.format(name, format).map_err(said)
+    }
+
+    /// A certificate that the code ends as the program of this text does, as `residue build --certificate` writes it.
+    pub fn certificate(&self, text: &str) -> Result<String, String> {
+        let revision = self.0.rules().revision;
+        if revision != Revision::Evm {
+            return Err(format!("certificates are of code for {}, and this is for {revision}", Revision::Evm));
+        }
+        let program = text::read(text).map_err(said)?;
+        let certificate = Certificate::new(&program, &self.0.compiled().code).map_err(said)?;
+        certificate.check().map_err(said)?;
+        Ok(certificate.print())
+    }
+
+    /// A general state test that calls the code, as `residue fixtures` writes them, or with `traced` the trace of it by EIP-3155.
+    /// Prices are the revision's own.
+    #[wasm_bindgen(js_name = stateTest)]
+    pub fn state_test(&self, input: &[u8], gas: f64, traced: bool) -> Result<String, String> {
+        let suite = Suite::new(self.0.rules().revision).map_err(said)?;
+        let made = suite.call("call", &self.0.compiled().code, input, whole(gas)).map_err(said)??;
+        if traced { suite.trace("call", &made).map_err(said) } else { Ok(made.text) }
     }
 
     /// Lines of assembly: offset, text, function, and for field instructions the innermost stretch of each lane.

@@ -40,6 +40,12 @@ pub fn evaluate(text: &str, input: &[u8], steps_max: u32) -> Result<String, Stri
     session::evaluate(&program, input, steps_max.into()).map(told).map_err(said)
 }
 
+/// The program in the form of the Python package.
+#[wasm_bindgen]
+pub fn python(text: &str) -> Result<String, String> {
+    text::python(&text::read(text).map_err(said)?).map_err(said)
+}
+
 fn told(value: Value) -> String {
     value.to_string()
 }

@@ -43,6 +43,14 @@ pub fn example(name: &str) -> Result<String, String> {
     Ok(report::hex(&(residue_contracts::named(name).map_err(said)?.example)()))
 }
 
+/// Gas of the precompile that a contract replaces for an input; none where it replaces none, or that refuses the input.
+#[wasm_bindgen(js_name = precompileGas)]
+pub fn precompile_gas(name: &str, input: &[u8]) -> Result<Option<f64>, String> {
+    let contract = residue_contracts::named(name).map_err(said)?;
+    let answered = residue_workbench::native(contract, input).and_then(Result::ok);
+    Ok(answered.map(|output| output.gas_used as f64)) // Below 2⁵³.
+}
+
 /// The text of a gas schedule of a revision, its own where none is named.
 #[wasm_bindgen(js_name = scheduleText)]
 pub fn schedule_text(revision: &str, schedule: Option<String>) -> Result<String, String> {

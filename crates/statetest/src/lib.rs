@@ -59,4 +59,4 @@ pub use report::{Counts, ForkName, Place, Report, UsedOpcode};
 pub use run::{Options, Progress, SubjectError, run, run_text};
 pub use single::filled as filled_transaction;
 pub use sources::{Source, SourceError, find};
-pub use trace::{Eip3155, HaltOf, TraceError, Traced, trace};
+pub use trace::{Eip3155, HaltOf, TraceError, Traced, trace, trace_text};

@@ -19,7 +19,7 @@ use thiserror::Error;
 
 use crate::attribution::first_use;
 use crate::execution::{Ended, Execution, Setting};
-use crate::file::{FileError, read};
+use crate::file::{Content, FileError, parse, read};
 use crate::filter::Filter;
 use crate::judge::{Entry, Failure, Ready, Rules, Subject, Verdict};
 use crate::report::{Place, Report};
@@ -98,26 +98,45 @@ pub fn trace(
     let mut report = Report::default();
     for (file, source) in sources.iter().cloned().map(Arc::new).enumerate() {
         let content = read(&source)?;
-        report.files += u64::from(!content.tests.is_empty());
-        report.others.extend(content.others.into_iter().map(|what| (source.path.clone(), what)));
-        for (position, test) in content.tests.iter().enumerate() {
-            let mut has_entries = false;
-            for place in places(file, position, test, filter) {
-                let Some(post) = post(test, &place) else {
-                    continue;
-                };
-                has_entries = true;
-                let entry = Entry { test, fork: &place.fork.name, post };
-                for traced in traced {
-                    trace_entry(entry, &place, *traced, out)?;
-                }
-                report.note(&source.folder, place.clone(), post.exception(), entry.judge(&subjects, None));
-            }
-            report.tests += u64::from(has_entries);
-        }
+        trace_content((file, &source), content, (filter, traced, &subjects), out, &mut report)?;
     }
     out.flush()?;
     Ok(report)
+}
+
+/// Traces the entries of a file that is not written yet. `source` says where it is to be.
+pub fn trace_text(source: Source, text: &str, traced: Traced<'_>, out: &mut dyn Write) -> Result<(), TraceError> {
+    let source = Arc::new(source);
+    let content = parse(&source, text)?;
+    let subjects: Vec<Subject> = traced.subject().cloned().into_iter().collect();
+    trace_content((0, &source), content, (&Filter::default(), &[traced], &subjects), out, &mut Report::default())
+}
+
+fn trace_content(
+    (file, source): (usize, &Arc<Source>),
+    content: Content,
+    (filter, traced, subjects): (&Filter, &[Traced<'_>], &[Subject]),
+    out: &mut dyn Write,
+    report: &mut Report,
+) -> Result<(), TraceError> {
+    report.files += u64::from(!content.tests.is_empty());
+    report.others.extend(content.others.into_iter().map(|what| (source.path.clone(), what)));
+    for (position, test) in content.tests.iter().enumerate() {
+        let mut has_entries = false;
+        for place in places(file, position, test, filter) {
+            let Some(post) = post(test, &place) else {
+                continue;
+            };
+            has_entries = true;
+            let entry = Entry { test, fork: &place.fork.name, post };
+            for traced in traced {
+                trace_entry(entry, &place, *traced, out)?;
+            }
+            report.note(&source.folder, place.clone(), post.exception(), entry.judge(subjects, None));
+        }
+        report.tests += u64::from(has_entries);
+    }
+    Ok(())
 }
 
 impl<'a> Traced<'a> {

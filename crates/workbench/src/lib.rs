@@ -4,7 +4,7 @@
 //! how it ended, what it executed, what its gas went to ([`exact_gas`], [`op_classes`]) and how long it takes ([`harness`],
 //! [`statistics`]). [`native()`] is the precompile that a contract replaces; [`specification`] runs the same code
 //! on the executable specification. [`inspect`] looks into one execution, [`machine`] is where times are measured; [`parallel`] is for what is not.
-//! [`report`] tells all of it as JSON, [`catalogue`] what there is to choose from; [`output`] is how programs print and write files.
+//! [`report`] tells all of it as JSON, [`catalogue`] what there is to choose from; [`formats`] writes code for other tools; [`output`] is how programs print and write files.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
@@ -13,6 +13,7 @@ pub mod catalogue;
 pub mod ended;
 pub mod exact_gas;
 pub mod execution;
+pub mod formats;
 pub mod harness;
 pub mod inspect;
 pub mod machine;

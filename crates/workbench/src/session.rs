@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::execution::SetupError;
+use crate::formats::{Artifact, FormatError};
 use crate::inspect::flame::flame_graph;
+use crate::inspect::frame::FrameAt;
 use crate::inspect::profile::{Measure, Node, Profile, profile};
 use crate::inspect::trace::{Executed, Tracing};
 use crate::machine::Machine;
@@ -51,6 +53,12 @@ pub enum SessionError {
     /// The specification cannot say how the code ends.
     #[error(transparent)]
     Specification(#[from] SpecificationError),
+    /// The code has no such form.
+    #[error(transparent)]
+    Artifact(#[from] FormatError),
+    /// Nor does anything write it.
+    #[error("{0:?} is no format: yul, solidity, json and creation are")]
+    Format(String),
     /// The evaluator ends without an outcome.
     #[error(transparent)]
     Outcome(#[from] NoOutcome),
@@ -190,6 +198,33 @@ impl Code {
         }))
     }
 
+    /// The frame before step `number` of an execution, from 0: `stack`, the top first, `memory` up to so many bytes, `slots` as
+    /// numbers, `modulus` and `gas`. Null where the execution has fewer steps.
+    pub fn frame(&self, input: &[u8], gas: u64, number: usize, memory_bytes_max: usize) -> Result<Value, SessionError> {
+        let mut frame = FrameAt::new(number, memory_bytes_max);
+        self.rules.engine()?.run_traced(&self.compiled.code, input, gas, &mut frame);
+        Ok(frame.told.unwrap_or(Value::Null))
+    }
+
+    /// The code as other tools take it: `yul`, `solidity` or `json`, as `residue build --format` writes it.
+    pub fn format(&self, name: &str, format: &str) -> Result<String, SessionError> {
+        let artifact = Artifact {
+            name,
+            contract: None,
+            compiled: &self.compiled,
+            schedule: self.rules.schedule.name(),
+            dialect: self.rules.dialect,
+            address: None,
+        };
+        Ok(match format {
+            "yul" => artifact.yul(),
+            "solidity" => artifact.solidity()?,
+            "json" => format!("{}\n", artifact.json()?),
+            "creation" => report::hex(&artifact.creation()?),
+            _ => return Err(SessionError::Format(format.to_owned())),
+        })
+    }
+
     /// A profile by gas, as `residue profile --json` says it.
     pub fn profile(&self, input: &[u8], gas: u64) -> Result<Value, SessionError> {
         let (profile, outcome) = self.profiled(input, gas)?;
@@ -210,14 +245,16 @@ impl Code {
         Ok(profiled.expect("without times there is one execution"))
     }
 
-    /// Lines of assembly: offset, text, the function and the stretches around it, and for field instructions the innermost stretch of each lane.
+    /// Lines of assembly: offset, text, the function and the stretches around it, and the innermost stretches of
+    /// what it computes: of each lane of a field instruction, of each operation of a block that is stack code.
     pub fn listing(&self) -> Value {
         let map = &self.compiled.source_map;
         let line = |(pc, line): (usize, residue_isa::assembly::Line)| {
             let function = map.function_at(pc).and_then(|function| map.function(function)).map(|(name, _)| name);
             let span = map.span_at(pc);
             let innermost = |&path: &usize| map.path(path).last().map(|name| name.to_string());
-            let lanes = span.map(|span| span.lanes.iter().map(innermost).collect::<Vec<_>>());
+            let paths = span.map(|span| &span.lanes[..]).or_else(|| map.block_at(pc));
+            let lanes = paths.map(|paths| paths.iter().map(innermost).collect::<Vec<_>>());
             json!([pc, line.text, function, lanes.unwrap_or_default()])
         };
         lines(&self.compiled.code, self.rules.revision).map(line).collect()

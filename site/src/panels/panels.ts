@@ -8,7 +8,7 @@ import { drawChecks } from './checks';
 import { Listing } from './code';
 import { drawFiles } from './files';
 import { drawPrices } from './prices';
-import { Steps, STEPS_AT_ONCE } from './steps';
+import { keptModulo, Steps, STEPS_AT_ONCE } from './steps';
 
 const TABS = [
   ['code', 'Code'],
@@ -147,7 +147,7 @@ export class Panels {
       case 'profile':
         return this.profile(into, run);
       case 'steps':
-        new Steps(into, await client.ask('trace', { ...run, skipped: 0, limit: STEPS_AT_ONCE }, group), this.asks.light);
+        new Steps(into, await client.ask('trace', { ...run, skipped: 0, limit: STEPS_AT_ONCE }, group), this.asks.light, (step) => client.ask('frame', { ...run, step }, group), keptModulo(run.text, run.revision));
         return;
       case 'checks': {
         const specified = await client.ask('specification', run, group).catch((error: Error) => {
@@ -159,8 +159,15 @@ export class Panels {
       }
       case 'files': {
         const name = this.asks.checked()?.name ?? 'program';
-        const creation = () => client.ask('creation', run);
-        return drawFiles(into, { name, text: state().text, column, creation, listing: () => client.ask('listing', run) });
+        return drawFiles(into, {
+          name,
+          text: state().text,
+          column,
+          listing: () => client.ask('listing', run),
+          format: (format) => client.ask('format', { ...run, name, format }),
+          certificate: () => client.ask('certificate', run),
+          stateTest: (traced) => client.ask('stateTest', { ...run, traced }),
+        });
       }
     }
   }

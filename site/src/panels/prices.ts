@@ -2,6 +2,9 @@
 import { h } from '../dom';
 import type { State } from '../state';
 
+/** The EVM's opcodes with their prices by time, of the draft in `docs/eip/repricing.md`, by `vite.config.ts`. */
+declare const BY_TIME: [opcode: string, gas: number][];
+
 /** A price in the text of a schedule: where it stands, and in a list of prices by width the one of the program's modulus. */
 interface Price {
   section: string;
@@ -81,11 +84,12 @@ export function drawPrices(
       h('input', { type: 'number', min: 0, value: beside[key], 'data-focus': `beside-${key}`, change: (event) => changedBeside({ [key]: Math.max(0, Number((event.target as HTMLInputElement).value) || 0) }) }),
     ),
   );
+  const byTime = h('button', { type: 'button', click: () => changed(BY_TIME.reduce((text, [key, gas]) => withEvm(text, key, String(gas)), toml)) }, 'Prices by time');
   const reset = h('button', { type: 'button', disabled: !isEdited, click: () => changed(undefined) }, 'As published');
   parent.replaceChildren(
     h('p', { class: 'quiet' }, `Prices by width are those of ${limbs} limb${limbs === 1 ? '' : 's'} of 64 bits, as the modulus has. Each change compiles and runs anew.`),
     h('div', { class: 'sliders' }, ...sliders, ...others, ...numbers),
-    h('p', {}, reset),
+    h('div', { class: 'bar-of-buttons' }, reset, byTime, h('span', { class: 'quiet' }, 'Stack and word instructions at the gas that their time asks for, as the draft of this project has it.')),
     text,
   );
 }
@@ -93,6 +97,8 @@ export function drawPrices(
 /** A schedule with a price of an opcode of the EVM. */
 function withEvm(toml: string, key: string, value: string): string {
   const line = `${key} = ${value}\n`;
+  const stated = new RegExp(`^(\\[evm\\]\\n(?:\\w+ = .*\\n)*?)${key} = .*\\n`, 'm');
+  if (stated.test(toml)) return toml.replace(stated, (_, head: string) => head + line);
   return /^\[evm\]$/m.test(toml) ? toml.replace(/^\[evm\]\n/m, (head) => head + line) : `${toml}\n[evm]\n${line}`;
 }
 

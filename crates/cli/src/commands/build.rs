@@ -13,12 +13,13 @@ use residue_engine::revm::primitives::Address;
 use residue_ir::Program;
 use residue_isa::{Fork, GasSchedule, Revision};
 use residue_proof::Certificate;
+use residue_workbench::formats::Artifact;
 use residue_workbench::parallel::in_parallel;
 use residue_workbench::{Trial, report};
 use serde_json::{Value, json};
 
 use crate::code_limit::{self, CodeLimit, TooLong};
-use crate::formats::{Artifact, Format};
+use crate::formats::Format;
 use crate::formulas::{Formulas, is_inexpressible};
 use crate::options::{CodeRules, InterfaceRules};
 use crate::output::Target;
@@ -210,7 +211,7 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
     } else if built.path.is_some() {
         output::result(&to_text(&[built]))?;
     } else {
-        built.artifact(args).print(args.format())?;
+        args.format().print(&built.artifact(args))?;
     }
     Ok(Verdict::Good)
 }
@@ -240,7 +241,7 @@ fn build_all(schedule: &GasSchedule, args: &BuildArgs) -> Result<(Vec<Built>, Ve
 /// With --format and without --output, what would be printed stands in the object.
 fn add_artifact(object: &mut Value, artifact: &Artifact<'_>, args: &BuildArgs) -> Result<()> {
     if let (Some(format), None) = (args.format, args.path()) {
-        object["artifact"] = artifact.value(format)?;
+        object["artifact"] = format.value(artifact)?;
     }
     Ok(())
 }
@@ -268,7 +269,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
     code_limit::note(args.fork, path, bytes);
     let artifact = Artifact { name: &name, contract, compiled, schedule: schedule.name(), dialect, address };
     if let Some(output) = args.path() {
-        artifact.write(args.format(), output)?;
+        args.format().write(&artifact, output)?;
     }
     if json {
         let mut object = report::code(compiled, args.fork);
@@ -284,7 +285,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
     } else if let Some(output) = args.path() {
         output::result(&format!("{}: {} bytes", output.display(), compiled.code.len()))?;
     } else {
-        artifact.print(args.format())?;
+        args.format().print(&artifact)?;
     }
     Ok(Verdict::Good)
 }
@@ -307,7 +308,7 @@ fn build_one(contract: Chosen, schedule: &GasSchedule, args: &BuildArgs, path: O
     let built = Built { contract, schedule: schedule.name().to_owned(), dialect, trials, path };
     if let Some(path) = &built.path {
         make_directory_of(path, args)?;
-        built.artifact(args).write(args.format(), path)?;
+        args.format().write(&built.artifact(args), path)?;
     }
     Ok(built)
 }

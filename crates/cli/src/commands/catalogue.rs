@@ -7,13 +7,13 @@ use clap::Args;
 use residue_compiler::Dialect;
 use residue_contracts::{CONTRACTS, Contract};
 use residue_isa::{GasSchedule, Revision};
+use residue_workbench::formats::{Artifact, functions};
 use residue_workbench::parallel::in_parallel;
 use residue_workbench::variants::asks_for_precompiles;
 use serde_json::{Value, json};
 
 use crate::code_limit::{CodeLimit, TooLong};
 use crate::deployable::Deployable;
-use crate::formats::{Artifact, functions};
 use crate::formulas::{Formulas, is_inexpressible};
 use crate::output::Target;
 use crate::subject::Chosen;

@@ -25,7 +25,8 @@ const COMMANDS: [(&str, &[&str]); 8] = [
 ];
 
 /// Options that have an effect on every kind of subject that the command takes.
-const EVERY: [&str; 22] = [
+const EVERY: [&str; 23] = [
+    "python",
     "revision",
     "revisions",
     "schedules",

@@ -1,23 +1,22 @@
 //! An artifact: `contractName`, `abi`, `bytecode` and `deployedBytecode` as tools for Solidity call them, and the
 //! report of the code.
 
-use anyhow::Result;
 use residue_compiler::source_map::{SourceMap, Span};
 use serde_json::{Value, json};
 
-use super::{Artifact, functions};
-use crate::output;
+use super::{Artifact, FormatError, functions};
+use crate::report;
 
 /// The object.
-pub fn artifact(artifact: &Artifact<'_>) -> Result<Value> {
+pub fn artifact(artifact: &Artifact<'_>) -> Result<Value, FormatError> {
     let compiled = artifact.compiled;
     Ok(json!({
         "contractName": artifact.identifier(),
         "sourceName": artifact.name,
         "abi": functions::abi(&artifact.functions()),
         "functions": artifact.functions().iter().map(functions::described).collect::<Vec<_>>(),
-        "bytecode": output::hex(&artifact.creation()?),
-        "deployedBytecode": output::hex(&compiled.code),
+        "bytecode": report::hex(&artifact.creation()?),
+        "deployedBytecode": report::hex(&compiled.code),
         "codeHash": artifact.code_hash().to_string(),
         "revision": compiled.revision.name(),
         "schedule": artifact.schedule,

@@ -1,15 +1,12 @@
 //! A Solidity file: an interface, and a library that calls the contract, by its functions and by bytes, and deploys it unless its address is known.
 
-use anyhow::{Context, Result};
-
-use super::{Artifact, functions};
-use crate::deployable::FACTORY;
+use super::{Artifact, FACTORY, FormatError, functions};
 
 /// Bytes of creation code on a line.
 const LINE_BYTES: usize = 48;
 
 /// The file of `--format solidity`.
-pub fn library(artifact: &Artifact<'_>) -> Result<String> {
+pub fn library(artifact: &Artifact<'_>) -> Result<String, FormatError> {
     let place = match artifact.address {
         Some(address) => known(artifact, &address.to_checksum(None)),
         None => format!("{}{}", deploying(), creation_code(&artifact.creation()?)),
@@ -18,8 +15,8 @@ pub fn library(artifact: &Artifact<'_>) -> Result<String> {
 }
 
 /// The file of a package: the address is known, and anybody may create the contract there.
-pub fn package(artifact: &Artifact<'_>) -> Result<String> {
-    let address = artifact.address.context("a package is of contracts with an address")?;
+pub fn package(artifact: &Artifact<'_>) -> Result<String, FormatError> {
+    let address = artifact.address.ok_or(FormatError::NoAddress)?;
     let known = known(artifact, &address.to_checksum(None));
     Ok(file(artifact, &format!("{known}{}{}", deploying_there(), creation_code(&artifact.creation()?))))
 }

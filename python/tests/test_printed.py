@@ -1,0 +1,77 @@
+"""Programs that `residue print --python` writes: recorded again, they are the programs that they were printed from."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import residue as rs
+from residue import _native
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples/ir").glob("*.ir"))
+CONTRACTS = ["bls12_381/fp2_mul"]
+
+
+def printed(subject: str) -> str:
+    return subprocess.run(["residue", "print", subject, "--python"], check=True, capture_output=True, text=True).stdout
+
+
+def recorded(text: str) -> str:
+    names: dict[str, object] = {}
+    exec(compile(text, "printed.py", "exec"), names)
+    program = names["program"]
+    assert isinstance(program, rs.Program)
+    return program.text
+
+
+def normal(text: str) -> list[str]:
+    """Lines of a program without what a recording numbers anew: constants and words by what they are, values by their first use."""
+    text = re.sub(r"#.*", "", text)
+    modulus = re.search(r"modulus (\S+)", text)
+    assert modulus is not None
+    constants = {name: f"<{int(value, 16):x}>" for name, value in re.findall(r"constant (c\d+) = (\S+)", text)}
+    lines = [modulus[1]]
+    words: dict[str, str] = {}
+    names: dict[str, str] = {}
+
+    def named(match: re.Match[str]) -> str:
+        token = match[0]
+        if token in constants:
+            return constants[token]
+        if words.get(token, "defined") != "defined":
+            return "[" + re.sub(r"w\d+", named, words[token]) + "]"
+        return names.setdefault(token, f"{token[0]}{len(names)}")
+
+    for line in map(str.strip, text.splitlines()):
+        if found := re.match(r"function (f\d+) \".*?\" (.*) values \d+ {", line):
+            words, names = {}, {}
+            lines.append(f"{found[1]} {re.sub(r'[cvw][0-9]+', named, found[2].partition('->')[0])}")
+        elif found := re.match(r"word (w\d+) = (.*)", line):
+            words[found[1]] = found[2]
+        elif line and not re.match(r"(program|modulus|constant|variable|stretch|of) ", line):
+            # Statements may share a line; what is recorded has one on each.
+            lines.append(re.sub(r"\b[cvw]\d+\b", named, line))
+    return lines
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_are_recorded_as_they_were(path: Path) -> None:
+    assert normal(recorded(printed(str(path)))) == normal(_native.check(path.read_text()))
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_contracts_are_too(name: str) -> None:
+    assert normal(recorded(printed(name))) == normal(_native.contract_text(name))
+
+
+def test_another_program_is_found() -> None:
+    text = printed(str(EXAMPLES[0]))
+    other = recorded(re.sub(r" \* ", " + ", text, count=1))
+    assert normal(other) != normal(recorded(text))
+
+
+def test_what_has_no_form_is_named() -> None:
+    ran = subprocess.run(["residue", "print", "ntt/falcon512", "--python"], capture_output=True, text=True)
+    assert ran.returncode == 2
+    assert "the Python package has no form for" in ran.stderr
