@@ -228,8 +228,10 @@ impl<'a> Planner<'a> {
                 let times = rounded.filter(|&other| times > 0 && fits(other)).unwrap_or(times);
                 break (times, most + times * modulus);
             }
-            // The wider one gets short.
-            let wider = if a.high - a.low > b.high - b.low { low } else { high };
+            // The wider one gets short, or the other one if that is short.
+            let is_settled = |word: Interval| word.low >= 0 && word.high < 2 * modulus;
+            let a_first = a.high - a.low > b.high - b.low;
+            let wider = if is_settled(b) || a_first && !is_settled(a) { low } else { high };
             self.settle(wider, |high| high < 2 * modulus);
         };
         let [a, b] = [low, high].map(|word| self.interval(word));
