@@ -107,6 +107,8 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
     ("bip340/verify", &["verify(bytes32 key, bytes32 r, bytes32 s, bytes message) returns (bool)"]),
     ("ed25519/verify", ED25519),
     ("ed25519/zip215", ED25519),
+    ("falcon512/eth", &["verify(bytes32 keyHash, bytes:2048 key, bytes message, bytes:665 signature) returns (bool)"]),
+    ("falcon512/eth_register", &["transform(bytes:896 key) returns (bytes)"]),
     ("slh_dsa/sha2_128_24", SLH_DSA),
     ("slh_dsa/sha2_128_24_rolled", SLH_DSA),
     ("slh_dsa/keccak_128_24", SLH_DSA),

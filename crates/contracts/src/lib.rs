@@ -16,6 +16,7 @@ pub mod drand;
 pub mod ed25519;
 pub mod encoding;
 pub mod evm384;
+pub mod falcon512;
 pub mod functions;
 mod glv;
 pub mod groth16;
@@ -128,6 +129,8 @@ pub static CONTRACTS: &[Contract] = &[
     hashes::blake2f::CONTRACT,
     hashes::sha1::CONTRACT,
     hashes::sha512::CONTRACT,
+    falcon512::ETH,
+    falcon512::REGISTER,
     slh_dsa::SHA2_128_24,
     slh_dsa::SHA2_128_24_ROLLED,
     slh_dsa::KECCAK_128_24,

@@ -96,7 +96,7 @@ impl Ring {
     }
 
     /// The inverse of ψ^rev(node): ψ^(2n − rev(node)).
-    fn inverse_twiddle(self, node: usize) -> u64 {
+    pub(crate) fn inverse_twiddle(self, node: usize) -> u64 {
         self.power(2 * self.degree - reversed(node, self.degree))
     }
 }

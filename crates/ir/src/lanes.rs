@@ -12,8 +12,10 @@ use ruint::aliases::U256;
 const WORD_BYTES: u32 = 32;
 /// Bits of a word.
 const WORD_BITS: u32 = 256;
+/// Bits of a lane that numbers which are read leave free at least: offsets and sums have room there.
+const SPARE_BITS: u32 = 3;
 
-/// A transform of a vector of words of lanes, from calldata to scratch memory; see [`crate::Machine::lanes`].
+/// A transform of a vector of words of lanes, from calldata or scratch memory to scratch memory; see [`crate::Machine::lanes`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lanes {
     /// Bits of a lane, b: 16, 32 or 64.
@@ -39,6 +41,15 @@ pub enum LaneStep {
         /// First byte of each source; their number is a power of two.
         from: Vec<u32>,
     },
+    /// Sets a word to a word of scratch memory, of each of whose lanes the lowest bits are a number, any modulo q.
+    Read {
+        /// The word.
+        word: u32,
+        /// First byte.
+        from: u32,
+        /// Bits of a number: at most b − 3.
+        bits: u32,
+    },
     /// (a, b) ↦ (a + t·b, a − t·b), lane by lane: the butterfly of Cooley and Tukey (FIPS 204, algorithm 41).
     Butterfly {
         /// a.
@@ -47,6 +58,29 @@ pub enum LaneStep {
         high: u32,
         /// t, below q.
         by: u32,
+    },
+    /// (a, b) ↦ (a + b, t·(a − b)), lane by lane: the butterfly of Gentleman and Sande (FIPS 204, algorithm 42).
+    Back {
+        /// a.
+        low: u32,
+        /// b.
+        high: u32,
+        /// t, below q.
+        by: u32,
+    },
+    /// a ↦ a·b modulo x^L − ζ for words of L lanes as polynomials, of which the last lane has the coefficient of 1. b stays.
+    Multiply {
+        /// a.
+        word: u32,
+        /// b.
+        by: u32,
+        /// ζ, below q.
+        root: u32,
+    },
+    /// Writes the lanes, in b bits each, to the word's place. The word is not used after that.
+    Leave {
+        /// The word.
+        word: u32,
     },
     /// Writes Σ row\[i\]·lane\[i\] mod q for each row, in 8 big-endian bytes each, to scratch memory. Words whose places it writes to are not
     /// used after that.
@@ -61,14 +95,23 @@ pub enum LaneStep {
 }
 
 impl LaneStep {
+    /// True if it sets its word, whatever that was.
+    pub const fn is_set(&self) -> bool {
+        matches!(self, Self::Take { .. } | Self::Read { .. })
+    }
+
     /// Rows whose numbers fill a word of scratch memory.
     pub const ROWS_PER_WORD: usize = 4;
 
     /// The words that it reads or sets.
+    /// The second one stands for what a butterfly's product is of, or the factor.
     pub fn words(&self) -> impl Iterator<Item = u32> {
         let (first, second) = match *self {
-            Self::Take { word, .. } | Self::Put { word, .. } => (word, None),
-            Self::Butterfly { low, high, .. } => (low, Some(high)),
+            Self::Take { word, .. } | Self::Read { word, .. } | Self::Leave { word } | Self::Put { word, .. } => {
+                (word, None)
+            }
+            Self::Butterfly { low, high, .. } | Self::Back { low, high, .. } => (low, Some(high)),
+            Self::Multiply { word, by, .. } => (word, Some(by)),
         };
         std::iter::once(first).chain(second)
     }
@@ -138,7 +181,13 @@ impl Lanes {
             return Err(format!("there is no word {word}, of {}", self.words));
         }
         let is_residue = |&number: &u32| number < self.modulus;
-        let is_read = !matches!(step, LaneStep::Take { .. });
+        let is_used = |number: u32| states[number as usize] != State::Unset; // u32 to usize widens
+        if let LaneStep::Read { from, .. } = step
+            && let Some(used) = (0..self.words).find(|&number| self.place(number) == *from && is_used(number))
+        {
+            return Err(format!("byte {from} of scratch memory is the place of word {used}, which is used before"));
+        }
+        let is_read = !step.is_set();
         for word in step.words() {
             match states[word as usize] {
                 State::Over => return Err(format!("word {word} is used after its place was written to")),
@@ -150,10 +199,28 @@ impl Lanes {
             LaneStep::Take { from, .. } if !from.len().is_power_of_two() || from.len() > self.count() => {
                 Err(format!("{} sources of {} lanes", from.len(), self.count()))
             }
-            LaneStep::Butterfly { low, high, .. } if low == high => {
-                Err(format!("a butterfly of word {low} with itself"))
+            LaneStep::Read { from, bits, .. } => {
+                if *bits == 0 || bits + SPARE_BITS > self.bits {
+                    return Err(format!("numbers of {bits} bits are not 1 to {}", self.bits - SPARE_BITS));
+                }
+                self.check_place(*from, 1)
             }
-            LaneStep::Butterfly { by, .. } if !is_residue(by) => Err(format!("{by} is not below {}", self.modulus)),
+            LaneStep::Butterfly { low, high, .. }
+            | LaneStep::Back { low, high, .. }
+            | LaneStep::Multiply { word: low, by: high, .. }
+                if low == high =>
+            {
+                Err(format!("a step of word {low} with itself"))
+            }
+            LaneStep::Butterfly { by, .. } | LaneStep::Back { by, .. } | LaneStep::Multiply { root: by, .. }
+                if !is_residue(by) =>
+            {
+                Err(format!("{by} is not below {}", self.modulus))
+            }
+            LaneStep::Leave { word } => {
+                states[*word as usize] = State::Over; // u32 to usize widens
+                Ok(())
+            }
             LaneStep::Put { to, rows, .. } => {
                 if rows.is_empty() || !rows.len().is_multiple_of(LaneStep::ROWS_PER_WORD) {
                     return Err(format!("{} rows are no multiple of {}", rows.len(), LaneStep::ROWS_PER_WORD));
@@ -172,7 +239,9 @@ impl Lanes {
                     .for_each(|other| states[other as usize] = State::Over);
                 Ok(())
             }
-            LaneStep::Take { .. } | LaneStep::Butterfly { .. } => Ok(()),
+            LaneStep::Take { .. } | LaneStep::Butterfly { .. } | LaneStep::Back { .. } | LaneStep::Multiply { .. } => {
+                Ok(())
+            }
         }
     }
 
@@ -182,7 +251,7 @@ impl Lanes {
     ///
     /// The first byte of scratch memory that is past its end.
     pub(crate) fn run(&self, calldata: &[u8], scratch: &mut Scratch) -> Result<bool, U256> {
-        let (home, modulus) = (U256::from(self.home), u64::from(self.modulus));
+        let home = U256::from(self.home);
         scratch.bytes(home, U256::from(WORD_BYTES) * U256::from(self.words)).ok_or(home)?;
         let mut words = vec![Vec::new(); self.words as usize]; // u32 to usize widens
         for step in &self.steps {
@@ -191,14 +260,22 @@ impl Lanes {
                     Some(lanes) => words[*word as usize] = lanes,
                     None => return Ok(false),
                 },
-                LaneStep::Butterfly { low, high, by } => {
-                    let [a, b] = [*low, *high].map(|word| words[word as usize].clone()); // u32 to usize widens
-                    let products: Vec<u64> = b.iter().map(|b| u64::from(*by) * b % modulus).collect();
-                    let pairs = || a.iter().zip(&products);
-                    words[*low as usize] = pairs().map(|(a, product)| (a + product) % modulus).collect();
-                    words[*high as usize] = pairs().map(|(a, product)| (a + modulus - product) % modulus).collect();
+                LaneStep::Read { word, from, bits } => {
+                    let from = U256::from(*from);
+                    let cells = scratch.word(from).ok_or(from)?;
+                    let lane = |bit: usize| (cells >> bit).wrapping_to::<u64>() & ((1 << bits) - 1);
+                    let lanes = (0..WORD_BITS as usize).step_by(self.bits as usize).rev(); // u32 to usize widens
+                    words[*word as usize] = lanes.map(|bit| lane(bit) % u64::from(self.modulus)).collect();
+                }
+                LaneStep::Butterfly { low: first, high: second, .. }
+                | LaneStep::Back { low: first, high: second, .. }
+                | LaneStep::Multiply { word: first, by: second, .. } => {
+                    let places = [*first, *second].map(|word| word as usize); // u32 to usize widens
+                    let [a, b] = places.map(|place| std::mem::take(&mut words[place]));
+                    [words[places[0]], words[places[1]]] = self.pair(step, &a, b);
                 }
                 LaneStep::Put { word, to, rows } => {
+                    let modulus = u64::from(self.modulus);
                     let sum = |row: &Vec<u32>| {
                         let terms = row.iter().zip(&words[*word as usize]);
                         terms.fold(0, |sum, (&number, &lane)| (sum + u64::from(number) * lane) % modulus)
@@ -207,9 +284,46 @@ impl Lanes {
                     let to = U256::from(*to);
                     scratch.write(to, &bytes).ok_or(to)?;
                 }
+                LaneStep::Leave { word } => {
+                    let cell = |cells: U256, &lane: &u64| cells << self.bits as usize | U256::from(lane);
+                    let cells = words[*word as usize].iter().fold(U256::ZERO, cell);
+                    let to = U256::from(self.place(*word));
+                    scratch.write(to, &cells.to_be_bytes::<32>()).ok_or(to)?;
+                }
             }
         }
         Ok(true)
+    }
+
+    /// The words that a step of two words makes of them.
+    fn pair(&self, step: &LaneStep, a: &[u64], b: Vec<u64>) -> [Vec<u64>; 2] {
+        let modulus = u64::from(self.modulus);
+        let times =
+            |lanes: &[u64], by: u32| -> Vec<u64> { lanes.iter().map(|lane| u64::from(by) * lane % modulus).collect() };
+        let sum = |a: &[u64], b: &[u64]| -> Vec<u64> { a.iter().zip(b).map(|(a, b)| (a + b) % modulus).collect() };
+        let less =
+            |a: &[u64], b: &[u64]| -> Vec<u64> { a.iter().zip(b).map(|(a, b)| (a + modulus - b) % modulus).collect() };
+        match *step {
+            LaneStep::Butterfly { by, .. } => {
+                let products = times(&b, by);
+                [sum(a, &products), less(a, &products)]
+            }
+            LaneStep::Back { by, .. } => [sum(a, &b), times(&less(a, &b), by)],
+            LaneStep::Multiply { root, .. } => {
+                let count = self.count();
+                let mut product = vec![0; count];
+                for (i, x) in a.iter().rev().enumerate() {
+                    for (j, y) in b.iter().rev().enumerate() {
+                        let factor = if i + j < count { 1 } else { u64::from(root) };
+                        let coefficient = &mut product[(i + j) % count];
+                        *coefficient = (*coefficient + x * y % modulus * factor) % modulus;
+                    }
+                }
+                product.reverse();
+                [product, b]
+            }
+            _ => unreachable!("other steps have one word"),
+        }
     }
 
     /// The lanes that are taken from calldata; none if a number is not below q.

@@ -13,7 +13,7 @@ use residue_ir::{LaneStep, Lanes};
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use ruint::aliases::U256;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Words of a vector on the stack: with what stands above and below them all is in reach of DUP16.
@@ -24,6 +24,8 @@ const PUT_BITS: u32 = 64;
 const REACH: usize = 16;
 /// Bytes of rows in a transform from which a row and its twin, that has some numbers negated, share a constant: this takes some gas, and halves them.
 const SHARED_FROM_BYTES: usize = 12_288;
+/// Multiples of q that stand on the stack at most.
+const MULTIPLES_HELD: usize = 4;
 /// Bytes of a row as a constant.
 const ROW_BYTES: usize = 33;
 
@@ -31,8 +33,15 @@ impl Lowering<'_> {
     /// A transform of a vector of words of lanes. [] → []
     pub(super) fn lanes(&mut self, lanes: &Lanes) {
         let home = self.layout.scratch;
-        let mut emitter =
-            Emitter { lanes, scratch: home, fail: self.fail, code: self.code, names: Vec::new(), turned: None };
+        let mut emitter = Emitter {
+            lanes,
+            scratch: home,
+            fail: self.fail,
+            code: self.code,
+            names: Vec::new(),
+            turned: None,
+            multiples: Vec::new(),
+        };
         emitter.transform();
     }
 }
@@ -58,6 +67,8 @@ struct Emitter<'a> {
     names: Vec<Name>,
     /// Constants that negate lanes, if rows share theirs.
     turned: Option<Turned>,
+    /// Multiples of q in all lanes that are added most, if there are butterflies backwards.
+    multiples: Vec<U256>,
 }
 
 impl Emitter<'_> {
@@ -65,6 +76,7 @@ impl Emitter<'_> {
         let plan = plan(self.lanes);
         check::check(self.lanes, &plan).unwrap_or_else(|error| panic!("lanes are placed wrong: {error}"));
         self.note_turned(&plan);
+        self.note_multiples(&plan);
         let mut next = 0;
         while next < self.lanes.steps.len() {
             let end = self.end_of_run(next);
@@ -76,15 +88,43 @@ impl Emitter<'_> {
         self.release();
     }
 
+    /// Notes the multiples of q that stand on the stack.
+    fn note_multiples(&mut self, plan: &Plan<'_>) {
+        let acts = || plan.iter().flatten().map(|planned| planned.act);
+        if !acts().any(|act| matches!(act, Act::Back { .. })) {
+            return;
+        }
+        let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+        for act in acts() {
+            if let Act::Offset { times, .. } | Act::Back { times, .. } = act {
+                *counts.entry(times).or_default() += usize::from(times > 0);
+            }
+        }
+        let mut counts: Vec<(usize, u64)> = counts.into_iter().map(|(times, count)| (count, times)).collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let often = counts.into_iter().take(MULTIPLES_HELD).filter(|&(count, _)| count > 1);
+        self.multiples = often.map(|(_, times)| self.multiple(times)).collect();
+    }
+
     /// Constants that a run uses most stand on the bottom.
     fn hold(&mut self, run: &[Vec<Planned<'_>>]) {
         let (bits, modulus) = (self.lanes.bits, U256::from(self.lanes.modulus));
-        let mut held = Vec::new();
+        let mut held = self.multiples.clone();
         let acts = || run.iter().flatten().map(|planned| planned.act);
         if let Some(Act::Take { from, times, .. }) = acts().find(|act| matches!(act, Act::Take { .. })) {
             held.extend((times > 0).then(|| self.multiple(times)));
             held.push(self.test(from.len()));
         }
+        if let Some(Act::Read { bits, times, .. }) = acts().find(|act| matches!(act, Act::Read { .. })) {
+            held.extend((times > 0).then(|| self.multiple(times)));
+            held.push(self.mask(bits));
+        }
+        if let Some(Act::Multiply { quotient, .. }) = acts().find(|act| matches!(act, Act::Multiply { .. })) {
+            held = self.highest_of_takes(run).into_iter().chain(held.split_off(self.multiples.len())).collect();
+            held.extend([U256::MAX, self.mask(bits - quotient.first), self.mask(bits - quotient.shift)]);
+        }
+        let left = acts().find_map(|act| if let Act::Leave { quotient, .. } = act { quotient } else { None });
+        held.extend(left.map(|quotient| self.mask(bits - quotient.shift)));
         if acts().any(|act| matches!(act, Act::Put { .. })) {
             held.extend(self.turned.iter().flat_map(|turned| [turned.multiple, turned.whole]));
             held.extend([U256::from(256 - bits), modulus]);
@@ -110,7 +150,7 @@ impl Emitter<'_> {
     fn end_of_run(&self, first: usize) -> usize {
         let mut words = BTreeSet::new();
         let fits = |step: &&LaneStep| {
-            let is_again = matches!(step, LaneStep::Take { word, .. } if words.contains(word));
+            let is_again = step.is_set() && step.words().any(|word| words.contains(&word));
             words.extend(step.words());
             !is_again && words.len() <= WORDS_AT_ONCE
         };
@@ -133,9 +173,8 @@ impl Emitter<'_> {
                 self.takes(&takes, sources);
                 continue;
             }
-            for word in self.lanes.steps[number].words() {
-                self.load(word);
-            }
+            let step = &self.lanes.steps[number];
+            step.words().filter(|_| !step.is_set()).for_each(|word| self.load(word));
             for planned in &plan[number] {
                 self.act(planned.act);
             }
@@ -146,7 +185,9 @@ impl Emitter<'_> {
     fn choice(&self, waiting: &[usize]) -> usize {
         let mut touched = BTreeSet::new();
         for (place, &number) in waiting.iter().enumerate() {
-            let LaneStep::Butterfly { high, .. } = &self.lanes.steps[number] else { break };
+            let (LaneStep::Butterfly { high, .. } | LaneStep::Back { high, .. }) = &self.lanes.steps[number] else {
+                break;
+            };
             let is_free = self.lanes.steps[number].words().all(|word| !touched.contains(&word));
             if is_free && self.names.last() == Some(&Name::Word(*high)) {
                 return place;
@@ -156,9 +197,12 @@ impl Emitter<'_> {
         0
     }
 
-    /// Words that later steps use go to their places, and the others go.
+    /// Words that later steps read go to their places, and the others go.
     fn leave(&mut self, next: usize) {
-        let later: BTreeSet<u32> = self.lanes.steps[next..].iter().flat_map(LaneStep::words).collect();
+        let (mut later, mut met) = (BTreeSet::new(), BTreeSet::new());
+        for step in &self.lanes.steps[next..] {
+            later.extend(step.words().filter(|&word| met.insert(word) && !step.is_set()));
+        }
         while let Some(&Name::Word(word)) = self.names.last() {
             self.names.pop();
             if later.contains(&word) {
@@ -293,12 +337,24 @@ impl Emitter<'_> {
             let below = self.names.len() - 2;
             self.names[below] = Name::Word(word);
         }
-        let highest = Self::each(bits, U256::ONE << (bits - 1) as usize);
-        self.constant(highest);
+        self.constant(Self::highest(bits));
         self.op(evm::AND);
         self.code.push_label(self.fail);
         self.code.op(evm::JUMPI);
         self.names.pop();
+    }
+
+    /// The highest bit of all cells of so many bits.
+    fn highest(bits: u32) -> U256 {
+        Self::each(bits, U256::ONE << (bits - 1) as usize)
+    }
+
+    /// The mask that numbers of calldata are looked at with, if a run takes some.
+    fn highest_of_takes(&self, run: &[Vec<Planned<'_>>]) -> Option<U256> {
+        run.iter().flatten().find_map(|planned| match planned.act {
+            Act::Take { from, .. } => Some(Self::highest(self.cell_bits(from.len()))),
+            _ => None,
+        })
     }
 
     /// Collects bits of v and v + test. [v, bad] → [bad', v]
@@ -338,21 +394,12 @@ impl Emitter<'_> {
             }
             Act::Reduce { word, quotient } => {
                 self.raise(word);
-                self.dup(0);
-                self.push(U256::from(quotient.factor));
-                self.op(evm::MUL);
-                self.less_quotient(quotient);
+                self.reduce(quotient);
                 self.name(Name::Word(word));
             }
             Act::Butterfly { low, high, by, is_negative, quotient } => {
                 self.raise(high);
-                self.push(U256::from(by));
-                self.dup(1);
-                self.op(evm::MUL);
-                self.swap(1);
-                self.push(U256::from(quotient.factor));
-                self.op(evm::MUL);
-                self.less_quotient(quotient); // [r]
+                self.times(by, quotient); // [r]
                 let (at_low, at_high) = if is_negative { (evm::SUB, evm::ADD) } else { (evm::ADD, evm::SUB) };
                 self.dup(0);
                 let depth = self.depth(Name::Word(low)).expect("words of a run are on the stack");
@@ -364,8 +411,106 @@ impl Emitter<'_> {
                 let place = self.names.len() - depth;
                 self.names[place] = Name::Word(low);
             }
+            Act::Back { .. } => self.back(act),
+            Act::Multiply { word, by, root, of_root, quotient } => self.multiply((word, by), root, (of_root, quotient)),
+            Act::Read { word, from, bits, times } => {
+                self.push(U256::from(self.scratch + from));
+                self.code.op(evm::MLOAD);
+                let mask = self.mask(bits);
+                self.constant(mask);
+                self.op(evm::AND);
+                if times > 0 {
+                    let multiple = self.multiple(times);
+                    self.constant(multiple);
+                    self.op(evm::ADD);
+                }
+                self.name(Name::Word(word));
+            }
+            Act::Leave { word, quotient } => {
+                self.raise(word);
+                if let Some(quotient) = quotient {
+                    self.reduce(quotient);
+                }
+                self.push(U256::from(self.scratch + self.lanes.place(word)));
+                self.code.op(evm::MSTORE);
+                self.names.truncate(self.names.len() - 2);
+            }
             Act::Put { word, to, rows, .. } => self.put(word, to, rows),
         }
+    }
+
+    /// The butterfly backwards: [.., a, .., b] → [.., a + b, .., r]
+    fn back(&mut self, act: Act<'_>) {
+        let Act::Back { low, high, by, is_negative, times, quotient } = act else { unreachable!("it is given one") };
+        self.raise(high);
+        self.dup(0);
+        let depth = self.depth(Name::Word(low)).expect("words of a run are on the stack");
+        self.dup(depth);
+        self.op(evm::ADD);
+        self.swap(depth); // [a + b, .., b, a]
+        if is_negative {
+            self.swap(1);
+        }
+        self.op(evm::SUB);
+        if times > 0 {
+            let multiple = self.multiple(times);
+            self.constant(multiple);
+            self.op(evm::ADD);
+        }
+        self.times(by, quotient);
+        self.name(Name::Word(high));
+        let place = self.names.len() - depth;
+        self.names[place] = Name::Word(low);
+    }
+
+    /// With N = 2²⁵⁶ − 1, MULMOD(a, c, N) sums the low and the high half of a·c, for c = root·b, and MUL(a, b − c) has a·b in place of the low one.
+    fn multiply(&mut self, (word, by): (u32, u32), root: u64, (of_root, quotient): (Quotient, Quotient)) {
+        self.copy(Name::Word(by));
+        self.times(root, of_root); // [c]
+        self.constant(U256::MAX);
+        self.dup(1);
+        self.copy(Name::Word(word));
+        self.code.op(evm::MULMOD);
+        self.names.truncate(self.names.len() - 2);
+        self.name(Name::Other);
+        self.swap(1);
+        self.copy(Name::Word(by));
+        self.op(evm::SUB); // [MULMOD, b − c]
+        self.copy(Name::Word(word));
+        self.op(evm::MUL);
+        self.op(evm::ADD);
+        self.reduce(quotient);
+        let depth = self.depth(Name::Word(word)).expect("words of a run are on the stack");
+        self.swap(depth);
+        self.code.op(evm::POP);
+        self.names.pop();
+        let place = self.names.len() - depth;
+        self.names[place] = Name::Word(word);
+    }
+
+    /// [v] → [v·by − h·q]
+    fn times(&mut self, by: u64, quotient: Quotient) {
+        self.push(U256::from(by));
+        self.dup(1);
+        self.op(evm::MUL);
+        self.swap(1);
+        self.push(U256::from(quotient.factor));
+        self.op(evm::MUL);
+        self.less_quotient(quotient);
+    }
+
+    /// [v] → [v − h·q]
+    fn reduce(&mut self, quotient: Quotient) {
+        self.dup(0);
+        if quotient.first > 0 {
+            self.shift(evm::SHR, quotient.first);
+            let mask = self.mask(self.lanes.bits - quotient.first);
+            self.constant(mask);
+            self.op(evm::AND);
+        }
+        self.push(U256::from(quotient.factor));
+        self.op(evm::MUL);
+        self.less_quotient(quotient);
     }
 
     /// [v·factor, u] → [u − h·q]

@@ -13,6 +13,10 @@ use std::fmt::Write;
 /// Bytes of code that an account may have (EIP-170).
 const CODE_BYTES_MAX: usize = 24_576;
 
+/// Words of calldata that are copied to scratch memory, beyond where words have their places, to be read there.
+const COPIED: usize = 4;
+const COPIED_AT: u32 = 8_192;
+
 fn narrow(number: usize) -> u32 {
     u32::try_from(number).unwrap()
 }
@@ -41,10 +45,16 @@ fn transform(seeded: &mut Seeded) -> Lanes {
     };
     let (mut steps, mut read) = (Vec::new(), 0);
     for word in 0..words {
-        let sources = 1 << seeded.below(3);
-        let from = (0..sources).map(|source| 32 * (read + source)).collect();
-        read += sources;
-        steps.push(LaneStep::Take { word: narrow(word), from });
+        if seeded.below(4) == 0 {
+            let (from, numbers) =
+                (COPIED_AT + 32 * narrow(seeded.below(COPIED)), 1 + narrow(seeded.below(bits as usize - 3)));
+            steps.push(LaneStep::Read { word: narrow(word), from, bits: numbers });
+        } else {
+            let sources = 1 << seeded.below(3);
+            let from = (0..sources).map(|source| 32 * (read + source)).collect();
+            read += sources;
+            steps.push(LaneStep::Take { word: narrow(word), from });
+        }
         // A word may be taken again.
         if seeded.below(4) == 0 {
             steps.push(LaneStep::Take { word: narrow(seeded.below(word + 1)), from: vec![32 * read] });
@@ -53,8 +63,13 @@ fn transform(seeded: &mut Seeded) -> Lanes {
         for _ in 0..seeded.below(12) {
             let (low, high) = (seeded.below(word + 1), seeded.below(word + 1));
             let by = below(seeded);
+            let (low, high) = (narrow(low), narrow(high));
             if low != high {
-                steps.push(LaneStep::Butterfly { low: narrow(low), high: narrow(high), by });
+                steps.push(match seeded.below(4) {
+                    0 => LaneStep::Back { low, high, by },
+                    1 => LaneStep::Multiply { word: low, by: high, root: by },
+                    _ => LaneStep::Butterfly { low, high, by },
+                });
             }
         }
     }
@@ -70,6 +85,11 @@ fn transform(seeded: &mut Seeded) -> Lanes {
     let outputs = if is_twin { 8 } else { 1 };
     let mut to = 0;
     for word in 0..words {
+        if outputs == 1 && seeded.below(2) == 0 {
+            steps.push(LaneStep::Leave { word: narrow(word) });
+            to += 32;
+            continue;
+        }
         let rows = (0..2 * outputs).flat_map(|_| {
             let row: Vec<u32> = (0..count).map(|_| below(seeded)).collect();
             let second = if is_twin { twin(&row) } else { (0..count).map(|_| below(seeded)).collect() };
@@ -85,7 +105,9 @@ fn transform(seeded: &mut Seeded) -> Lanes {
 /// The transform, with all of scratch memory returned.
 fn program(lanes: &Lanes, bytes: u32) -> Program {
     let program = record("transform", &97u8.into(), |machine| {
-        machine.scratch(bytes);
+        let copied = 32 * narrow(COPIED);
+        machine.scratch(COPIED_AT + copied);
+        machine.copy_calldata(machine.small(COPIED_AT.into()), machine.small(0), machine.small(copied.into()));
         machine.lanes(lanes);
         machine.return_scratch(machine.small(0), machine.small(bytes.into()));
     });

@@ -1,6 +1,7 @@
-//! Hash-based signatures on the EVM as it is: what their verifiers answer, and what that costs.
+//! Hash-based signatures and Falcon on the EVM as it is: what their verifiers answer, and what that costs.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
+mod falcon;
 mod page;
 #[path = "../../../ir/tests/common/seeded.rs"]
 mod seeded;

@@ -193,23 +193,38 @@ impl Spelt for LaneStep {
         match self {
             Self::Take { word, from } => format!("take {word} from {}", from.spell()),
             Self::Butterfly { low, high, by } => format!("butterfly {low} {high} by {by}"),
+            Self::Read { word, from, bits } => format!("read {word} from {from} bits {bits}"),
+            Self::Back { low, high, by } => format!("back {low} {high} by {by}"),
+            Self::Multiply { word, by, root } => format!("multiply {word} {by} root {root}"),
+            Self::Leave { word } => format!("leave {word}"),
             Self::Put { word, to, rows } => format!("put {word} to {to} {}", rows.spell()),
         }
     }
 
     fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
-        let is_step = |text| ["take", "butterfly", "put"].contains(&text);
-        let name = tokens.take("`take`, `butterfly` or `put`", |text| is_step(text).then_some(text))?;
+        let names = ["take", "read", "butterfly", "back", "multiply", "leave", "put"];
+        let expected = "`take`, `read`, `butterfly`, `back`, `multiply`, `leave` or `put`";
+        let name = tokens.take(expected, |text| names.contains(&text).then_some(text))?;
         let first = tokens.decimal("a word of lanes")?;
+        let mut pair = |before: &str| {
+            let second = tokens.decimal("a word of lanes")?;
+            tokens.expect(before)?;
+            Ok((second, tokens.decimal("a number below the modulus of lanes")?))
+        };
         match name {
+            "butterfly" => pair("by").map(|(high, by)| Self::Butterfly { low: first, high, by }),
+            "back" => pair("by").map(|(high, by)| Self::Back { low: first, high, by }),
+            "multiply" => pair("root").map(|(by, root)| Self::Multiply { word: first, by, root }),
+            "leave" => Ok(Self::Leave { word: first }),
             "take" => {
                 tokens.expect("from")?;
                 Ok(Self::Take { word: first, from: Spelt::read(tokens)? })
             }
-            "butterfly" => {
-                let high = tokens.decimal("a word of lanes")?;
-                tokens.expect("by")?;
-                Ok(Self::Butterfly { low: first, high, by: tokens.decimal("a number below the modulus of lanes")? })
+            "read" => {
+                tokens.expect("from")?;
+                let from = tokens.decimal("a byte of scratch memory")?;
+                tokens.expect("bits")?;
+                Ok(Self::Read { word: first, from, bits: tokens.decimal("the bits of a number")? })
             }
             _ => {
                 tokens.expect("to")?;
@@ -296,7 +311,7 @@ mod tests {
         let operations = names(&WORD_OPS.map(|(_, name)| name));
         let mod_operations = names(&MOD_OPS.map(|(_, name)| name));
         let text = format!(
-            "```\neffect    = {}\ncells     = \"cells\" COUNT \"indices\" COUNT\nlanes     = \"bits\" COUNT \"modulo\" COUNT \"words\" COUNT \"at\" COUNT \"(\" {{ step }} \")\"\nstep      = \"take\" COUNT \"from\" \"(\" {{ COUNT }} \")\" | \"butterfly\" COUNT COUNT \"by\" COUNT | \"put\" COUNT \"to\" COUNT \"(\" {{ \"(\" {{ COUNT }} \")\" }} \")\"\npiece     = \"word\" w \"bytes\" w | \"calldata\" w \"bytes\" w\nOPERATION = {operations}\nMODULAR   = {mod_operations}\n```",
+            "```\neffect    = {}\ncells     = \"cells\" COUNT \"indices\" COUNT\nlanes     = \"bits\" COUNT \"modulo\" COUNT \"words\" COUNT \"at\" COUNT \"(\" {{ step }} \")\"\nstep      = \"take\" COUNT \"from\" \"(\" {{ COUNT }} \")\" | \"read\" COUNT \"from\" COUNT \"bits\" COUNT | ( \"butterfly\" | \"back\" ) COUNT COUNT \"by\" COUNT | \"multiply\" COUNT COUNT \"root\" COUNT | \"leave\" COUNT | \"put\" COUNT \"to\" COUNT \"(\" {{ \"(\" {{ COUNT }} \")\" }} \")\"\npiece     = \"word\" w \"bytes\" w | \"calldata\" w \"bytes\" w\nOPERATION = {operations}\nMODULAR   = {mod_operations}\n```",
             effects.join("\n          | ")
         );
         residue_pages::hold("docs/ir.md", "grammar of effects", &text);

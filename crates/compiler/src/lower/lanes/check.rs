@@ -1,6 +1,6 @@
 //! Checks the intervals of a plan, act by act, whatever placed offsets and reductions: each of its claims has to follow from those before.
 
-use super::plan::{Act, Interval, Plan, Planned, Quotient, turned_times};
+use super::plan::{Act, Interval, Plan, Planned, Quotient, is_exact, reduced_interval, turned_times};
 use residue_ir::Lanes;
 
 /// Checks that lanes never run over where they are shifted, and are in the intervals that are claimed.
@@ -11,7 +11,7 @@ use residue_ir::Lanes;
 pub(super) fn check(lanes: &Lanes, plan: &Plan<'_>) -> Result<(), String> {
     let mut known: Vec<Option<Interval>> = vec![None; lanes.words as usize]; // u32 to usize widens
     for planned in plan.iter().flatten() {
-        let is_take = matches!(planned.act, Act::Take { .. });
+        let is_take = matches!(planned.act, Act::Take { .. } | Act::Read { .. });
         let wrong = planned.before.iter().find(|&&(word, before)| known[word as usize] != Some(before) && !is_take);
         let checked = match wrong {
             Some((word, _)) => Err(format!("word {word} is not in its interval before")),
@@ -34,6 +34,10 @@ fn check_act(lanes: &Lanes, planned: &Planned<'_>) -> Result<(), String> {
             let low = i128::from(times) * modulus;
             within(Interval { low, high: low + modulus - 1 }, after(0))
         }
+        Act::Read { bits, times, .. } => {
+            let low = i128::from(times) * modulus;
+            within(Interval { low, high: low + (1 << bits) - 1 }, after(0))
+        }
         Act::Offset { times, .. } => within(moved(before(0), i128::from(times) * modulus), after(0)),
         Act::Reduce { quotient, .. } => within(reduced(lanes, before(0), (1, quotient))?, after(0)),
         Act::Butterfly { by, is_negative, quotient, .. } => {
@@ -44,6 +48,35 @@ fn check_act(lanes: &Lanes, planned: &Planned<'_>) -> Result<(), String> {
             let [low, high] = if is_negative { [difference, sum] } else { [sum, difference] };
             within(low, after(0))?;
             within(high, after(1))
+        }
+        Act::Back { by, is_negative, times, quotient, .. } => {
+            let (a, b) = if is_negative { (before(1), before(0)) } else { (before(0), before(1)) };
+            let difference = moved(Interval { low: a.low - b.high, high: a.high - b.low }, i128::from(times) * modulus);
+            within(Interval { low: a.low + b.low, high: a.high + b.high }, after(0))?;
+            within(reduced(lanes, difference, (by.into(), quotient))?, after(1))
+        }
+        Act::Multiply { root, of_root, quotient, .. } => {
+            let [a, b] = [before(0), before(1)];
+            let of_root = reduced(lanes, b, (root.into(), of_root))?;
+            if a.low < 0 || of_root.low < 0 {
+                return Err(format!("a product of lanes in {a:?} and {of_root:?}"));
+            }
+            let most = lanes.count() as i128 * a.high * b.high.max(of_root.high); // usize to i128 widens
+            // All ones would be 0 modulo 2²⁵⁶ − 1.
+            fits(lanes, most + 1)?;
+            within(reduced(lanes, Interval { low: 0, high: most }, (1, quotient))?, after(0))?;
+            within(b, after(1))
+        }
+        Act::Leave { quotient, .. } => {
+            let v = before(0);
+            let is_below = match quotient {
+                Some(quotient) => is_exact(lanes, v.high, quotient),
+                None => v.high < modulus,
+            };
+            if v.low < 0 || !is_below {
+                return Err(format!("lanes in {v:?} are left"));
+            }
+            within(Interval { low: 0, high: v.high.min(modulus - 1) }, after(0))
         }
         Act::Put { high, .. } => {
             within(before(0), Interval { low: 0, high })?;
@@ -70,15 +103,12 @@ fn fits(lanes: &Lanes, most: i128) -> Result<(), String> {
     if most >> lanes.bits == 0 { Ok(()) } else { Err(format!("{most} is no lane of {} bits", lanes.bits)) }
 }
 
-/// Bounds of v·by − q·⌊v·f / 2^s⌋. With rest = by·2^s − f·q its 2^s-fold is v·rest + q·(v·f mod 2^s).
+/// Bounds of v·by − q·h for the quotient's h, if no lane runs over.
 fn reduced(lanes: &Lanes, v: Interval, (by, quotient): (i128, Quotient)) -> Result<Interval, String> {
-    let (factor, modulus) = (i128::from(quotient.factor), i128::from(lanes.modulus));
     if v.low < 0 {
         return Err(format!("a quotient of lanes in {v:?}"));
     }
-    fits(lanes, v.high * by.max(factor).max(1))?;
-    let rest = (by << quotient.shift) - factor * modulus;
-    let spare = modulus * ((1 << quotient.shift) - 1);
-    let (least, most) = ((v.high * rest).min(0), (v.high * rest).max(0) + spare);
-    Ok(Interval { low: least >> quotient.shift, high: most >> quotient.shift })
+    fits(lanes, v.high * by.max(1))?;
+    fits(lanes, (v.high >> quotient.first) * i128::from(quotient.factor))?;
+    Ok(reduced_interval(lanes.modulus.into(), v, (by, quotient)))
 }

@@ -14,6 +14,12 @@ const TAKE_OFFSET_GAS: [u64; 2] = [9, 6];
 const OFFSET_GAS: u64 = 6 + 4;
 /// Gas of a reduction.
 const REDUCE_GAS: u64 = 34;
+/// Multiples of q that are added to differences where they are as good as less: few, so that these stand on the stack.
+const MULTIPLES: [i128; 8] = [1, 2, 3, 5, 8, 13, 21, 34];
+/// The widest shift of a reduction of lanes that are nearly full, after its first one.
+const FOLD_SHIFT_MAX: u32 = 48;
+/// Bits of what bounds of such a reduction are computed with.
+const FOLD_BITS_MAX: u32 = 120;
 
 /// Bounds of all lanes of a word, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,9 +28,10 @@ pub(super) struct Interval {
     pub high: i128,
 }
 
-/// An estimate of ⌊v / d⌋ from below, for some d: ⌊v·factor / 2^shift⌋.
+/// An estimate of ⌊v / d⌋, for some d: ⌊⌊v / 2^first⌋·factor / 2^shift⌋.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Quotient {
+    pub first: u32,
     pub factor: u64,
     pub shift: u32,
 }
@@ -34,12 +41,20 @@ pub(super) struct Quotient {
 pub(super) enum Act<'a> {
     /// Numbers below q from calldata, and this multiple of q.
     Take { word: u32, from: &'a [u32], times: u64 },
+    /// Numbers of so many bits from scratch memory, and this multiple of q.
+    Read { word: u32, from: u32, bits: u32, times: u64 },
     /// v ↦ v + times·q.
     Offset { word: u32, times: u64 },
     /// v ↦ v − h·q for the quotient's h.
     Reduce { word: u32, quotient: Quotient },
     /// (a, b) ↦ (a + r, b − r), or with `is_negative` (a − r, b + r), for r = b·by − h·q.
     Butterfly { low: u32, high: u32, by: u64, is_negative: bool, quotient: Quotient },
+    /// (a, b) ↦ (a + b, r) for r = d·by − h·q and d = a − b + times·q, or with `is_negative` d = b − a + times·q.
+    Back { low: u32, high: u32, by: u64, is_negative: bool, times: u64, quotient: Quotient },
+    /// a ↦ p − h·q for p = a·b modulo x^L − root, whose lanes are b·root − h·q in the part that is multiplied by it.
+    Multiply { word: u32, by: u32, root: u64, of_root: Quotient, quotient: Quotient },
+    /// v ↦ v − h·q, below q, in the word's place; v itself if there is no quotient.
+    Leave { word: u32, quotient: Option<Quotient> },
     /// The numbers that rows make of the word, whose lanes are not negative, and at most `high`.
     Put { word: u32, to: u32, rows: &'a [Vec<u32>], high: i128 },
 }
@@ -64,8 +79,12 @@ pub(super) fn plan(lanes: &Lanes) -> Plan<'_> {
 
 /// The least multiple of q that negated lanes of an interval need.
 pub(super) const fn turned_times(lanes: &Lanes, high: i128) -> i128 {
-    let modulus = lanes.modulus as i128; // u32 to i128 widens
-    (high + modulus - 1) / modulus
+    rounded_up(high, lanes.modulus as i128) // u32 to i128 widens
+}
+
+/// ⌈a / b⌉ for a that is not negative.
+const fn rounded_up(a: i128, b: i128) -> i128 {
+    (a + b - 1) / b
 }
 
 struct Planner<'a> {
@@ -74,13 +93,16 @@ struct Planner<'a> {
     /// Of the step that is planned.
     acts: Vec<Planned<'a>>,
     gas: u64,
+    /// Words are read from scratch memory: these get the offset, and those from calldata none.
+    has_reads: bool,
 }
 
 impl<'a> Planner<'a> {
     /// The weight of offsets and reductions, and the plan. None if the offset leaves lanes no room.
     fn plan(lanes: &'a Lanes, times: u64) -> Option<(u64, Plan<'a>)> {
         let intervals = vec![Interval { low: 0, high: 0 }; lanes.words as usize]; // u32 to usize widens
-        let mut planner = Self { lanes, intervals, acts: Vec::new(), gas: 0 };
+        let has_reads = lanes.steps.iter().any(|step| matches!(step, LaneStep::Read { .. }));
+        let mut planner = Self { lanes, intervals, acts: Vec::new(), gas: 0, has_reads };
         if i128::from(times) * planner.modulus() >= planner.roomy() {
             return None;
         }
@@ -117,25 +139,46 @@ impl<'a> Planner<'a> {
             self.intervals[word as usize] = interval; // u32 to usize widens
         }
         self.gas += match act {
-            Act::Take { times: 0, .. } | Act::Butterfly { .. } | Act::Put { .. } => 0,
+            Act::Take { times: 0, .. }
+            | Act::Read { times: 0, .. }
+            | Act::Back { times: 0, .. }
+            | Act::Leave { quotient: None, .. }
+            | Act::Butterfly { .. }
+            | Act::Multiply { .. }
+            | Act::Put { .. } => 0,
             Act::Take { from, .. } => TAKE_OFFSET_GAS[usize::from(from.len() > 1)],
-            Act::Offset { .. } => OFFSET_GAS,
-            Act::Reduce { .. } => REDUCE_GAS,
+            Act::Read { .. } => TAKE_OFFSET_GAS[1],
+            Act::Offset { .. } | Act::Back { .. } => OFFSET_GAS,
+            Act::Reduce { .. } | Act::Leave { .. } => REDUCE_GAS,
         };
         self.acts.push(Planned { act, before, after: after.to_vec() });
     }
 
     fn step(&mut self, step: &'a LaneStep, times: u64) {
-        let modulus = self.modulus();
+        let (modulus, lanes) = (self.modulus(), self.lanes);
         match step {
             LaneStep::Take { word, from } => {
+                let times = if self.has_reads { 0 } else { times };
                 let low = i128::from(times) * modulus;
                 self.act(Act::Take { word: *word, from, times }, &[(*word, Interval { low, high: low + modulus - 1 })]);
             }
+            LaneStep::Read { word, from, bits } => {
+                let low = i128::from(times) * modulus;
+                let act = Act::Read { word: *word, from: *from, bits: *bits, times };
+                self.act(act, &[(*word, Interval { low, high: low + (1 << bits) - 1 })]);
+            }
             LaneStep::Butterfly { low, high, by } => self.butterfly(*low, *high, (*by).into()),
+            LaneStep::Back { low, high, by } => self.back((*low, *high), (*by).into()),
+            LaneStep::Multiply { word, by, root } => self.multiply((*word, *by), (*root).into()),
+            LaneStep::Leave { word } => {
+                self.settle(*word, |high| high < modulus || exact(lanes, high).is_some());
+                let interval = self.interval(*word);
+                let quotient = exact(lanes, interval.high).filter(|_| interval.high >= modulus);
+                let act = Act::Leave { word: *word, quotient };
+                self.act(act, &[(*word, Interval { low: 0, high: interval.high.min(modulus - 1) })]);
+            }
             LaneStep::Put { word, to, rows } => {
                 let (most, end) = (self.lanes.count() as i128 * (modulus - 1), self.end()); // usize to i128 widens
-                let lanes = self.lanes;
                 self.settle(*word, |high| turned_times(lanes, high) * modulus * most < end);
                 let interval = self.interval(*word);
                 self.act(Act::Put { word: *word, to: *to, rows, high: interval.high }, &[(*word, interval)]);
@@ -160,10 +203,75 @@ impl<'a> Planner<'a> {
         let a = self.interval(low);
         let sum = Interval { low: a.low, high: a.high + product.high };
         let difference = Interval { low: a.low - product.high, high: a.high };
-        let quotient = Quotient { factor: narrow(factor), shift };
+        let quotient = Quotient { first: 0, factor: narrow(factor), shift };
         let act = Act::Butterfly { low, high, by: narrow(by), is_negative, quotient };
         let after = if is_negative { [(low, difference), (high, sum)] } else { [(low, sum), (high, difference)] };
         self.act(act, &after);
+    }
+
+    fn back(&mut self, (low, high): (u32, u32), by: i128) {
+        let modulus = self.modulus();
+        let is_negative = by > modulus / 2;
+        let by = if is_negative { modulus - by } else { by };
+        let shift = self.lanes.bits / 2;
+        let factor = (by << shift) / modulus;
+        let (largest, end) = (by.max(factor).max(1), self.end());
+        let multiple = loop {
+            let [a, b] = [low, high].map(|word| self.interval(word));
+            let (least, most) =
+                if is_negative { (b.low - a.high, b.high - a.low) } else { (a.low - b.high, a.high - b.low) };
+            let fits = |times: i128| (most + times * modulus) * largest < end;
+            let times = rounded_up((-least).max(0), modulus);
+            let is_short = (a.high + b.high) - (a.low + b.low) < self.roomy();
+            if fits(times) && is_short {
+                let rounded = MULTIPLES.into_iter().find(|&other| other >= times);
+                let times = rounded.filter(|&other| times > 0 && fits(other)).unwrap_or(times);
+                break (times, most + times * modulus);
+            }
+            // The wider one gets short, or the other one if that is short.
+            let is_settled = |word: Interval| word.low >= 0 && word.high < 2 * modulus;
+            let a_first = a.high - a.low > b.high - b.low;
+            let wider = if is_settled(b) || a_first && !is_settled(a) { low } else { high };
+            self.settle(wider, |high| high < 2 * modulus);
+        };
+        let [a, b] = [low, high].map(|word| self.interval(word));
+        let (times, most) = multiple;
+        let quotient = Quotient { first: 0, factor: narrow(factor), shift };
+        let act = Act::Back { low, high, by: narrow(by), is_negative, times: narrow(times), quotient };
+        let sum = Interval { low: a.low + b.low, high: a.high + b.high };
+        self.act(act, &[(low, sum), (high, self.reduced(most, by, shift))]);
+    }
+
+    fn multiply(&mut self, (word, by): (u32, u32), root: i128) {
+        let (modulus, end) = (self.modulus(), self.end());
+        let shift = self.lanes.bits / 2;
+        let factor = (root << shift) / modulus;
+        self.settle(by, |high| 2 * high <= 3 * modulus && high * root.max(factor) < end);
+        let b = self.interval(by);
+        let largest = b.high.max(self.reduced(b.high, root, shift).high);
+        let all = self.lanes.count() as i128 * largest; // usize to i128 widens
+        self.settle(word, |high| all * high < end - 1);
+        let (quotient, after) = self.fold(all * self.interval(word).high);
+        let of_root = Quotient { first: 0, factor: narrow(factor), shift };
+        self.act(Act::Multiply { word, by, root: narrow(root), of_root, quotient }, &[(word, after), (by, b)]);
+    }
+
+    /// The best reduction of lanes up to `high`, which may be nearly full: the quotient is estimated from their high bits.
+    fn fold(&self, high: i128) -> (Quotient, Interval) {
+        let (modulus, bits) = (self.modulus(), self.lanes.bits);
+        let of = |(first, shift): (u32, u32)| {
+            let factor = u64::try_from((1 << (first + shift)) / modulus).ok()?;
+            let fits = factor > 0 && (high >> first) * i128::from(factor) < self.end();
+            let quotient = Quotient { first, factor, shift };
+            fits.then(|| (quotient, reduced_interval(modulus, Interval { low: 0, high }, (1, quotient))))
+        };
+        let shifts = (1..bits).flat_map(|first| (1..bits.min(FOLD_SHIFT_MAX)).map(move |shift| (first, shift)));
+        let is_exact = |&(first, shift): &(u32, u32)| 2 * first + shift <= FOLD_BITS_MAX;
+        shifts
+            .filter(is_exact)
+            .filter_map(of)
+            .min_by_key(|(_, after)| after.high)
+            .expect("a shift by all bits but one leaves room")
     }
 
     /// v·by − h·q for 0 ≤ v ≤ `high` and h = ⌊v·⌊by·2^shift / q⌋ / 2^shift⌋. With by·2^shift = factor·q + rest, by·v / q exceeds the number that is
@@ -177,7 +285,7 @@ impl<'a> Planner<'a> {
     fn settle(&mut self, word: u32, enough: impl Fn(i128) -> bool) {
         loop {
             let Interval { low, high } = self.interval(word);
-            let times = (-low).max(0).div_euclid(self.modulus()) + i128::from((-low).max(0) % self.modulus() > 0);
+            let times = rounded_up((-low).max(0), self.modulus());
             let (low, high) = (low + times * self.modulus(), high + times * self.modulus());
             if times > 0 {
                 self.act(Act::Offset { word, times: narrow(times) }, &[(word, Interval { low, high })]);
@@ -196,12 +304,42 @@ impl<'a> Planner<'a> {
         let of = |shift: u32| {
             let factor = (1 << shift) / self.modulus();
             let fits = factor > 0 && high * factor < self.end();
-            fits.then(|| (Quotient { factor: narrow(factor), shift }, self.reduced(high, 1, shift)))
+            fits.then(|| (Quotient { first: 0, factor: narrow(factor), shift }, self.reduced(high, 1, shift)))
         };
         let usual = of(self.lanes.bits / 2).filter(|(_, after)| enough(after.high));
         let best = || (1..self.lanes.bits).filter_map(of).min_by_key(|(_, after)| after.high);
         usual.or_else(best).expect("a lane that is not negative fits its bits, and so does a modulus")
     }
+}
+
+/// Bounds of v·by − q·h for the quotient's h and 0 ≤ v. With v = v₁·2^first + v₀ and rest = by·2^(first + shift) − factor·q, its 2^(first + shift)-fold
+/// is v·rest + factor·q·v₀ + q·2^first·(v₁·factor mod 2^shift).
+pub(super) fn reduced_interval(modulus: i128, v: Interval, (by, quotient): (i128, Quotient)) -> Interval {
+    let Quotient { first, factor, shift } = quotient;
+    let (factor, both) = (i128::from(factor), first + shift);
+    let rest = (by << both) - factor * modulus;
+    let spare = factor * modulus * ((1 << first) - 1) + (modulus << first) * ((1 << shift) - 1);
+    let (least, most) = ((v.high * rest).min(0), (v.high * rest).max(0) + spare);
+    Interval { low: least >> both, high: most >> both }
+}
+
+/// The quotient of lanes up to `high` by q itself, if there is one: ⌈2^shift / q⌉ exceeds 2^shift / q by so little that no multiple of q is reached.
+pub(super) fn exact(lanes: &Lanes, high: i128) -> Option<Quotient> {
+    let of = |shift: u32| {
+        let factor = rounded_up(1 << shift, lanes.modulus.into());
+        let quotient = Quotient { first: 0, factor: narrow(factor), shift };
+        is_exact(lanes, high, quotient).then_some(quotient)
+    };
+    // The shift of products is preferred, as its mask stands on the stack.
+    std::iter::once(lanes.bits / 2).chain(1..lanes.bits).find_map(of)
+}
+
+/// True if the quotient is ⌊v / q⌋ for all 0 ≤ v ≤ `high`, and no lane runs over. With factor·q = 2^shift + e and v = h·q + r, the quotient is ⌊h + (r·2^shift + v·e) / (q·2^shift)⌋,
+/// which is h if v·e < 2^shift, since r ≤ q − 1.
+pub(super) fn is_exact(lanes: &Lanes, high: i128, Quotient { first, factor, shift }: Quotient) -> bool {
+    let factor = i128::from(factor);
+    let excess = factor * i128::from(lanes.modulus) - (1 << shift);
+    first == 0 && excess >= 0 && excess * high < 1 << shift && high * factor < 1 << lanes.bits
 }
 
 fn narrow(number: i128) -> u64 {

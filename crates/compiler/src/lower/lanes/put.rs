@@ -93,7 +93,7 @@ impl Emitter<'_> {
         cells.fold(U256::ZERO, |word, (&number, bit)| word | U256::from(number) << bit)
     }
 
-    fn copy(&mut self, name: Name) {
+    pub(super) fn copy(&mut self, name: Name) {
         let depth = self.depth(name).expect("it is on the stack");
         self.dup(depth);
     }

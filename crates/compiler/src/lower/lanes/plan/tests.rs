@@ -29,7 +29,9 @@ fn unpacked(lanes: &Lanes, word: U256, Interval { low, high }: Interval) -> Opti
 fn reduced(lanes: &Lanes, v: U256, by: u64, quotient: Quotient) -> U256 {
     let one = packed(lanes, &vec![1; lanes.count()]);
     let mask = one.wrapping_mul(U256::from((1u128 << (lanes.bits - quotient.shift)) - 1));
-    let h = v.wrapping_mul(U256::from(quotient.factor)) >> quotient.shift as usize & mask;
+    let firsts = one.wrapping_mul(U256::from((1u128 << (lanes.bits - quotient.first)) - 1));
+    let high = if quotient.first > 0 { v >> quotient.first as usize & firsts } else { v };
+    let h = high.wrapping_mul(U256::from(quotient.factor)) >> quotient.shift as usize & mask;
     v.wrapping_mul(U256::from(by)).wrapping_sub(h.wrapping_mul(U256::from(lanes.modulus)))
 }
 
@@ -51,6 +53,42 @@ fn remainders(lanes: &Lanes, Interval { low, high }: Interval, (by, quotient): (
     let left = |v: &i128| v * i128::from(by) - ((v * i128::from(quotient.factor)) >> quotient.shift) * q;
     let [first, last] = [low..=high.min(low + NEAR), low.max(high - NEAR)..=high];
     [last.max_by_key(left).unwrap(), first.min_by_key(left).unwrap()]
+}
+
+/// a·b modulo x^L − root, whose last lane has the coefficient of 1.
+fn product_of(lanes: &Lanes, a: &[i128], b: &[i128], root: i128) -> Vec<i128> {
+    let count = lanes.count();
+    let mut product = vec![0; count];
+    for (i, x) in a.iter().rev().enumerate() {
+        for (j, y) in b.iter().rev().enumerate() {
+            product[count - 1 - (i + j) % count] += x * y * if i + j < count { 1 } else { root };
+        }
+    }
+    product
+}
+
+/// Words after a butterfly backwards or a product, and numbers that their lanes are congruent to.
+fn of_pair(lanes: &Lanes, act: Act<'_>, a: &[i128], b: &[i128]) -> (Vec<U256>, Vec<Vec<i128>>) {
+    let [first, second] = [a, b].map(|word| packed(lanes, word));
+    match act {
+        Act::Back { by, is_negative, times, quotient, .. } => {
+            let multiple = packed(lanes, &vec![i128::from(times) * i128::from(lanes.modulus); lanes.count()]);
+            let (from, less) = if is_negative { (second, first) } else { (first, second) };
+            let difference = from.wrapping_sub(less).wrapping_add(multiple);
+            let by_signed = if is_negative { -i128::from(by) } else { i128::from(by) };
+            let pairs = || a.iter().zip(b);
+            let expected = [pairs().map(|(a, b)| a + b).collect(), pairs().map(|(a, b)| (a - b) * by_signed).collect()];
+            (vec![first.wrapping_add(second), reduced(lanes, difference, by, quotient)], expected.to_vec())
+        }
+        Act::Multiply { root, of_root, quotient, .. } => {
+            let of_root = reduced(lanes, second, root, of_root);
+            let cyclic = first.mul_mod(of_root, U256::MAX);
+            let product = first.wrapping_mul(second.wrapping_sub(of_root)).wrapping_add(cyclic);
+            let expected = vec![product_of(lanes, a, b, root.into()), b.to_vec()];
+            (vec![reduced(lanes, product, 1, quotient), second], expected)
+        }
+        _ => unreachable!("other acts have one word"),
+    }
 }
 
 /// The first act that takes lanes, forced to edges of the intervals before it, out of one that is claimed, or to other residues.
@@ -78,7 +116,15 @@ fn broken(lanes: &Lanes, plan: &Plan<'_>) -> Option<String> {
                 |by: i128, a: &[i128], b: &[i128]| a.iter().zip(b).map(|(a, b)| a + by * b).collect::<Vec<_>>();
             // Words after, and what their lanes are congruent to.
             let (after, expected) = match planned.act {
-                Act::Take { .. } | Act::Put { .. } => continue,
+                Act::Take { .. } | Act::Read { .. } | Act::Put { .. } => continue,
+                Act::Back { .. } | Act::Multiply { .. } => {
+                    of_pair(lanes, planned.act, &values(0, turn), &values(1, turn))
+                }
+                Act::Leave { quotient, .. } => {
+                    let a = values(0, turn);
+                    let word = packed(lanes, &a);
+                    (vec![quotient.map_or(word, |quotient| reduced(lanes, word, 1, quotient))], vec![a])
+                }
                 Act::Offset { times, .. } => {
                     let a = values(0, turn);
                     let multiple = packed(lanes, &vec![i128::from(times) * q; lanes.count()]);
@@ -123,6 +169,25 @@ fn transform(bits: u32, modulus: u32, pairs: &[(u32, u32, u32)]) -> Lanes {
     Lanes { steps, ..lanes }
 }
 
+/// Steps of every kind on some words, which are left after them.
+fn mixture(bits: u32, modulus: u32, pairs: &[(u32, u32, u32)]) -> Lanes {
+    let mut lanes = transform(bits, modulus, pairs);
+    for (step, (kind, _, _)) in lanes.steps.iter_mut().skip(4).zip(pairs) {
+        let LaneStep::Butterfly { low, high, by } = *step else { continue };
+        match kind / 4 % 4 {
+            0 => *step = LaneStep::Back { low, high, by },
+            1 => *step = LaneStep::Multiply { word: low, by: high, root: by },
+            _ => {}
+        }
+    }
+    for step in &mut lanes.steps {
+        if let LaneStep::Put { word, .. } = *step {
+            *step = LaneStep::Leave { word };
+        }
+    }
+    lanes
+}
+
 /// Lanes and moduli: those of signatures and the largest and smallest that fit.
 fn fields() -> impl Strategy<Value = (u32, u32)> {
     let largest = |bits: u32| ((1u128 << bits) / (512 / u128::from(bits))).isqrt() as u32;
@@ -144,6 +209,51 @@ proptest! {
         prop_assert_eq!(check(&lanes, &plan), Ok(()));
         prop_assert_eq!(broken(&lanes, &plan), None);
     }
+
+    #[test]
+    fn lanes_of_every_kind_of_step_stay_within_what_is_claimed(
+        (bits, modulus) in fields(),
+        pairs in prop::collection::vec((any::<u32>(), any::<u32>(), any::<u32>()), 0..60),
+    ) {
+        let lanes = mixture(bits, modulus, &pairs);
+        lanes.check().unwrap();
+        let plan = plan(&lanes);
+        prop_assert_eq!(check(&lanes, &plan), Ok(()));
+        prop_assert_eq!(broken(&lanes, &plan), None);
+    }
+}
+
+/// Claims of all kinds of steps made narrower, offsets of differences left out and quotients that are exact moved by one.
+#[test]
+fn a_claim_of_any_kind_of_step_made_wrong_is_seen() {
+    let pairs: Vec<(u32, u32, u32)> =
+        (0..60).map(|number| (number, number + 1 + number / 5, 5_000 * number + 977)).collect();
+    let lanes = mixture(32, 12_289, &pairs);
+    let right = plan(&lanes);
+    assert_eq!(check(&lanes, &right), Ok(()));
+    let mut kinds = [0; 3];
+    for step in 0..right.len() {
+        for act in 0..right[step].len() {
+            let mut wrong = right.clone();
+            let planned = &mut wrong[step][act];
+            match &mut planned.act {
+                Act::Back { times, .. } if *times > 0 => (*times, kinds[0]) = (*times - 1, kinds[0] + 1),
+                Act::Multiply { .. } => {
+                    planned.after[0].1.high -= 1;
+                    kinds[1] += 1;
+                }
+                Act::Leave { quotient: Some(quotient), .. } => {
+                    quotient.factor -= 1;
+                    kinds[2] += 1;
+                }
+                _ => continue,
+            }
+            let is_seen = check(&lanes, &wrong).is_err();
+            // A multiple of q that is more than is needed may be less.
+            assert!(is_seen || matches!(right[step][act].act, Act::Back { .. }), "step {step}");
+        }
+    }
+    assert!(kinds.iter().all(|&count| count > 2), "{kinds:?}");
 }
 
 /// Each claim made narrower, one after the other: so says the check of all of them, and numbers at the edges leave most. A bound of a product is one

@@ -1,0 +1,138 @@
+//! Falcon-512 with Keccak-256 in place of SHAKE-256, which EIP-8052 calls the variant with a PRNG from Keccak, and others ETHFALCON.
+//!
+//! Specification of Falcon of 2020, §3.10 and algorithm 16; hash to point is that of EIP-8052. A polynomial is held backwards, as x⁵¹¹·f(1/x), so that bytes of
+//! signatures and hashes need no reversal: the product of s₂ so with h(1/x) is that of s₂ with h. Keys have h(1/x)/64 transformed: of each of 64
+//! residues modulo x⁸ − ζ the coefficients, that of x⁷ first, in 4 bytes each. They are made by [`REGISTER`] and named by their hash.
+
+mod register;
+mod verify;
+
+pub mod signer;
+
+use crate::Contract;
+use crate::ntt::FALCON;
+use num_bigint::BigUint;
+use residue_ir::LaneStep;
+
+/// Coefficients of a polynomial.
+pub const DEGREE: usize = 512;
+/// q.
+pub const MODULUS: u64 = 12_289;
+/// ⌊β²⌋, the largest norm of a signature. Falcon's specification, table 3.3, and algorithm 16, line 6.
+pub const NORM_MAX: u64 = 34_034_726;
+/// Bytes of a salt.
+pub const SALT_BYTES: usize = 40;
+/// Bytes of s₂: those of a signature of 666 without its header and salt.
+pub const S2_BYTES: usize = 625;
+/// Bytes of a key as it is published, without its header.
+pub const KEY_BYTES: usize = 896;
+/// Bytes of a transformed key.
+pub const TRANSFORMED_BYTES: usize = 2_048;
+
+/// Lanes of a word.
+const LANES: usize = 8;
+/// Words of lanes of a polynomial.
+const WORDS: usize = 64;
+/// Bits of a lane.
+const LANE_BITS: u32 = 32;
+/// Words that three layers go through together.
+const TOGETHER: usize = 8;
+
+/// `falcon512/eth`.
+pub const ETH: Contract = Contract {
+    name: "falcon512/eth",
+    summary: "is this a signature of Falcon-512 with hash to point by Keccak-256?",
+    interface: "hash of the transformed key (32 bytes), transformed key (2048), message (any length), salt (40), s2 (625); returns a word, 1 or 0",
+    field: || BigUint::from(3u8),
+    text: |machine| verify::text(machine),
+    precompile: None,
+    example: || signer::Signed::example().calldata(),
+};
+
+/// `falcon512/eth_register`.
+pub const REGISTER: Contract = Contract {
+    name: "falcon512/eth_register",
+    summary: "a public key of Falcon-512 as falcon512/eth takes it",
+    interface: "512 numbers of 14 bits, the key without its header (896 bytes); returns the transformed key (2048)",
+    text: |machine| register::text(machine),
+    example: || signer::packed_key(&signer::Signed::example().key),
+    ..ETH
+};
+
+/// ζ of the residue in a word: the eighth power of each root there.
+fn residue_root(word: usize) -> u64 {
+    let root = FALCON.root_of(word * LANES);
+    (0..LANES).fold(1, |power, _| power * root % MODULUS)
+}
+
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).expect("words and bytes are few")
+}
+
+/// A number below q, as steps of lanes have it.
+fn residue(number: u64) -> u32 {
+    u32::try_from(number % MODULUS).expect("it is below q")
+}
+
+/// Pairs of words that layers join, each with its node; words are numbered by their power of x⁸. Three layers with the longest strides, or the others.
+fn pairs(outer: bool) -> Vec<[(usize, usize, usize); 4]> {
+    let mut joined = Vec::new();
+    for group in 0..WORDS / TOGETHER {
+        for layer in 0..3 {
+            let stride = if outer { WORDS / 2 } else { TOGETHER / 2 } >> layer;
+            let word = |place: usize| if outer { place * TOGETHER + group } else { group * TOGETHER + place };
+            let mut lows = (0..TOGETHER).map(word).filter(|word| word & stride == 0);
+            let node = |low: usize| WORDS / 2 / stride + low / (2 * stride);
+            joined.push(std::array::from_fn(|_| {
+                let low = lows.next().expect("half of eight words");
+                (low, low + stride, node(low))
+            }));
+        }
+    }
+    joined
+}
+
+/// Steps to residues modulo x⁸ − ζ; `id` names words. `before` a group of eight words come its own steps.
+fn forward(
+    id: impl Fn(usize) -> u32,
+    before: impl Fn(u32) -> LaneStep,
+    after: impl Fn(u32) -> Option<LaneStep>,
+) -> Vec<LaneStep> {
+    let mut steps = Vec::new();
+    for outer in [true, false] {
+        for group in pairs(outer).chunks(3) {
+            let words = || group[0].iter().flat_map(|&(low, high, _)| [low, high]).map(&id);
+            if outer {
+                steps.extend(words().map(&before));
+            }
+            steps.extend(group.iter().flatten().map(|&(low, high, node)| LaneStep::Butterfly {
+                low: id(low),
+                high: id(high),
+                by: residue(FALCON.twiddle(node)),
+            }));
+            if !outer {
+                steps.extend(words().filter_map(&after));
+            }
+        }
+    }
+    steps
+}
+
+/// Steps from residues back, 64 times the polynomial; the words are left.
+fn backward(id: impl Fn(usize) -> u32) -> Vec<LaneStep> {
+    let mut steps = Vec::new();
+    for outer in [false, true] {
+        for group in pairs(outer).chunks(3) {
+            steps.extend(group.iter().rev().flatten().map(|&(low, high, node)| LaneStep::Back {
+                low: id(low),
+                high: id(high),
+                by: residue(FALCON.inverse_twiddle(node)),
+            }));
+            if outer {
+                let words = group[0].iter().flat_map(|&(low, high, _)| [low, high]);
+                steps.extend(words.map(|word| LaneStep::Leave { word: id(word) }));
+            }
+        }
+    }
+    steps
+}

@@ -1,0 +1,306 @@
+//! Verification: Falcon's specification, algorithm 16.
+
+use super::{
+    DEGREE, LANE_BITS, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES, TRANSFORMED_BYTES, WORDS, backward, forward, narrow,
+    residue, residue_root,
+};
+use crate::encoding::unless_return_zero;
+use crate::words::Words;
+use residue_ir::{LaneStep, Lanes, Machine, Piece};
+use ruint::aliases::U256;
+
+/// Keys that are taken at a time, beside as many words.
+const KEYS: usize = 4;
+/// Places in scratch memory: words of s₂ and of the product, and of keys.
+const S2: u64 = 0;
+/// Numbers of the hash, of 2 bytes each. The last 16 may go beyond 512.
+const POINT: u64 = 32 * (WORDS + KEYS) as u64;
+const POINT_END: u64 = POINT + 2 * DEGREE as u64;
+/// A state of 32 bytes and a count of 8, whose hashes are blocks.
+const BUFFER: u64 = POINT_END + 64;
+const COUNT: u64 = BUFFER + 32;
+/// Words that go from turn to turn: the place of the next block's numbers, and marks of those that are too large.
+const NEXT: u64 = COUNT + 32;
+const MARKS: u64 = NEXT + 32;
+/// Others: the bit of s₂ that is next; what no lane may have, and what each has to have; the norm.
+const BIT: u64 = MARKS + 32;
+const BAD: u64 = BIT + 32;
+const GOOD: u64 = BAD + 32;
+const NORM: u64 = GOOD + 32;
+const SCRATCH: u64 = NORM + 32;
+/// Bytes of calldata before the message.
+const HEAD: u64 = 32 + TRANSFORMED_BYTES as u64;
+/// Rounds of the hash that are gone through without a look: most have no number left to make.
+const ROUNDS: u64 = 3;
+/// Rounds at most. One that makes none of the numbers that are missing has a probability below 2⁻⁴, and only if one is missing.
+const ROUNDS_MAX: u64 = 63;
+/// Coefficients of s₁ that are centred are at least −CENTRE.
+const CENTRE: u64 = MODULUS / 2;
+
+/// `number` in all cells of so many bits.
+fn each(bits: usize, number: u64) -> U256 {
+    (0..256).step_by(bits).fold(U256::ZERO, |word, bit| word | U256::from(number) << bit)
+}
+
+/// `number` in all lanes.
+fn lanes(number: u64) -> U256 {
+    each(LANE_BITS as usize, number) // u32 to usize widens
+}
+
+/// The text.
+pub(super) fn text<M: Machine>(machine: &M) {
+    let w = Words(machine);
+    let least = w.number(HEAD + (SALT_BYTES + S2_BYTES) as u64); // few
+    unless_return_zero(machine, machine.not(w.is_below(machine.calldata_size(), least)));
+    machine.scratch(narrow(SCRATCH as usize)); // few
+    let [place, key_bytes] = [S2, TRANSFORMED_BYTES as u64].map(|number| w.number(number)); // few
+    machine.copy_calldata(place, w.number(32), key_bytes);
+    let hash = machine.keccak256_scratch(place, key_bytes);
+    unless_return_zero(machine, w.is_equal(hash, machine.calldata_word(w.number(0))));
+    let verifier = Verifier { machine, w };
+    verifier.hash_to_point();
+    verifier.decompress();
+    verifier.signs_and_norm();
+    machine.lanes(&product());
+    verifier.rest_of_norm();
+    let norm = machine.scratch_word(verifier.w.number(NORM));
+    machine.return_word(verifier.w.is_below(norm, verifier.w.number(NORM_MAX + 1)));
+}
+
+/// s₂ to its product with the key.
+fn product() -> Lanes {
+    let id = |word: usize| narrow(WORDS - 1 - word);
+    let read = |word| LaneStep::Read { word, from: narrow(S2 as usize) + 32 * word, bits: 14 }; // few
+    let mut steps = forward(id, read, |_| None);
+    let words: Vec<usize> = (0..WORDS).collect();
+    for words in words.chunks(KEYS) {
+        let keys = || (narrow(WORDS)..).zip(words);
+        steps.extend(keys().map(|(key, &word)| LaneStep::Take { word: key, from: vec![32 + 32 * narrow(word)] }));
+        let multiply = |(by, &word)| LaneStep::Multiply { word: id(word), by, root: residue(residue_root(word)) };
+        steps.extend(keys().map(multiply));
+    }
+    steps.extend((narrow(WORDS)..).take(KEYS).map(|word| LaneStep::Leave { word }));
+    steps.extend(backward(id));
+    Lanes {
+        bits: LANE_BITS,
+        modulus: residue(MODULUS - 1) + 1,
+        words: narrow(WORDS + KEYS),
+        home: narrow(S2 as usize),
+        steps,
+    } // few
+}
+
+struct Verifier<'m, M: Machine> {
+    machine: &'m M,
+    w: Words<'m, M>,
+}
+
+impl<M: Machine> Verifier<'_, M> {
+    fn get(&self, place: u64) -> M::Word {
+        self.machine.scratch_word(self.w.number(place))
+    }
+
+    fn set(&self, place: u64, word: M::Word) {
+        self.machine.set_scratch(self.w.number(place), word);
+    }
+
+    fn lanes(&self, number: u64) -> M::Word {
+        self.machine.word(lanes(number))
+    }
+
+    /// First byte of s₂.
+    fn s2_from(&self) -> M::Word {
+        self.w.sub(self.machine.calldata_size(), self.w.number(S2_BYTES as u64)) // few
+    }
+
+    /// 512 numbers of 16 bits below 5·q.
+    fn hash_to_point(&self) {
+        let Self { machine, ref w } = *self;
+        let size_bytes = w.sub(self.s2_from(), w.number(HEAD));
+        self.set(BUFFER, machine.keccak256(&[Piece::Calldata { offset: w.number(HEAD), size_bytes }]));
+        self.set(NEXT, w.number(POINT));
+        let round = |machine: &M| machine.function("round", (), |_, ()| self.round());
+        machine.repeat(w.number(ROUNDS), (), |machine, _, ()| round(machine));
+        let is_missing = || w.is_below(self.get(NEXT), w.number(POINT_END));
+        let more = |machine: &M| {
+            machine.repeat(w.number(ROUNDS_MAX - ROUNDS), (), |machine, _, ()| round(machine));
+            unless_return_zero(machine, machine.not(is_missing()));
+        };
+        machine.branch(is_missing(), more, |_| ());
+    }
+
+    /// As many blocks as could make what is missing.
+    fn round(&self) {
+        let Self { machine, ref w } = *self;
+        let blocks = w.high(w.sub(w.number(POINT_END + 31), self.get(NEXT)), 5);
+        machine.repeat(machine.bind(blocks), (), |_, _, ()| self.block());
+    }
+
+    /// Sixteen numbers, of which those that are 5·q or more are cut out.
+    fn block(&self) {
+        let Self { machine, ref w } = *self;
+        let block = machine.keccak256_scratch(w.number(BUFFER), w.number(40));
+        self.set(COUNT, w.add(machine.word(U256::ONE << 192), self.get(COUNT)));
+        // Bit 15, and a carry into it of the others.
+        let low = w.and(machine.word(each(16, 0x7fff)), block);
+        let carry = w.add(machine.word(each(16, (1 << 16) - 5 * MODULUS)), low);
+        let marks = machine.bind(w.and(machine.word(each(16, 0x8000)), w.and(carry, block)));
+        let next = machine.bind(self.get(NEXT));
+        machine.set_scratch(next, block);
+        self.set(MARKS, marks);
+        let large = machine.bind(w.high(w.mul(machine.word(each(16, 1)), w.high(marks, 15)), 240));
+        self.set(NEXT, w.sub(w.add(w.number(32), next), w.shl(large, w.number(1))));
+        machine.repeat(large, (), |_, _, ()| {
+            let marks = machine.bind(self.get(MARKS));
+            let below = machine.bind(w.shr(machine.word(U256::MAX), machine.leading_zeros(marks)));
+            let block = machine.bind(machine.scratch_word(next));
+            let moved = w.xor(block, w.shl(block, w.number(16)));
+            machine.set_scratch(next, w.xor(block, w.and(below, moved)));
+            self.set(MARKS, w.shl(w.and(w.high(below, 1), marks), w.number(16)));
+        });
+    }
+
+    /// Eight coefficients a turn to lanes: a sign in bit 30, seven bits from 23 on, and from 14 on nine and the length of the unary part.
+    ///
+    /// A window has a bit that may be anything, then the next ones of s₂, and a mark at its end that tells how many have gone. An unary part that is not too
+    /// long ends 24 bits after that at most, so that eight leave the mark in its place.
+    fn decompress(&self) {
+        let Self { machine, ref w } = *self;
+        self.set(BIT, w.shl(self.s2_from(), w.number(3)));
+        // Read from scratch memory, so that they lie on the stack: constants would be pushed wherever they are read, in 33 bytes.
+        let held = |place, value| {
+            self.set(place, machine.word(value));
+            machine.bind(self.get(place))
+        };
+        let unary = held(BAD, U256::MAX >> 9);
+        let before = held(GOOD, U256::from(0xff) << 247);
+        machine.repeat(w.number(WORDS as u64), (), |_, turn, ()| {
+            // few
+            let bit = machine.bind(self.get(BIT));
+            let to = machine.bind(w.shl(turn, w.number(5)));
+            let bits = w.shl(machine.calldata_word(w.high(bit, 3)), w.and(w.number(7), bit));
+            let mut window = machine.bind(w.or(w.number(1), w.high(bits, 1)));
+            for coefficient in 0..8 {
+                let length = machine.leading_zeros(w.and(unary, window));
+                let length = machine.bind(length);
+                let first = w.and(before, window);
+                let lane = w.or(w.shl(length, w.number(256 - 32 + 14)), first);
+                let to = if coefficient == 0 { to } else { w.add(w.number(4 * coefficient), to) };
+                machine.set_scratch(to, lane);
+                window = machine.bind(w.shl(window, length));
+            }
+            let mark = w.and(w.sub(w.number(0), window), window);
+            let gone = w.sub(w.number(255), machine.leading_zeros(mark));
+            self.set(BIT, w.add(gone, bit));
+        });
+        // No more than there is, and only zeros after it: at most 392 bits, as a coefficient has nine or more.
+        let bit = machine.bind(self.get(BIT));
+        let end = w.shl(machine.calldata_size(), w.number(3));
+        unless_return_zero(machine, machine.not(w.is_below(end, bit)));
+        let rest = |bit: M::Word| w.shl(machine.calldata_word(w.high(bit, 3)), w.and(w.number(7), bit));
+        let after = machine.bind(w.add(w.number(249), bit));
+        unless_return_zero(machine, machine.not(w.or(rest(after), rest(bit))));
+    }
+
+    /// All lanes in reverse.
+    fn reversed(&self, word: M::Word) -> M::Word {
+        let Self { machine, ref w } = *self;
+        let mut word = word;
+        for bits in [32usize, 64] {
+            let mask =
+                (0..256).step_by(2 * bits).fold(U256::ZERO, |mask, bit| mask | (U256::MAX >> (256 - bits)) << bit);
+            let mask = machine.word(mask);
+            let shift = w.number(bits as u64); // few
+            let up = w.shl(w.and(mask, word), shift);
+            word = machine.bind(w.or(w.and(mask, w.shr(word, shift)), up));
+        }
+        machine.bind(w.or(w.high(word, 128), w.shl(word, w.number(128))))
+    }
+
+    /// Adds Σ (x − less)² of the lanes of two words, of 15 bits each, to the norm. One reversal serves both.
+    fn add_squares(&self, [first, second]: [M::Word; 2], less: u64) {
+        let Self { machine, ref w } = *self;
+        let together = machine.bind(w.or(w.shl(second, w.number(16)), first));
+        let reversed = self.reversed(together);
+        let low = w.and(self.lanes(0xffff), reversed);
+        let high = w.and(self.lanes(0xffff), w.high(reversed, 16));
+        let moved = |word: M::Word| if less == 0 { word } else { w.sub(word, self.lanes(less)) };
+        let product = |a: M::Word, b: M::Word| w.mul(moved(a), moved(b));
+        let sum = w.add(product(low, first), product(high, second));
+        // Lanes below may be negative, but not below −2³¹.
+        let sum = if less == 0 { sum } else { w.add(machine.word(U256::ONE << 223), sum) };
+        self.set(NORM, w.add(self.get(NORM), w.high(sum, 224)));
+    }
+
+    /// From what decompression has left to q + s₂, and its norm.
+    fn signs_and_norm(&self) {
+        let Self { machine, ref w } = *self;
+        self.set(BAD, w.number(0));
+        self.set(GOOD, machine.word(U256::MAX));
+        machine.repeat(w.number(WORDS as u64 / 2), (), |_, turn, ()| {
+            // few
+            let at = machine.bind(w.shl(turn, w.number(6)));
+            let after = machine.bind(w.add(w.number(32), at));
+            let cells = [at, after].map(|at| machine.bind(w.sub(machine.scratch_word(at), self.lanes(9 << 14))));
+            // Unary parts are below 16, and bits 14 to 30 are not those of −0.
+            let [first, second] = cells;
+            self.set(BAD, w.or(w.or(self.get(BAD), second), first));
+            let others = |cells| w.add(self.lanes(0x1_ffff), w.high(w.xor(self.lanes(1 << 30), cells), 14));
+            self.set(GOOD, w.and(w.and(self.get(GOOD), others(second)), others(first)));
+            let sizes = [(at, first), (after, second)].map(|(at, cells)| {
+                let high = w.and(self.lanes(0xf << 7), w.high(cells, 7));
+                let low = w.and(self.lanes(0x7f), w.high(cells, 23));
+                let size = machine.bind(w.add(low, high));
+                let sign = machine.bind(w.and(self.lanes(1), w.high(cells, 30)));
+                // All eleven bits of those that are negative: with them turned, size is 2047 − size.
+                let turned = machine.bind(w.sub(w.shl(sign, w.number(11)), sign));
+                let sum = w.add(self.lanes(MODULUS), w.xor(turned, size));
+                machine.set_scratch(at, w.sub(sum, turned));
+                size
+            });
+            self.add_squares(sizes, 0);
+        });
+        let all = self.lanes(1 << 17);
+        let has_wrong = w.and(self.lanes(0x1f << 18), self.get(BAD));
+        unless_return_zero(machine, machine.not(has_wrong));
+        unless_return_zero(machine, w.is_equal(w.and(all, self.get(GOOD)), all));
+    }
+
+    /// Eight numbers of 16 bits, the high half of a word or the low one, to lanes.
+    fn spread(&self, word: M::Word, is_high: bool) -> M::Word {
+        let Self { machine, ref w } = *self;
+        let mut word = if is_high { w.high(word, 128) } else { w.and(machine.word(U256::MAX >> 128), word) };
+        for bits in [64usize, 32, 16] {
+            let mask =
+                (0..256).step_by(2 * bits).fold(U256::ZERO, |mask, bit| mask | (U256::MAX >> (256 - bits)) << bit);
+            word = machine.bind(word);
+            word = w.and(machine.word(mask), w.or(word, w.shl(word, w.number(bits as u64)))); // few
+        }
+        word
+    }
+
+    /// s₁ = c − s₂·h, centred, and its norm.
+    ///
+    /// One quotient makes c − s₂·h + q + 6144, below 7·q, a number of −1 to q − 1: −1 in place of q − 1 alone, which is a coefficient of 6144 whose
+    /// square is above the bound by itself.
+    fn rest_of_norm(&self) {
+        let Self { machine, ref w } = *self;
+        machine.repeat(w.number(WORDS as u64 / 2), (), |_, turn, ()| {
+            // few
+            let numbers = w.add(w.number(POINT), w.shl(turn, w.number(5)));
+            let numbers = machine.bind(machine.scratch_word(numbers));
+            let at = machine.bind(w.shl(turn, w.number(6)));
+            let values = [true, false].map(|is_high| {
+                let at = if is_high { at } else { w.add(w.number(32), at) };
+                let point = self.spread(numbers, is_high);
+                let moved = w.add(self.lanes(MODULUS + CENTRE), point);
+                let difference = machine.bind(w.sub(moved, machine.scratch_word(at)));
+                let quotient = w.high(w.mul(w.number(5_461), difference), 26);
+                let times = w.and(self.lanes(0x3f), quotient);
+                // One more, so that no lane is negative.
+                machine.bind(w.sub(w.add(self.lanes(1), difference), w.mul(w.number(MODULUS), times)))
+            });
+            self.add_squares(values, CENTRE + 1);
+        });
+    }
+}

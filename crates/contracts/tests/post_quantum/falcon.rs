@@ -1,0 +1,278 @@
+//! `falcon512/eth` against its second text, and what has to be refused: signatures with which nothing else is wrong.
+
+use crate::seeded::Seeded;
+use crate::support::cases;
+use residue_compiler::compile;
+use residue_contracts::falcon512::signer::{Signed, compressed, decompressed, packed, packed_key, transformed, verify};
+use residue_contracts::falcon512::{DEGREE, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES};
+use residue_contracts::find;
+use residue_engine::{Engine, EngineConfig, Halt, Outcome};
+use residue_isa::{GasSchedule, Revision};
+use std::sync::LazyLock;
+
+const GAS: u64 = 10_000_000;
+/// Bytes of calldata before the message.
+const HEAD: usize = 32 + 2_048;
+
+struct Compiled {
+    engine: Engine,
+    code: Vec<u8>,
+}
+
+impl Compiled {
+    fn new(name: &str, revision: Revision) -> Self {
+        let program = find(name).unwrap().program();
+        let code = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().code;
+        Self { engine: Engine::new(EngineConfig::default_for(revision)).unwrap(), code }
+    }
+
+    fn run(&self, calldata: &[u8]) -> Outcome {
+        self.engine.run_code(&self.code, calldata, GAS)
+    }
+
+    fn answer(&self, calldata: &[u8]) -> bool {
+        let outcome = self.run(calldata);
+        assert_eq!(outcome.halt, Halt::Return);
+        assert!(outcome.output[..31] == [0; 31] && outcome.output[31] < 2, "{:?}", outcome.output);
+        outcome.output[31] == 1
+    }
+}
+
+static ETH: LazyLock<Compiled> = LazyLock::new(|| Compiled::new("falcon512/eth", Revision::Evm));
+
+/// Values of s₁ and s₂ as signatures have them, evenly spread with the same variance.
+fn values(seeded: &mut Seeded) -> [Vec<i64>; 2] {
+    let mut of =
+        |most: usize| -> Vec<i64> { (0..DEGREE).map(|_| seeded.below(2 * most + 1) as i64 - most as i64).collect() };
+    [of(270), of(255)]
+}
+
+fn signed(seeded: &mut Seeded) -> Signed {
+    loop {
+        let [s1, s2] = values(seeded);
+        let size = seeded.below(200);
+        if let Some(signed) = Signed::new(seeded.bytes(size), seeded.bytes(SALT_BYTES), [&s1, &s2]) {
+            return signed;
+        }
+    }
+}
+
+/// s₂ as digits, with no look at what is allowed: a length of its own for each unary part, and a sign for each number.
+fn digits(s2: &[i64], is_negative: impl Fn(usize) -> bool) -> String {
+    let digits = |(place, &value): (usize, &i64)| {
+        let size = value.unsigned_abs();
+        format!("{}{:07b}{}1", u8::from(is_negative(place)), size & 127, "0".repeat((size >> 7) as usize))
+    };
+    s2.iter().enumerate().map(digits).collect()
+}
+
+fn with(seeded: &mut Seeded, s1: &[i64], s2: &[i64], digits: &str) -> Signed {
+    let (message, salt) = (seeded.bytes(32), seeded.bytes(SALT_BYTES));
+    Signed::with(message, salt, [s1, s2], packed(digits, S2_BYTES)).expect("s₂ has an inverse")
+}
+
+#[test]
+fn it_costs_no_more_than_the_floor_and_fits_an_account() {
+    let outcome = ETH.run(&Signed::example().calldata());
+    assert_eq!(outcome.output[31], 1);
+    assert!(outcome.gas_used <= 126_000, "{}", outcome.gas_used);
+    assert!(ETH.code.len() <= 24_576, "{}", ETH.code.len());
+}
+
+/// `RESIDUE_CASES=3000 cargo test --release -p residue-contracts --test post_quantum falcon` takes more.
+#[test]
+fn signatures_and_spoiled_ones_are_answered_as_the_second_text_does() {
+    let mut seeded = Seeded(8_052);
+    let mut most = 0;
+    for _ in 0..cases(8) {
+        let signed = signed(&mut seeded);
+        let calldata = signed.calldata();
+        assert!(verify(&signed.key, &signed.message, &signed.salt, &signed.s2));
+        assert!(ETH.answer(&calldata));
+        most = most.max(ETH.run(&calldata).gas_used);
+        for from in [0, 32, HEAD, HEAD + signed.message.len(), HEAD + signed.message.len() + SALT_BYTES] {
+            let mut spoiled = calldata.clone();
+            let bit = seeded.below(8 * (calldata.len() - from));
+            spoiled[from + bit / 8] ^= 1 << (bit % 8);
+            let at = spoiled.len() - S2_BYTES - SALT_BYTES;
+            let (salt, s2) = spoiled[at..].split_at(SALT_BYTES);
+            let is_of_key = spoiled[..HEAD] == calldata[..HEAD];
+            let expected = is_of_key && verify(&signed.key, &spoiled[HEAD..at], salt, s2);
+            assert_eq!(ETH.answer(&spoiled), expected);
+        }
+    }
+    assert!(most < 128_000, "{most}");
+}
+
+#[test]
+fn it_is_the_same_under_other_interfaces() {
+    let calldata = Signed::example().calldata();
+    for revision in [Revision::Eip6690_2024, Revision::EvmmaxNext] {
+        let eth = Compiled::new("falcon512/eth", revision);
+        assert!(eth.answer(&calldata));
+        let mut spoiled = calldata.clone();
+        *spoiled.last_mut().unwrap() ^= 1;
+        assert!(!eth.answer(&spoiled));
+    }
+}
+
+#[test]
+fn an_unary_part_above_fifteen_is_refused() {
+    let mut seeded = Seeded(1);
+    for place in [0, 7, 100, DEGREE - 1] {
+        for (size, is_valid) in [(2_047, true), (-2_047, true), (2_048, false), (-2_100, false), (4_000, false)] {
+            // Not every s₂ has an inverse.
+            let signed = loop {
+                let [s1, mut s2] = values(&mut seeded);
+                s2.iter_mut().for_each(|value| *value /= 4);
+                s2[place] = size;
+                let digits = digits(&s2, |place| s2[place] < 0);
+                let (message, salt) = (seeded.bytes(32), seeded.bytes(SALT_BYTES));
+                if let Some(signed) = Signed::with(message, salt, [&s1, &s2], packed(&digits, S2_BYTES)) {
+                    break signed;
+                }
+            };
+            assert_eq!(ETH.answer(&signed.calldata()), is_valid, "{size} at {place}");
+        }
+    }
+}
+
+#[test]
+fn a_negative_zero_is_refused() {
+    let mut seeded = Seeded(2);
+    for place in [0, 8, 255, DEGREE - 1] {
+        let [s1, mut s2] = values(&mut seeded);
+        s2[place] = 0;
+        s2[(place + 1) % DEGREE] = -128; // Of −0 it differs by its unary part alone.
+        let zero = with(&mut seeded, &s1, &s2, &digits(&s2, |place| s2[place] < 0));
+        assert!(ETH.answer(&zero.calldata()));
+        let s2_bytes = packed(&digits(&s2, |other| s2[other] < 0 || other == place), S2_BYTES);
+        assert!(!ETH.answer(&Signed { s2: s2_bytes, ..zero }.calldata()), "{place}");
+    }
+}
+
+#[test]
+fn bits_after_the_last_coefficient_are_refused() {
+    let mut seeded = Seeded(3);
+    let [s1, mut s2] = values(&mut seeded);
+    s2.iter_mut().for_each(|value| *value /= 4);
+    let digits = digits(&s2, |place| s2[place] < 0);
+    let signed = with(&mut seeded, &s1, &s2, &digits);
+    assert!(ETH.answer(&signed.calldata()));
+    for bit in [digits.len(), digits.len() + 1, digits.len() + 200, digits.len() + 255, 8 * S2_BYTES - 1] {
+        let mut other = signed.clone();
+        other.s2[bit / 8] |= 0x80 >> (bit % 8);
+        assert!(!ETH.answer(&other.calldata()), "{bit} after {}", digits.len());
+    }
+}
+
+/// s₂ that fills its bytes to the last bit, and one that takes a bit more.
+#[test]
+fn an_end_beyond_the_data_is_refused() {
+    let mut seeded = Seeded(4);
+    for (bits, is_valid) in [(8 * S2_BYTES, true), (8 * S2_BYTES + 1, false), (8 * S2_BYTES + 3, false)] {
+        let [s1, _] = values(&mut seeded);
+        // 512 of nine bits, and one more for each 128.
+        let s2: Vec<i64> = (0..DEGREE).map(|place| 1 + if place < bits - 9 * DEGREE { 128 } else { 0 }).collect();
+        let digits = digits(&s2, |_| false);
+        assert_eq!(digits.len(), bits);
+        let (message, salt) = (seeded.bytes(32), seeded.bytes(SALT_BYTES));
+        let Some(signed) = Signed::with(message, salt, [&s1, &s2], packed(&digits, S2_BYTES)) else {
+            panic!("s₂ of {bits} bits has no inverse");
+        };
+        assert_eq!(ETH.answer(&signed.calldata()), is_valid, "{bits}");
+    }
+}
+
+/// Coefficients of s₁ in the last places make the norm what it is to be.
+#[test]
+fn the_largest_norm_is_taken_and_one_more_refused() {
+    let mut seeded = Seeded(5);
+    for (norm, is_valid) in [(NORM_MAX, true), (NORM_MAX + 1, false), (NORM_MAX - 1, true)] {
+        let [mut s1, s2] = values(&mut seeded);
+        s1[500..].fill(0);
+        let sum = |values: &[i64]| values.iter().map(|value| value.unsigned_abs().pow(2)).sum::<u64>();
+        let mut left = norm - sum(&s1) - sum(&s2);
+        for (place, value) in s1[500..].iter_mut().enumerate() {
+            let size = left.isqrt();
+            *value = size.cast_signed() * if place % 2 == 0 { 1 } else { -1 };
+            left -= size * size;
+        }
+        assert_eq!(left, 0);
+        let signed = Signed::new(seeded.bytes(32), seeded.bytes(SALT_BYTES), [&s1, &s2]).unwrap();
+        assert_eq!(ETH.answer(&signed.calldata()), is_valid, "{norm}");
+        assert_eq!(verify(&signed.key, &signed.message, &signed.salt, &signed.s2), is_valid);
+    }
+}
+
+/// s₁ with the largest and the smallest coefficient that there is: one alone is too much, and no sum goes around.
+#[test]
+fn coefficients_at_the_ends_are_refused() {
+    let mut seeded = Seeded(6);
+    for size in [6_144, -6_144, 6_143] {
+        for count in [1, DEGREE] {
+            let [_, s2] = values(&mut seeded);
+            let mut s1 = vec![0; DEGREE];
+            s1[DEGREE - count..].fill(size);
+            let signed = Signed::new(seeded.bytes(32), seeded.bytes(SALT_BYTES), [&s1, &s2]).unwrap();
+            assert!(!ETH.answer(&signed.calldata()), "{count} of {size}");
+        }
+    }
+}
+
+#[test]
+fn another_length_or_key_is_refused() {
+    let signed = Signed::example();
+    let calldata = signed.calldata();
+    let without = Signed { message: Vec::new(), ..signed.clone() }.calldata();
+    assert!(!ETH.answer(&without));
+    for length in [0, 31, 32, HEAD, without.len() - 1, without.len(), calldata.len() - 1] {
+        assert!(!ETH.answer(&calldata[..length]), "{length}");
+    }
+    assert!(!ETH.answer(&[&calldata[..], &[0]].concat()));
+    // A salt of 39 or 41 bytes moves what comes after it.
+    for salt in [&signed.salt[1..], &[&signed.salt[..], &[0]].concat()] {
+        assert!(!ETH.answer(&Signed { salt: salt.to_vec(), ..signed.clone() }.calldata()));
+    }
+    // The key of another, by its own hash.
+    let other = Signed { key: transformed_key_of_another(), ..signed.clone() };
+    assert!(!ETH.answer(&other.calldata()));
+    // A transformed key whose numbers are not below q, by its own hash, halts.
+    let mut key = transformed(&signed.key);
+    key[4 * 77 + 2] |= 0x80;
+    let hash = residue_ir::hash::keccak256_of(&key).to_be_bytes::<32>();
+    let halt = ETH.run(&[&hash[..], &key, &calldata[HEAD..]].concat()).halt;
+    assert!(halt.is_exceptional() && halt != Halt::OutOfGas);
+}
+
+fn transformed_key_of_another() -> Vec<u64> {
+    signed(&mut Seeded(7)).key
+}
+
+#[test]
+fn keys_are_registered() {
+    let register = Compiled::new("falcon512/eth_register", Revision::Evm);
+    let mut seeded = Seeded(9);
+    for case in 0..4 {
+        let key: Vec<u64> = match case {
+            0 => vec![MODULUS - 1; DEGREE],
+            1 => vec![0; DEGREE],
+            _ => (0..DEGREE).map(|_| seeded.below(12_289) as u64).collect(),
+        };
+        let outcome = register.run(&packed_key(&key));
+        assert!(outcome.halt == Halt::Return && outcome.output == transformed(&key), "{case}");
+        let mut wrong = key.clone();
+        wrong[seeded.below(DEGREE)] = MODULUS + seeded.below(4_095) as u64;
+        assert!(register.run(&packed_key(&wrong)).halt.is_exceptional());
+        assert!(register.run(&packed_key(&key)[1..]).halt.is_exceptional());
+    }
+    let signed = Signed::example();
+    assert_eq!(register.run(&packed_key(&signed.key)).output, signed.calldata()[32..HEAD]);
+}
+
+#[test]
+fn compression_is_undone() {
+    let mut seeded = Seeded(10);
+    let [_, s2] = values(&mut seeded);
+    assert_eq!(decompressed(&compressed(&s2).unwrap()), Some(s2));
+}
