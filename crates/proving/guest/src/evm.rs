@@ -1,0 +1,86 @@
+//! revm's interpreter over one frame, with the instructions of the form.
+
+use alloc::vec::Vec;
+
+use revm_bytecode::{Bytecode, opcode};
+use revm_context_interface::Host;
+use revm_context_interface::host::DummyHost;
+use revm_interpreter::instructions::gas_table_spec;
+use revm_interpreter::interpreter::{EthInterpreter, ExtBytecode, InputsImpl};
+use revm_interpreter::interpreter_types::ReturnData;
+use revm_interpreter::{
+    CallInput, Instruction, InstructionContext, InstructionExecResult, InstructionResult, InstructionTable,
+    Interpreter, InterpreterAction, SharedMemory, instruction_table,
+};
+use revm_primitives::hardfork::SpecId;
+use revm_primitives::{Bytes, U256};
+
+use crate::arithmetic::{Operation, by_call};
+use crate::fields::{self, Contexts};
+use crate::{Form, native};
+
+/// revm's interpreter with the field contexts of its frame.
+pub type Wire = EthInterpreter<Contexts>;
+
+/// More than anything measured takes.
+const GAS: u64 = 1 << 40;
+
+/// Output of code for calldata; none if it halts or reverts.
+pub fn run(form: Form, code: &[u8], calldata: &[u8]) -> Option<Vec<u8>> {
+    let code = Bytecode::new_raw(Bytes::copy_from_slice(code));
+    let input = InputsImpl { input: CallInput::Bytes(Bytes::copy_from_slice(calldata)), ..InputsImpl::default() };
+    let mut interpreter =
+        Interpreter::<Wire>::new(SharedMemory::new(), ExtBytecode::new(code), input, false, SpecId::OSAKA, GAS);
+    if form == Form::Analysis {
+        return Some(calldata.to_vec());
+    }
+    interpreter.extend.by_calls = form == Form::Calls;
+    let mut host = DummyHost::new(SpecId::OSAKA);
+    match interpreter.run_plain(&table(form), &gas_table_spec(SpecId::OSAKA), &mut host) {
+        InterpreterAction::Return(result) if result.is_ok() => Some(result.output.to_vec()),
+        _ => None,
+    }
+}
+
+fn table(form: Form) -> InstructionTable<Wire, DummyHost> {
+    let mut table = instruction_table::<Wire, DummyHost>();
+    match form {
+        Form::Software | Form::Calls => fields::add_to(&mut table),
+        Form::WordsByCalls => table[usize::from(opcode::MULMOD)] = Instruction::new(mulmod),
+        Form::Native => table[usize::from(opcode::STATICCALL)] = Instruction::new(static_call),
+        Form::Analysis | Form::Words => {}
+    }
+    table
+}
+
+/// STATICCALL of a precompile, without an account: what a contract in place of which nothing stands asks of the EVM.
+fn static_call(context: InstructionContext<'_, DummyHost, Wire>) -> InstructionExecResult {
+    let InstructionContext { interpreter, host } = context;
+    let Some([_, address, words @ ..]) = interpreter.stack.popn::<6>() else {
+        return Err(InstructionResult::StackUnderflow);
+    };
+    let [from, bytes, to, room] = words.map(|word| word.saturating_to::<usize>());
+    for (offset, length) in [(from, bytes), (to, room)] {
+        if length > 0 {
+            interpreter.resize_memory(host.gas_params(), offset, length)?;
+        }
+    }
+    let answer = native(address.saturating_to(), &interpreter.memory.slice_len(from, bytes));
+    let done = answer.is_some();
+    let answer = Bytes::from(answer.unwrap_or_default());
+    interpreter.memory.set(to, &answer[..answer.len().min(room)]);
+    interpreter.return_data.set_buffer(answer);
+    interpreter.stack.push(U256::from(done)).then_some(()).ok_or(InstructionResult::StackOverflow)
+}
+
+/// MULMOD as one call, whose operands need not be below the modulus; 0 modulo 0, as the EVM has it.
+fn mulmod(context: InstructionContext<'_, DummyHost, Wire>) -> InstructionExecResult {
+    let stack = &mut context.interpreter.stack;
+    let Some(([x, y], modulus)) = stack.popn_top::<2>() else {
+        return Err(InstructionResult::StackUnderflow);
+    };
+    if !modulus.is_zero() {
+        *modulus = U256::from_limbs(by_call(Operation::Mul, x.as_limbs(), y.as_limbs(), modulus.as_limbs()));
+    }
+    Ok(())
+}

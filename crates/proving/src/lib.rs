@@ -1,0 +1,9 @@
+//! The cost of proving, in instructions of RISC-V: precompiles beside the bytecode in their place, in a guest with revm's interpreter.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
+
+pub mod figure;
+pub mod machine;
+pub mod record;
+pub mod subjects;

@@ -1,0 +1,122 @@
+//! `residue-proving`: runs every call in every form on both machines, and writes record and page anew.
+
+#![forbid(unsafe_code)]
+
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use residue_proving::figure;
+use residue_proving::machine::{Form, Guest, Width, has_target};
+use residue_proving::record::{FILE, PAGE, PART, Record, Row, path};
+use residue_proving::subjects::{SUBJECTS, Subject};
+
+/// Count the instructions of RISC-V that precompiles and the bytecode in their place take.
+///
+/// Every answer is compared with that of the native library on this machine.
+#[derive(Debug, Parser)]
+#[command(
+    name = "residue-proving",
+    version,
+    after_help = "Examples:
+  cargo run -p residue-proving
+  cargo run -p residue-proving -- --check g1-add ec-mul"
+)]
+struct Options {
+    /// Calls to count, whose rows replace those of the record; all if none is named.
+    calls: Vec<String>,
+    /// Compare with the record in place of writing it and the page: within a hundredth, as another compiler may count otherwise.
+    #[arg(long)]
+    check: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<()> {
+    let subjects = match &options.calls[..] {
+        [] => SUBJECTS.iter().collect(),
+        names => names.iter().map(|name| Subject::named(name)).collect::<Result<Vec<_>>>()?,
+    };
+    if options.check {
+        return check(&subjects);
+    }
+    let guests = Width::ALL.into_iter().map(Guest::build).collect::<Result<Vec<_>>>()?;
+    let rows = counted(&subjects, &guests)?;
+    let known = std::fs::read_to_string(path()).unwrap_or_default();
+    let mut record = Record { environment: environment()?, ..Record::parse(&known).context(FILE)? };
+    record.replace(rows);
+    let page = residue_pages::with(&residue_pages::read(PAGE), PART, &record.tables())
+        .with_context(|| format!("{PAGE} has no part {PART}"))?;
+    std::fs::create_dir_all(path().parent().context("the record is in a folder")?)?;
+    residue_workbench::output::file(&path(), record.text().as_bytes())?;
+    residue_workbench::output::file(&residue_pages::path(PAGE), page.as_bytes())?;
+    residue_workbench::output::file(&residue_pages::path(figure::FILE), figure::svg(&record).as_bytes())?;
+    println!("{FILE}, {PAGE} and {} are written", figure::FILE);
+    Ok(())
+}
+
+/// Runs some calls again where a target is installed. An error if a count differs from the record's by more than a hundredth.
+fn check(subjects: &[&Subject]) -> Result<()> {
+    let record = Record::parse(&residue_pages::read(FILE)).context(FILE)?;
+    for width in Width::ALL {
+        if !has_target(width) {
+            println!("{}: not counted, as {} is not installed", width.name(), width.target());
+            continue;
+        }
+        for Row { subject, form, counts, .. } in counted(subjects, &[Guest::build(width)?])? {
+            let form = Form::MEASURED.into_iter().find(|known| known.name() == form).context("a form")?;
+            let known = record.of(width, &subject, form);
+            let known = known.with_context(|| format!("{FILE} has no {} {subject} {}", width.name(), form.name()))?;
+            let near = counts.instructions.abs_diff(known.instructions) * 100 <= known.instructions;
+            ensure!(near && counts.calls == known.calls, "{subject} {}: {counts:?}, recorded {known:?}", form.name());
+        }
+    }
+    Ok(())
+}
+
+fn counted(subjects: &[&Subject], guests: &[Guest]) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for subject in subjects {
+        let name = subject.names[0];
+        let call = subject.call().with_context(|| name.to_owned())?;
+        for guest in guests {
+            for form in Form::MEASURED {
+                let machine = guest.width().name();
+                let Some((address, code)) = call.code(form) else { continue };
+                let what = || format!("{name}, {machine}, {}", form.name());
+                let run = guest.run(form, address, code, &call.calldata);
+                let (answer, counts) = run.with_context(what)?;
+                let expected = if form == Form::Analysis { &call.calldata } else { &call.answer };
+                ensure!(answer == *expected, "{}: another answer than the native one", what());
+                println!("{}: {} instructions, {:?} calls", what(), counts.instructions, counts.calls);
+                let [machine, subject, form] = [machine, name, form.name()].map(str::to_owned);
+                rows.push(Row { machine, subject, form, counts });
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// The versions and flags that counts depend on.
+fn environment() -> Result<Vec<(String, String)>> {
+    let rustc = Command::new("rustc").arg("--version").output().context("rustc does not start")?;
+    let rustc = String::from_utf8_lossy(&rustc.stdout).trim().to_owned();
+    let targets = Width::ALL.map(Width::target).join(" and ");
+    let of = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    Ok(vec![
+        of("compiler", &rustc),
+        of("targets", &targets),
+        of("flags", "release, opt-level 3, fat lto, one codegen unit, panic abort"),
+        of("revm-interpreter", "43.0.2"),
+        of("revm-precompile", "43.0.3 without features"),
+        of("emulator", "ckb-vm 0.24.15"),
+    ])
+}
