@@ -349,7 +349,7 @@ fn words_of_lanes_are_transformed_modulo_their_own_modulus() {
 #[test]
 fn transforms_that_have_no_meaning_are_refused() {
     type Change = fn(&mut Lanes);
-    let cases: [(Change, &str); 17] = [
+    let cases: [(Change, &str); 23] = [
         (|lanes| lanes.bits = 24, "lanes of 24 bits"),
         (|lanes| lanes.modulus = 1, "1 is no modulus"),
         (|lanes| lanes.modulus = 1 << 31, "2147483648 is no modulus"),

@@ -38,7 +38,7 @@ fn an_address_follows_from_the_creation_code() {
 
 #[test]
 fn what_no_account_holds_has_no_address() {
-    residue(&["address", "poseidon/t6"]).refused(&["poseidon/t6", "bytes of code", "24576 bytes (EIP-170, osaka)"]);
+    residue(&["address", "modexp/words"]).refused(&["modexp/words", "bytes of code", "24576 bytes (EIP-170, osaka)"]);
     residue(&["address", SMALL, "--salt", "0x12"]).refused(&["--salt", "0x12", "64 digits"]);
     residue(&["address", "examples/ir/polynomial.ir"]).refused(&["is a program", "--format creation"]);
     residue(&["address", "bn254/ad"]).refused(&["bn254/add"]);
@@ -143,7 +143,7 @@ fn a_changed_byte_is_seen() {
     assert_eq!((missing.code, missing.stdout.trim()), (1, "hashes/sha512 is missing"));
     check("{}", &[SMALL]).refused(&["held.json", "no catalogue"]);
     check("[", &[SMALL]).refused(&["held.json", "no JSON"]);
-    residue(&["catalogue", "poseidon/t6"]).refused(&["poseidon/t6", "bytes of code"]);
+    residue(&["catalogue", "modexp/words"]).refused(&["modexp/words", "bytes of code"]);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn a_certificate_is_of_its_code_and_program() {
     let other = file(&folder, "other.ir", residue(&["print", "poseidon/t2", "--revision", "evm"]).text());
     residue(&["prove", &certificate, "--program", &other]).refused(&["not of that in", "other.ir"]);
     let older = text.replacen("residue-certificate 1", "residue-certificate 0", 1);
-    residue_reading(&older, &["prove", "-"]).refused(&["line 1: version 0", "only 1"]);
+    residue_reading(&older, &["prove", "-"]).refused(&["line 1: version \"0\"", "only 1"]);
     residue_reading(&text.replacen("gas 6199", "gas 6198", 1), &["prove", "-"]).refused(&["line 709", "6199"]);
 }
 

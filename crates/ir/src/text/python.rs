@@ -317,15 +317,16 @@ mod tests {
     use super::*;
     use crate::text::read;
 
-    fn printed(body: &str) -> Result<String, NoPython> {
-        let head = "program \"p\" modulus 0x61 constant c0 = 0x5 function f0 \"start\" () -> () values 4 { word w0 = 0x1 word w1 = calldata_size word w2 = byte w1 w0 word w3 = add w0 w0 word w4 = defined word w5 = has order";
-        python(&read(&format!("{head} {body} }}")).unwrap())
+    fn printed(values: usize, body: &str) -> Result<String, NoPython> {
+        let head = "program \"p\" modulus 0x61 constant c0 = 0x5 function f0 \"start\" () -> () values";
+        let words = "{ word w0 = 0x1 word w1 = calldata_size word w2 = byte w1 w0 word w3 = add w0 w0 word w4 = defined word w5 = has order";
+        python(&read(&format!("{head} {values} {words} {body} }}")).unwrap())
     }
 
     /// Tests of the package record the text and compare.
     #[test]
     fn words_are_expressions_and_statements_lines() {
-        let text = printed("parse w3 bytes 2 -> v0 bind w2 -> w4 branch w4 { give (v0) } else { return_word w2 give (c0) } -> (v1) return_elements (v1) bytes 1").unwrap();
+        let text = printed(2, "parse w3 bytes 2 -> v0 bind w2 -> w4 branch w4 { give (v0) } else { return_word w2 give (c0) } -> (v1) return_elements (v1) bytes 1").unwrap();
         for line in [
             "F = rs.Field(0x61, \"p\")",
             "@rs.program(F, name=\"p\", size=1)",
@@ -342,8 +343,8 @@ mod tests {
 
     #[test]
     fn what_has_no_form_is_named() {
-        let refused = |body: &str| printed(body).unwrap_err().0;
-        assert_eq!(refused("invert c0 -> v0"), "`invert`");
-        assert_eq!(refused("require w5"), "`has`");
+        let refused = |values, body: &str| printed(values, body).unwrap_err().0;
+        assert_eq!(refused(1, "invert c0 -> v0"), "`invert`");
+        assert_eq!(refused(0, "require w5"), "`has`");
     }
 }
