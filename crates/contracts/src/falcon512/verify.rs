@@ -6,7 +6,7 @@ use super::{
 };
 use crate::encoding::unless_return_zero;
 use crate::words::Words;
-use residue_ir::{LaneStep, Lanes, Machine, Piece};
+use residue_ir::{Feature, LaneStep, Lanes, Machine, Piece};
 use ruint::aliases::U256;
 
 /// Keys that are taken at a time, beside as many words.
@@ -27,6 +27,8 @@ const BIT: u64 = MARKS + 32;
 const BAD: u64 = BIT + 32;
 const GOOD: u64 = BAD + 32;
 const NORM: u64 = GOOD + 32;
+/// A word whose leading zeros are counted without an opcode for it: marks are read before, and written after.
+const ZEROS: u64 = MARKS;
 const SCRATCH: u64 = NORM + 32;
 /// Bytes of calldata before the message.
 const HEAD: u64 = 32 + TRANSFORMED_BYTES as u64;
@@ -104,6 +106,32 @@ impl<M: Machine> Verifier<'_, M> {
         self.machine.set_scratch(self.w.number(place), word);
     }
 
+    /// Statements with the function that counts the leading zero bits of a word: the opcode, or a search by halves in forks
+    /// without it.
+    fn with_zeros(&self, statements: impl Fn(&dyn Fn(M::Word) -> M::Word)) {
+        let Self { machine, ref w } = *self;
+        let by_halves = |word: M::Word| {
+            self.set(ZEROS, word);
+            machine.function("leading_zeros", (), |_, ()| {
+                let (mut rest, mut bits) = (machine.bind(self.get(ZEROS)), w.number(256));
+                for half in [7, 6, 5, 4, 3, 2, 1, 0u64] {
+                    let is_above = machine.not(machine.not(w.high(rest, 1 << half)));
+                    let above = machine.bind(w.shl(is_above, w.number(half)));
+                    rest = machine.bind(w.shr(rest, above));
+                    bits = machine.bind(w.sub(bits, above));
+                }
+                // 1 is left of a word that is not 0.
+                self.set(ZEROS, w.sub(bits, rest));
+            });
+            self.get(ZEROS)
+        };
+        machine.branch(
+            machine.has(Feature::LeadingZeros),
+            |machine| statements(&|word| machine.leading_zeros(word)),
+            |_| statements(&by_halves),
+        );
+    }
+
     fn lanes(&self, number: u64) -> M::Word {
         self.machine.word(lanes(number))
     }
@@ -151,12 +179,14 @@ impl<M: Machine> Verifier<'_, M> {
         let large = machine.bind(w.high(w.mul(machine.word(each(16, 1)), w.high(marks, 15)), 240));
         self.set(NEXT, w.sub(w.add(w.number(32), next), w.shl(large, w.number(1))));
         machine.repeat(large, (), |_, _, ()| {
-            let marks = machine.bind(self.get(MARKS));
-            let below = machine.bind(w.shr(machine.word(U256::MAX), machine.leading_zeros(marks)));
-            let block = machine.bind(machine.scratch_word(next));
-            let moved = w.xor(block, w.shl(block, w.number(16)));
-            machine.set_scratch(next, w.xor(block, w.and(below, moved)));
-            self.set(MARKS, w.shl(w.and(w.high(below, 1), marks), w.number(16)));
+            self.with_zeros(|leading_zeros| {
+                let marks = machine.bind(self.get(MARKS));
+                let below = machine.bind(w.shr(machine.word(U256::MAX), leading_zeros(marks)));
+                let block = machine.bind(machine.scratch_word(next));
+                let moved = w.xor(block, w.shl(block, w.number(16)));
+                machine.set_scratch(next, w.xor(block, w.and(below, moved)));
+                self.set(MARKS, w.shl(w.and(w.high(below, 1), marks), w.number(16)));
+            });
         });
     }
 
@@ -174,14 +204,13 @@ impl<M: Machine> Verifier<'_, M> {
         };
         let unary = held(BAD, U256::MAX >> 9);
         let before = held(GOOD, U256::from(0xff) << 247);
-        machine.repeat(w.number(WORDS as u64), (), |_, turn, ()| {
-            // few
+        let eight = |turn: M::Word, leading_zeros: &dyn Fn(M::Word) -> M::Word| {
             let bit = machine.bind(self.get(BIT));
             let to = machine.bind(w.shl(turn, w.number(5)));
             let bits = w.shl(machine.calldata_word(w.high(bit, 3)), w.and(w.number(7), bit));
             let mut window = machine.bind(w.or(w.number(1), w.high(bits, 1)));
             for coefficient in 0..8 {
-                let length = machine.leading_zeros(w.and(unary, window));
+                let length = leading_zeros(w.and(unary, window));
                 let length = machine.bind(length);
                 let first = w.and(before, window);
                 let lane = w.or(w.shl(length, w.number(256 - 32 + 14)), first);
@@ -190,9 +219,11 @@ impl<M: Machine> Verifier<'_, M> {
                 window = machine.bind(w.shl(window, length));
             }
             let mark = w.and(w.sub(w.number(0), window), window);
-            let gone = w.sub(w.number(255), machine.leading_zeros(mark));
+            let gone = w.sub(w.number(255), leading_zeros(mark));
             self.set(BIT, w.add(gone, bit));
-        });
+        };
+        // few
+        machine.repeat(w.number(WORDS as u64), (), |_, turn, ()| self.with_zeros(|zeros| eight(turn, zeros)));
         // No more than there is, and only zeros after it: at most 392 bits, as a coefficient has nine or more.
         let bit = machine.bind(self.get(BIT));
         let end = w.shl(machine.calldata_size(), w.number(3));
