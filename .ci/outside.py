@@ -13,7 +13,7 @@ import sys
 import zlib
 
 TARGET = re.compile(r"(\]\(|^\[[^\]]+\]: )(?![a-z]+:|#)([^)\s#]+)", re.MULTILINE)
-PROGRAM = re.compile(r"^```ir\n(program \".*?)^```\n", re.MULTILINE | re.DOTALL)
+PROGRAM = re.compile(r"^```ir\n((?:#[^\n]*\n)*program \".*?)^```\n", re.MULTILINE | re.DOTALL)
 PREAMBLE = re.compile(r"\A---\n.*?^title: ([^\n]*)\n.*?^---\n", re.MULTILINE | re.DOTALL)
 
 
