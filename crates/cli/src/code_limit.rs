@@ -21,8 +21,8 @@ pub enum CodeLimit {
     Bytes(usize),
 }
 
-/// Numbers of calls that are tried for shorter code are below 4·2²⁴.
-const STEPS: u32 = 4 * 24;
+/// Numbers of calls that are tried for shorter code are below 2²⁶.
+const STEPS: u32 = 4 * 26;
 
 /// Code that is longer than was asked for.
 #[derive(Debug)]
@@ -69,9 +69,9 @@ impl CodeLimit {
             return Ok(asked);
         }
         let gas_a_byte = accounts::gas_per_code_byte(dialect.fork);
-        // Four steps for each power of two.
+        // Four steps for each power of two, from one call on.
         let with_calls = |step: u32| {
-            let calls = NonZeroU64::new(u64::from(4 + step % 4) << (step / 4)).expect("it is four or more");
+            let calls = NonZeroU64::new((u64::from(4 + step % 4) << (step / 4)) / 4).expect("it is one or more");
             compile(Dialect { deployment: Some(Deployment { gas_a_byte, calls }), ..dialect })
         };
         let mut best = with_calls(0)?;

@@ -227,6 +227,11 @@ fn shown(modulus: &BigUint) -> String {
 }
 
 impl CompileError {
+    /// True if a judge refused the code, which is a mistake in the compiler: no other form of the code may stand in for it in silence.
+    pub fn is_mistake(&self) -> bool {
+        matches!(self, Self::Judged { .. } | Self::Outlined { .. } | Self::NotPortable { .. })
+    }
+
     /// True if the revision has no code for such a program: unsupported or too few moduli, inversions or comparisons;
     /// addresses of chosen parts beyond two bytes; too high a stack or too much memory.
     pub fn is_inexpressible(&self) -> bool {

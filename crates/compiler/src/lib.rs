@@ -152,11 +152,7 @@ impl<'a> Prepared<'a> {
             return asked.map(|(compiled, _)| compiled);
         }
         let short = self.specialised(revision, Dialect { short: true, ..dialect }).weighed_code(schedule);
-        match (asked, short) {
-            (Ok((_, cost)), Ok((short, less))) if less < cost => Ok(short),
-            (Ok((asked, _)), _) => Ok(asked),
-            (Err(_), short) => short.map(|(compiled, _)| compiled),
-        }
+        cheaper(asked, short, |(_, cost)| *cost).map(|(compiled, _)| compiled)
     }
 
     /// The program specialised for `revision` and `dialect`: feature tests are resolved, and operations gathered for
@@ -241,7 +237,7 @@ impl Specialised<'_> {
         let in_blocks = built.units.iter().flat_map(|unit| &unit.blocks).flat_map(|block| block.items.clone());
         let field_instructions = match &outlined {
             Some(outlined) => {
-                in_blocks.filter(|&item| outlined.moved[item].is_some()).count() + outlined.subroutines.len()
+                in_blocks.filter(|&item| outlined.moved[item].is_some()).count() + outlined.shared_fields()
             }
             None => in_blocks.count(),
         };
@@ -288,15 +284,26 @@ impl Specialised<'_> {
                     continue;
                 }
                 let next = build(self, schedule, &rules);
-                if rules.is_short()
-                    && let Ok(next) = next.and_then(weigh)
-                    && best.as_ref().map_or(true, |best| next.cost < best.cost)
-                {
-                    best = Ok(next);
+                if rules.is_short() {
+                    best = cheaper(best, next.and_then(weigh), |weighed| weighed.cost);
                 }
             }
         }
         best
+    }
+}
+
+/// The cheaper one of two forms. One that cannot be made leaves the other, but for code that a judge refused.
+fn cheaper<T>(
+    one: Result<T, CompileError>,
+    other: Result<T, CompileError>,
+    cost: impl Fn(&T) -> f64,
+) -> Result<T, CompileError> {
+    match (one, other) {
+        (Err(mistake), _) | (_, Err(mistake)) if mistake.is_mistake() => Err(mistake),
+        (Ok(one), Ok(other)) => Ok(if cost(&other) < cost(&one) { other } else { one }),
+        (Ok(one), Err(_)) => Ok(one),
+        (Err(_), other) => other,
     }
 }
 

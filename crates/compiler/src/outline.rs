@@ -17,7 +17,7 @@ use crate::error::CompileError;
 use crate::heights::HEIGHT_MAX;
 use crate::lower::{CallGas, Filled};
 use crate::words::prices::EvmGas;
-use foldhash::{HashMap, HashMapExt};
+use foldhash::{HashMap, HashMapExt, HashSet};
 use repeats::{Repeat, repeats};
 use residue_isa::assembly::{Assembly, Item, LabelId};
 use residue_isa::opcode::evm;
@@ -331,6 +331,15 @@ pub(crate) struct Outlined {
     pub subroutines: Range<usize>,
     /// Words by which calls make the stack higher.
     pub call_words: usize,
+}
+
+impl Outlined {
+    /// Field instructions of subroutines.
+    pub fn shared_fields(&self) -> usize {
+        let in_place: HashSet<usize> = self.moved.iter().flatten().copied().collect();
+        let items = self.listing.assembly.items().iter().enumerate();
+        items.filter(|(place, item)| matches!(item, Item::Field(_)) && !in_place.contains(place)).count()
+    }
 }
 
 impl Listing {

@@ -4,6 +4,9 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod figure;
+/// The guest has the same file.
+#[path = "../guest/src/form.rs"]
+pub mod form;
 pub mod machine;
 pub mod record;
 pub mod subjects;

@@ -14,6 +14,8 @@ use ckb_vm::{
 };
 use num_bigint::BigUint;
 
+pub use crate::form::Form;
+
 /// Numbers of calls, as `guest/src/system.rs` and `guest/src/arithmetic.rs` have them.
 const READ: u64 = 0x5245;
 const ANSWER: u64 = 0x5246;
@@ -54,28 +56,7 @@ impl Width {
     }
 }
 
-/// A way to compute a call, numbered as the guest has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// Jump targets of the bytecode with field instructions, and no more: the answer is calldata.
-    Analysis,
-    /// The precompile's code.
-    Native,
-    /// Bytecode with field instructions in software.
-    Software,
-    /// Bytecode with field instructions, a call for each operation.
-    Calls,
-    /// Bytecode for today's EVM.
-    Words,
-    /// The same, a call for each MULMOD.
-    WordsByCalls,
-}
-
 impl Form {
-    /// All that are measured, in the order of tables.
-    pub const MEASURED: [Self; 6] =
-        [Self::Analysis, Self::Native, Self::Software, Self::Calls, Self::Words, Self::WordsByCalls];
-
     /// Its name in records.
     pub fn name(self) -> &'static str {
         match self {

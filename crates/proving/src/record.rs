@@ -114,7 +114,7 @@ impl Record {
         );
         for subject in SUBJECTS {
             let native = self.of(width, subject.names[0], Form::Native).map(|counts| counts.instructions);
-            let [_, forms @ ..] = Form::MEASURED;
+            let [_, forms @ ..] = Form::ALL;
             let cells = forms.map(|form| match self.of(width, subject.names[0], form) {
                 None => "–".to_owned(),
                 Some(Counts { instructions, .. }) => match native.filter(|_| form != Form::Native) {

@@ -229,6 +229,7 @@ impl<'a> Candidates<'a> {
         for ((variant, _), compiled) in tried.into_iter().zip(all) {
             let compiled = match compiled {
                 Ok(compiled) => compiled,
+                Err(mistake) if mistake.is_mistake() => return Err(mistake.into()),
                 Err(error) => {
                     refusal.get_or_insert(error);
                     continue;

@@ -27,7 +27,7 @@ use crate::subject::{Chosen, KeyOptions};
 use crate::tables::{grouped, right, table};
 use crate::takers::{self, Kind, Reads};
 use crate::verdict::Verdict;
-use crate::{output, program_file};
+use crate::{input, output, program_file};
 
 /// Options of `build`.
 #[derive(Debug, Args)]
@@ -60,7 +60,7 @@ pub struct BuildArgs {
     pub formulas: Formulas,
     /// Expected number of calls of the deployed code: it has the form that costs least a call, with the share of the gas of deployment, 200 a
     /// byte, or 1,530 from Amsterdam on (EIP-8037). Without it gas of calls alone decides.
-    #[arg(long, value_name = "CALLS")]
+    #[arg(long, value_name = "CALLS", value_parser = calls)]
     pub calls: Option<NonZeroU64>,
     /// Refuse code that is longer: bytes, or fork for what accounts of the hard fork hold (24,576 by EIP-170, 65,536 by EIP-7954). Of the
     /// forms of the code it is the one that costs least a call of those that are short enough.
@@ -85,6 +85,12 @@ pub struct BuildArgs {
     /// Instead of the code: which formulas were chosen, and what the others would have cost.
     #[arg(long, conflicts_with = "format")]
     pub explain: bool,
+}
+
+/// A number of calls: one at least.
+fn calls(text: &str) -> Result<NonZeroU64, String> {
+    let calls = input::number(text).map_err(|error| format!("{error}; a number of calls is asked for"))?;
+    NonZeroU64::new(calls).ok_or_else(|| "at least 1 call shares the price of deployment".to_owned())
 }
 
 /// An address, as 20 bytes in hexadecimal. Letters of both cases are a checksum (EIP-55).

@@ -155,7 +155,8 @@ fn a_limit_and_calls_choose_shorter_forms() {
     // At 1,530 a byte eight calls and a half weigh what one does at 200.
     assert_eq!(form(&["--calls", "1530", "--fork", "amsterdam"]).0, form(&["--calls", "200"]).0);
     residue(&[&of[..], &["--code-limit", "1000"]].concat()).refused(&["bn254/add has", "bytes", "--code-limit 1000"]);
-    residue(&[&of[..], &["--calls", "0"]].concat()).refused(&["--calls", "0"]);
+    residue(&[&of[..], &["--calls", "0"]].concat()).refused(&["--calls", "'0'", "at least 1 call"]);
+    residue(&[&of[..], &["--calls", "many"]].concat()).refused(&["--calls", "many", "a number of calls"]);
 }
 
 /// Of the variants of a contract the cheapest that is short enough is taken.

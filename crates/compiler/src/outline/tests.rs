@@ -145,3 +145,16 @@ fn bytes_that_are_worth_little_stay() {
     let seldom = Listing { runs: vec![1e-6; listing.runs.len()], ..listing };
     assert!(once(&seldom, cheap, &schedule, revision).unwrap().is_some());
 }
+
+/// A form that a judge refused is no reason to take another one: it shows a mistake.
+#[test]
+fn a_refusal_of_the_judge_is_not_passed_over() {
+    let refused = || CompileError::Outlined { what: "another body".to_owned(), item: 7 };
+    let too_far = || CompileError::Far { offset: 70_000, limit: 65_535 };
+    let cheaper = |one, other| crate::cheaper(one, other, |cost: &f64| *cost);
+    assert_eq!(cheaper(Ok(1.0), Err(refused())), Err(refused()));
+    assert_eq!(cheaper(Err(refused()), Ok(1.0)), Err(refused()));
+    assert_eq!(cheaper(Ok(1.0), Err(too_far())), Ok(1.0));
+    assert_eq!(cheaper(Err(too_far()), Ok(1.0)), Ok(1.0));
+    assert_eq!((cheaper(Ok(2.0), Ok(1.0)), cheaper(Ok(1.0), Ok(2.0))), (Ok(1.0), Ok(1.0)));
+}

@@ -3,11 +3,9 @@
 use alloc::vec::Vec;
 
 use revm_bytecode::{Bytecode, opcode};
-use revm_context_interface::Host;
 use revm_context_interface::host::DummyHost;
 use revm_interpreter::instructions::gas_table_spec;
 use revm_interpreter::interpreter::{EthInterpreter, ExtBytecode, InputsImpl};
-use revm_interpreter::interpreter_types::ReturnData;
 use revm_interpreter::{
     CallInput, Instruction, InstructionContext, InstructionExecResult, InstructionResult, InstructionTable,
     Interpreter, InterpreterAction, SharedMemory, instruction_table,
@@ -17,7 +15,7 @@ use revm_primitives::{Bytes, U256};
 
 use crate::arithmetic::{Operation, by_call};
 use crate::fields::{self, Contexts};
-use crate::{Form, native};
+use crate::form::Form;
 
 /// revm's interpreter with the field contexts of its frame.
 pub type Wire = EthInterpreter<Contexts>;
@@ -47,30 +45,9 @@ fn table(form: Form) -> InstructionTable<Wire, DummyHost> {
     match form {
         Form::Software | Form::Calls => fields::add_to(&mut table),
         Form::WordsByCalls => table[usize::from(opcode::MULMOD)] = Instruction::new(mulmod),
-        Form::Native => table[usize::from(opcode::STATICCALL)] = Instruction::new(static_call),
-        Form::Analysis | Form::Words => {}
+        Form::Analysis | Form::Native | Form::Words => {}
     }
     table
-}
-
-/// STATICCALL of a precompile, without an account: what a contract in place of which nothing stands asks of the EVM.
-fn static_call(context: InstructionContext<'_, DummyHost, Wire>) -> InstructionExecResult {
-    let InstructionContext { interpreter, host } = context;
-    let Some([_, address, words @ ..]) = interpreter.stack.popn::<6>() else {
-        return Err(InstructionResult::StackUnderflow);
-    };
-    let [from, bytes, to, room] = words.map(|word| word.saturating_to::<usize>());
-    for (offset, length) in [(from, bytes), (to, room)] {
-        if length > 0 {
-            interpreter.resize_memory(host.gas_params(), offset, length)?;
-        }
-    }
-    let answer = native(address.saturating_to(), &interpreter.memory.slice_len(from, bytes));
-    let done = answer.is_some();
-    let answer = Bytes::from(answer.unwrap_or_default());
-    interpreter.memory.set(to, &answer[..answer.len().min(room)]);
-    interpreter.return_data.set_buffer(answer);
-    interpreter.stack.push(U256::from(done)).then_some(()).ok_or(InstructionResult::StackOverflow)
 }
 
 /// MULMOD as one call, whose operands need not be below the modulus; 0 modulo 0, as the EVM has it.

@@ -1,6 +1,6 @@
 //! Runs one call, natively or as bytecode, on a RISC-V without an operating system, and hands the answer to the emulator.
 //!
-//! The call arrives as bytes: a form ([`Form`]), the address of a precompile in two bytes and the length of the code in
+//! The call arrives as bytes: the number of a form ([`Form::ALL`]), the address of a precompile in two bytes and the length of the code in
 //! four, the least first, code, calldata. `crates/proving/src/machine.rs` is the other side.
 #![no_std]
 #![no_main]
@@ -11,48 +11,26 @@ extern crate alloc;
 mod arithmetic;
 mod evm;
 mod fields;
+mod form;
 #[allow(unsafe_code, reason = "calls of the emulator, and memory, are below the language")]
 mod system;
 
 use alloc::vec::Vec;
 
+use form::Form;
 use revm_precompile::{PrecompileSpecId, PrecompileStatus, Precompiles};
 use revm_primitives::Address;
 
 /// Bytes before code and calldata.
 const HEADER: usize = 7;
 
-/// A way to compute a call.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// Bytecode is copied and its jump targets found, and no more: the answer is calldata.
-    Analysis,
-    /// The precompile's code; bytecode that calls precompiles, where there is any.
-    Native,
-    /// Bytecode with field instructions, whose arithmetic is instructions of this machine.
-    Software,
-    /// Bytecode with field instructions, each product, sum and difference one call.
-    Calls,
-    /// Bytecode for today's EVM, with MULMOD in instructions of this machine.
-    Words,
-    /// The same with MULMOD as one call.
-    WordsByCalls,
-}
-
-impl Form {
-    fn numbered(number: u8) -> Option<Self> {
-        use Form::{Analysis, Calls, Native, Software, Words, WordsByCalls};
-        [Analysis, Native, Software, Calls, Words, WordsByCalls].into_iter().nth(usize::from(number))
-    }
-}
-
 /// The answer to a call; none if it fails.
 fn answer(call: &[u8]) -> Option<Vec<u8>> {
     let (header, rest) = call.split_at_checked(HEADER)?;
     let length = u32::from_le_bytes(header[3..].try_into().ok()?);
     let (code, calldata) = rest.split_at_checked(usize::try_from(length).ok()?)?;
-    match Form::numbered(header[0])? {
-        Form::Native if code.is_empty() => native(u16::from_le_bytes([header[1], header[2]]), calldata),
+    match *Form::ALL.get(usize::from(header[0]))? {
+        Form::Native => native(u16::from_le_bytes([header[1], header[2]]), calldata),
         form => evm::run(form, code, calldata),
     }
 }

@@ -97,6 +97,16 @@ struct Planner<'a> {
     has_reads: bool,
 }
 
+/// ±by, a number that lanes are multiplied by, of the least size modulo q, and the factor by which quotients of products with it are estimated.
+struct Factor {
+    by: i128,
+    is_negative: bool,
+    shift: u32,
+    factor: i128,
+    /// The largest number that a lane is multiplied by.
+    largest: i128,
+}
+
 impl<'a> Planner<'a> {
     /// The weight of offsets and reductions, and the plan. None if the offset leaves lanes no room.
     fn plan(lanes: &'a Lanes, times: u64) -> Option<(u64, Plan<'a>)> {
@@ -186,13 +196,19 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn butterfly(&mut self, low: u32, high: u32, by: i128) {
+    /// A number to multiply by, with what its reduction takes.
+    fn factor(&self, by: i128) -> Factor {
         let modulus = self.modulus();
         let is_negative = by > modulus / 2;
         let by = if is_negative { modulus - by } else { by };
         let shift = self.lanes.bits / 2;
         let factor = (by << shift) / modulus;
-        let (largest, end) = (by.max(factor).max(1), self.end());
+        Factor { by, is_negative, shift, factor, largest: by.max(factor).max(1) }
+    }
+
+    fn butterfly(&mut self, low: u32, high: u32, by: i128) {
+        let end = self.end();
+        let Factor { by, is_negative, shift, factor, largest } = self.factor(by);
         self.settle(high, |most| most * largest < end);
         let product = self.reduced(self.interval(high).high, by, shift);
         let a = self.interval(low);
@@ -210,12 +226,8 @@ impl<'a> Planner<'a> {
     }
 
     fn back(&mut self, (low, high): (u32, u32), by: i128) {
-        let modulus = self.modulus();
-        let is_negative = by > modulus / 2;
-        let by = if is_negative { modulus - by } else { by };
-        let shift = self.lanes.bits / 2;
-        let factor = (by << shift) / modulus;
-        let (largest, end) = (by.max(factor).max(1), self.end());
+        let (modulus, end) = (self.modulus(), self.end());
+        let Factor { by, is_negative, shift, factor, largest } = self.factor(by);
         let multiple = loop {
             let [a, b] = [low, high].map(|word| self.interval(word));
             let (least, most) =
