@@ -5,6 +5,7 @@
 //! §4.2.1. Everything here is for affine points other than the identity: programs set identities aside first.
 
 pub mod constants;
+mod endomorphism;
 mod fp2_root;
 pub mod g1;
 pub mod g2;

@@ -28,7 +28,8 @@ use ruint::aliases::U256;
 /// Places of digits below the first.
 pub const PLACES: u32 = 64;
 
-/// A curve y² = x³ + b with a prime number r of points, below 2²⁵⁶, and its endomorphism.
+/// A curve y² = x³ + b with its endomorphism, and a subgroup of prime order r, below 2²⁵⁶, which all points are in that are multiplied: mostly the whole
+/// curve.
 pub trait Endomorphism {
     /// Elements of its field as numbers.
     type Number: Number;
@@ -156,12 +157,13 @@ fn multiple_in<M: Machine, E: Endomorphism>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bls12_381::Bls12_381;
     use crate::bn254::Bn254;
     use crate::eisenstein_octal;
     use crate::fixed_base::Sums;
     use crate::short::{GRUMPKIN, PALLAS, VESTA};
     use residue_ir::Numbers;
-    use residue_modular::fields::{Bn254Fp, Bn254Fr, Pallas, Vesta};
+    use residue_modular::fields::{Bls12_381Fp, Bn254Fp, Bn254Fr, Pallas, Vesta};
 
     fn generator<E: Endomorphism>(curve: &E) -> Affine<E::Number> {
         let Affine { x, y } = curve.generator();
@@ -234,6 +236,7 @@ mod tests {
 
     #[test]
     fn scalars_are_split_on_every_curve() {
+        digits_are_those_of_the_scalar(&Bls12_381, &Numbers::<Bls12_381Fp>::new(Vec::new()));
         digits_are_those_of_the_scalar(&Bn254, &Numbers::<Bn254Fp>::new(Vec::new()));
         digits_are_those_of_the_scalar(&GRUMPKIN, &Numbers::<Bn254Fr>::new(Vec::new()));
         digits_are_those_of_the_scalar(&PALLAS, &Numbers::<Pallas>::new(Vec::new()));

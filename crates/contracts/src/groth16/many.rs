@@ -1,27 +1,37 @@
-//! The sum of the inputs where there are many: with the digits and tables of `bn254/msm`, which are made at run time, so that a point takes no more code than its coordinates.
+//! The sum of the inputs where there are many: with the digits and tables of [`residue_curves::glv::msm`], which are made at run time, so that a point takes no more code than its coordinates.
 
 use super::curve::ProofCurve;
 use crate::keyed::points::Curve;
-use residue_curves::glv::Endomorphism;
 use residue_curves::glv::msm::{add, complete, identity, known_offset, start};
 use residue_curves::group::Projective;
 use residue_curves::{Affine, Jacobian};
 use residue_formula::{Fe, Number};
 use residue_ir::{Machine, WordOp};
 
-/// Points that share doublings: with eight, the code for them would leave no room for the points of more than 64 inputs in 64 KiB.
-const TOGETHER: usize = 4;
-
 /// P₀ + Σ sᵢ·Pᵢ for scalars in words of calldata from byte `inputs_at` on; Z = 0 exactly if it is the identity.
 ///
 /// Sums begin with T and end with P₀ − T. A sum that is the identity, or meets an exceptional case, has Z = 0 and is computed once more with complete formulas.
-pub(super) fn sum_of_many<M: Machine, C: ProofCurve + Endomorphism<Number = <C as ProofCurve>::Number>>(
+pub(super) fn sum_of_many<M: Machine, C: ProofCurve>(
     machine: &M,
-    curve: &C,
     inputs_at: u32,
-    constant: Option<Affine<<C as ProofCurve>::Number>>,
-    points: &[Affine<<C as ProofCurve>::Number>],
+    constant: Option<Affine<C::Number>>,
+    points: &[Affine<C::Number>],
 ) -> Jacobian<M::Fe> {
+    if points.len() <= C::IN_FOURS {
+        sum_of_chunks::<M, C, 4>(machine, inputs_at, constant, points)
+    } else {
+        sum_of_chunks::<M, C, 8>(machine, inputs_at, constant, points)
+    }
+}
+
+/// The same with so many points that share doublings.
+fn sum_of_chunks<M: Machine, C: ProofCurve, const TOGETHER: usize>(
+    machine: &M,
+    inputs_at: u32,
+    constant: Option<Affine<C::Number>>,
+    points: &[Affine<C::Number>],
+) -> Jacobian<M::Fe> {
+    let curve = &C::CURVE;
     let small = |value: usize| machine.small(value as u64); // usize to u64 widens
     let (group, generator) = Curve::<C>::new().of_g1();
     let padded = points.iter().copied().chain(std::iter::repeat(generator));
@@ -47,7 +57,7 @@ pub(super) fn sum_of_many<M: Machine, C: ProofCurve + Endomorphism<Number = <C a
         });
         add(machine, curve, products, sum)
     });
-    let element = |Affine { x, y }: Affine<<C as ProofCurve>::Number>| {
+    let element = |Affine { x, y }: Affine<C::Number>| {
         Affine::new(machine.constant(&x.to_canonical()), machine.constant(&y.to_canonical()))
     };
     let t = known_offset(curve, &1u32.into());

@@ -3,6 +3,7 @@
 use super::curve::ProofCurve;
 use super::json;
 use super::key::{Key, Proof};
+use super::many::sum_of_many;
 use crate::keyed::by_precompiles::{Scalar, Scratch, known};
 use crate::keyed::{self, selector};
 use crate::verifier::CallError;
@@ -10,6 +11,7 @@ use crate::{Function, Source};
 use num_bigint::BigUint;
 use residue_curves::comb::{Comb, FixedSum};
 use residue_curves::conditions::{Conditions, all_vanish};
+use residue_curves::pairing::PairingCurve;
 use residue_curves::pairing::fixed::{FixedPoint, Given, lines, miller_loop};
 use residue_curves::pairing::is_final_exponentiation_one;
 use residue_curves::pairing::miller::stand_in;
@@ -88,7 +90,7 @@ impl<C: ProofCurve> Verifier<C> {
             "{bytes} bytes: a call of {signature}{witness}; returns 32 bytes, 1 or 0; fails on less calldata or another selector"
         );
         let negative = |point: Affine<Fp2<C::Number, C>>| Affine::new(point.x, -point.y);
-        let b = C::Number::from_canonical(C::b()).expect("b is below p");
+        let b = C::Number::from_canonical(&C::CURVE.b()).expect("b is below p");
         let sum = FixedSum::new(comb::<C>(inputs), key.ic[0], &key.ic[1..], b, C::FAMILY.order());
         Self {
             takes_witness,
@@ -203,7 +205,7 @@ impl<C: ProofCurve> Verifier<C> {
         let sum = self.input_sum(machine, &inputs);
         let ((a, b), (c, [x, one, y]), members, vanishing) = self.parse_points(machine, sum);
         let conditions = C::members(machine, members).and_vanishes(vanishing);
-        let inverse = C::invert(machine, y * c.y);
+        let inverse = <C as PairingCurve>::invert(machine, y * c.y);
         let (of_sum, of_c) = (inverse * c.y, inverse * y);
         let points = [
             FixedPoint { x_over_y: x * of_sum, inverse_y: one * of_sum },
@@ -227,11 +229,11 @@ impl<C: ProofCurve> Verifier<C> {
         let by_combs = |machine: &M| self.sum.compute(machine, inputs, &C::constants().three_halves);
         let (constant, points) = (self.key.ic[0], &self.key.ic[1..]);
         let finite: Vec<_> = points.iter().flatten().copied().collect();
-        let are_many = C::MANY.is_some_and(|many| points.len() >= many) && finite.len() == points.len();
+        let are_many = points.len() >= C::MANY && finite.len() == points.len();
         if !are_many {
             return by_combs(machine);
         }
-        let of_many = |machine: &M| C::sum_of_many(machine, self.places().inputs, constant, &finite);
+        let of_many = |machine: &M| sum_of_many::<M, C>(machine, self.places().inputs, constant, &finite);
         machine.branch(machine.has(Feature::Given), of_many, by_combs)
     }
 
@@ -312,7 +314,7 @@ impl<C: ProofCurve> Verifier<C> {
         let ordinary = |machine: &M| ((a, b), (c, of_sum(sum)), [a, c], C::twist_defect(machine, b));
         let with_identities = |machine: &M| {
             let [a_is_finite, b_is_finite, c_is_finite] = finite;
-            let Affine { x, y } = C::g1_generator();
+            let Affine { x, y } = C::CURVE.generator();
             let member = Affine::new(machine.constant(&x), machine.constant(&y));
             let point = |machine: &M, point: Affine<M::Fe>, is_finite| {
                 let as_given = |machine: &M| (point, point, machine.zero());

@@ -13,7 +13,7 @@ use residue_formula::Number;
 use residue_ir::Bundle;
 
 /// An element of the field of G2's curve.
-type ElementOfG2<C> = Fp2<<C as ProofCurve>::Number, C>;
+type ElementOfG2<C> = Fp2<<C as residue_curves::glv::Endomorphism>::Number, C>;
 
 /// Coefficients for checks of points on a curve.
 pub(crate) struct Curve<C: ProofCurve> {
@@ -25,12 +25,12 @@ impl<C: ProofCurve> Curve<C> {
     pub(crate) fn new() -> Self {
         let element = |value| C::Number::from_canonical(value).expect("constants are below p");
         let twist_b = C::twist_b();
-        Self { b: element(C::b()), twist_b: Fp2::new(element(&twist_b.c0), element(&twist_b.c1)) }
+        Self { b: element(&C::CURVE.b()), twist_b: Fp2::new(element(&twist_b.c0), element(&twist_b.c1)) }
     }
 
     /// G1, and its generator.
     pub(crate) fn of_g1(&self) -> (Points<C::Number>, Affine<C::Number>) {
-        let Affine { x, y } = C::g1_generator();
+        let Affine { x, y } = C::CURVE.generator();
         let element = |value| C::Number::from_canonical(value).expect("constants are below p");
         let points = Points { b: self.b, zero: C::Number::ZERO, one: C::Number::ONE };
         (points, Affine::new(element(&x), element(&y)))

@@ -106,7 +106,7 @@ fn with(calldata: &[u8], at: usize, bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn proofs_of_random_circuits_hold_and_no_others() {
     let mut seeded = Seeded(381);
-    for (case, count) in [1usize, 0, 2, 3, 6].into_iter().enumerate() {
+    for (case, count) in [1usize, 0, 2, 3, 8].into_iter().enumerate() {
         let what = format!("{count} inputs");
         let (key, proof, inputs) = of_random_circuit_on::<Bls12_381>(&mut seeded, count);
         assert!(Groth16::<Bls12_381>::verify_proof(&prepare_verifying_key(&key), &proof, &inputs).unwrap(), "{what}");
@@ -184,28 +184,46 @@ fn calls_of_every_kind_are_answered_as_by_the_precompiles_under_every_revision()
     }
 }
 
+/// One input, and so many that the sum is the one of many inputs, in two chunks and a point of a third.
 #[test]
 fn a_proof_may_have_identities() {
-    let mut seeded = Seeded(383);
-    let [alpha, beta, gamma, delta, k0, k1, b]: [Fr; 7] = std::array::from_fn(|_| super::proofs::fr(&mut seeded));
-    let g1 = |k: Fr| (G1Affine::generator() * k).into_affine();
-    let g2 = |k: Fr| (ark_bls12_381::G2Affine::generator() * k).into_affine();
-    let key = VerifyingKey::<Bls12_381> {
-        alpha_g1: g1(alpha),
-        beta_g2: g2(beta),
-        gamma_g2: g2(gamma),
-        delta_g2: g2(delta),
-        gamma_abc_g1: vec![g1(k0), g1(k1)],
-    };
-    let mut subject = Subject::new(&key, false, &[Revision::Eip6690_2024]);
-    let zero = Fr::from(0u64);
-    let input_for = |sum: Fr| (sum - k0) * k1.inverse().unwrap();
-    for (sum, a, b) in [(b, zero, b), (b, b, zero), (b, zero, zero), (zero, b, b), (zero, zero, zero)] {
-        let c = (a * b - alpha * beta - sum * gamma) * delta.inverse().unwrap();
-        let proof = Proof { a: g1(a), b: g2(b), c: g1(c) };
-        let call = subject.calldata(&proof, &[input_for(sum)]);
-        subject.check(&call, Answer::True, &format!("{sum}, {a}, {b}"));
-        let call = subject.calldata(&proof, &[input_for(sum) + Fr::ONE]);
-        subject.check(&call, Answer::False, &format!("{sum}, {a}, {b}, another input"));
+    for count in [1usize, 9] {
+        let mut seeded = Seeded(383);
+        let [alpha, beta, gamma, delta, k0, b]: [Fr; 6] = std::array::from_fn(|_| super::proofs::fr(&mut seeded));
+        let mut several = |count| (0..count).map(|_| super::proofs::fr::<Fr>(&mut seeded)).collect::<Vec<_>>();
+        let (of_inputs, others) = (several(count), several(count - 1));
+        let g1 = |k: Fr| (G1Affine::generator() * k).into_affine();
+        let g2 = |k: Fr| (ark_bls12_381::G2Affine::generator() * k).into_affine();
+        let key = VerifyingKey::<Bls12_381> {
+            alpha_g1: g1(alpha),
+            beta_g2: g2(beta),
+            gamma_g2: g2(gamma),
+            delta_g2: g2(delta),
+            gamma_abc_g1: once(k0).chain(of_inputs.iter().copied()).map(g1).collect(),
+        };
+        let mut subject = Subject::new(&key, false, &[Revision::Eip6690_2024]);
+        let zero = Fr::from(0u64);
+        let sum_of = |inputs: &[Fr]| inputs.iter().zip(&of_inputs).fold(k0, |sum, (&input, &k)| sum + input * k);
+        let inputs_for = |sum: Fr| {
+            let rest = (sum - sum_of(&others)) * of_inputs[count - 1].inverse().unwrap();
+            others.iter().copied().chain([rest]).collect::<Vec<_>>()
+        };
+        let mut check = |inputs: &[Fr], a: Fr, b: Fr| {
+            let c = (a * b - alpha * beta - sum_of(inputs) * gamma) * delta.inverse().unwrap();
+            let proof = Proof { a: g1(a), b: g2(b), c: g1(c) };
+            let call = subject.calldata(&proof, inputs);
+            subject.check(&call, Answer::True, &format!("{inputs:?}, {a}, {b}"));
+            for number in [0, count / 2, count - 1] {
+                let mut other = inputs.to_vec();
+                other[number] += Fr::ONE;
+                let call = subject.calldata(&proof, &other);
+                subject.check(&call, Answer::False, &format!("{inputs:?}, {a}, {b}, input {number} is another"));
+            }
+        };
+        for (sum, a, b) in [(b, zero, b), (b, b, zero), (b, zero, zero), (zero, b, b), (zero, zero, zero)] {
+            check(&inputs_for(sum), a, b);
+        }
+        check(&vec![zero; count], b, b);
+        check(&vec![-Fr::ONE; count], b, b);
     }
 }
