@@ -51,8 +51,11 @@ pub trait ProofCurve: PairingCurve + Endomorphism<Number: Send + Sync> + Send + 
 
 impl ProofCurve for Bn254 {
     const ENCODING: Encoding = crate::bn254::ENCODING;
-    const PRECOMPILES: Precompiles =
-        Precompiles { sums: Sums::OneByOne { add: BN254_ADD, mul: BN254_MUL }, pairing: BN254_PAIRING_CHECK };
+    const PRECOMPILES: Precompiles = Precompiles {
+        sums: Sums::OneByOne { add: BN254_ADD, mul: BN254_MUL },
+        pairing: BN254_PAIRING_CHECK,
+        loop_from: 2,
+    };
     const SUMMARY: &'static str = "does a Groth16 proof on BN254 hold for a key?";
     const NAMES: &'static [&'static str] = &["bn128", "bn254", "bn256", "altbn128"];
 
@@ -82,7 +85,8 @@ impl ProofCurve for Bn254 {
 
 impl ProofCurve for Bls12_381 {
     const ENCODING: Encoding = Encoding::EIP_2537;
-    const PRECOMPILES: Precompiles = Precompiles { sums: Sums::AtOnce(BLS12_G1MSM), pairing: BLS12_PAIRING_CHECK };
+    const PRECOMPILES: Precompiles =
+        Precompiles { sums: Sums::AtOnce(BLS12_G1MSM), pairing: BLS12_PAIRING_CHECK, loop_from: 6 };
     const SUMMARY: &'static str = "does a Groth16 proof on BLS12-381 hold for a key?";
     const NAMES: &'static [&'static str] = &["bls12381"];
     const MANY: usize = 6;

@@ -149,20 +149,31 @@ impl<C: ProofCurve> Verifier<C> {
     /// Four pairs and the sum of the inputs by precompiles. A witness is of no use to them.
     fn by_precompiles<M: Machine>(&self, machine: &M) {
         let Key { alpha, beta, gamma, delta, ic } = &self.key;
-        let (places, inputs) = (self.places(), self.parse_inputs(machine));
-        let points = ic[1..].iter().zip(inputs);
-        let terms: Vec<_> =
-            points.filter_map(|(point, input)| Some((known::<C>(point.as_ref()?), Scalar::Word(input)))).collect();
+        let places = self.places();
         let terms_max = u32::try_from(ic.len()).expect("keys have fewer inputs: `json` checks it");
         let scratch = Scratch::<M, C>::new(machine, 4, terms_max);
+        let first = ic[0].as_ref().map(known::<C>);
+        // The points are those of a key that was checked, so only for want of gas is there no sum.
+        let failed = |machine: &M| machine.require(machine.small(0));
+        if ic.len() > C::PRECOMPILES.loop_from {
+            let return_zero = |machine: &M| machine.return_word(machine.small(0));
+            machine.branch(Self::are_below(machine, places.a..places.inputs), |_| (), return_zero);
+            let check = |machine: &M, input| {
+                let order = machine.word(U256::from_be_slice(&C::FAMILY.order().to_bytes_be()));
+                machine.branch(machine.word_op(WordOp::Lt, input, order), |_| (), return_zero);
+            };
+            scratch.sum_of_key(2, first.as_ref(), &ic[1..], places.inputs, (check, failed));
+        } else {
+            let inputs = self.parse_inputs(machine);
+            let points = ic[1..].iter().zip(inputs);
+            let terms = points.filter_map(|(point, input)| Some((known::<C>(point.as_ref()?), Scalar::Word(input))));
+            scratch.sum(2, first.as_ref(), &terms.collect::<Vec<_>>(), failed);
+        }
         scratch.copy(places.a, (0, 0), 6); // A and B are neighbours
         for (pair, point) in [(1, beta), (2, gamma), (3, delta)] {
             scratch.g2(pair, &Affine::new(point.x, -point.y));
         }
         scratch.g1(1, alpha);
-        // The points are those of a key that was checked, so only for want of gas is there no sum.
-        let first = ic[0].as_ref().map(known::<C>);
-        scratch.sum(2, first.as_ref(), &terms, |machine| machine.require(machine.small(0)));
         scratch.copy(places.c, (3, 0), 2);
         scratch.return_check();
     }

@@ -4,6 +4,7 @@
 //! The pairs stand at the beginning of scratch memory, and what is summed after them.
 
 use crate::groth16::ProofCurve;
+use num_bigint::BigUint;
 use residue_curves::Affine;
 use residue_curves::tower::Fp2;
 use residue_formula::Number;
@@ -17,6 +18,8 @@ pub struct Precompiles {
     pub sums: Sums,
     /// The pairing check.
     pub pairing: u16,
+    /// Number of a key's points from which on a loop over a table of them is shorter than a call for each.
+    pub loop_from: usize,
 }
 
 /// Precompiles for sums of multiples.
@@ -71,6 +74,9 @@ pub(crate) struct Scratch<'a, M: Machine, C: ProofCurve> {
 /// Bytes of a scalar.
 const SCALAR_BYTES: u32 = 32;
 
+/// Bits of half a coordinate of EIP-2537, in a table.
+const HALF_BITS: u32 = 192;
+
 impl<'a, M: Machine, C: ProofCurve> Scratch<'a, M, C> {
     const G1_BYTES: u32 = 2 * C::ENCODING.element_bytes;
     const PAIR_BYTES: u32 = 6 * C::ENCODING.element_bytes;
@@ -93,6 +99,10 @@ impl<'a, M: Machine, C: ProofCurve> Scratch<'a, M, C> {
 
     fn small(&self, value: u32) -> M::Word {
         self.machine.small(value.into())
+    }
+
+    fn op(&self, op: WordOp, a: M::Word, b: M::Word) -> M::Word {
+        self.machine.word_op(op, a, b)
     }
 
     /// Copies calldata to the pair of this number, from this element of it on.
@@ -179,6 +189,100 @@ impl<'a, M: Machine, C: ProofCurve> Scratch<'a, M, C> {
                 require(self.call(msm, (sum, at - sum), to, Self::G1_BYTES));
             }
         }
+    }
+
+    /// The same for points of a key, zeros for the identity, and the words of calldata from byte `scalars_at` on, in a loop. `check` does what is to
+    /// be done with a scalar before it is used.
+    pub(crate) fn sum_of_key(
+        &self,
+        pair: u32,
+        first: Option<&Point>,
+        points: &[Option<Affine<C::Number>>],
+        scalars_at: u32,
+        (check, failed): (impl Fn(&M, M::Word), impl Fn(&M)),
+    ) {
+        let elements = |point: &Option<Affine<C::Number>>| {
+            point.map_or([BigUint::ZERO, BigUint::ZERO], |point| [point.x, point.y].map(|value| value.to_canonical()))
+        };
+        let points: Vec<[BigUint; 2]> = points.iter().map(elements).collect();
+        let scalar = |number| {
+            let at = self.op(WordOp::Add, self.op(WordOp::Mul, number, self.small(32)), self.small(scalars_at));
+            let scalar = self.machine.bind(self.machine.calldata_word(at));
+            check(self.machine, scalar);
+            scalar
+        };
+        let (to, sum) = (pair * Self::PAIR_BYTES, self.pairs * Self::PAIR_BYTES);
+        first.into_iter().for_each(|point| self.point(sum, point));
+        match C::PRECOMPILES.sums {
+            Sums::OneByOne { add, mul } => self.each_of_key((add, mul), (sum, to), &points, (scalar, failed)),
+            Sums::AtOnce(msm) => {
+                let term = Self::G1_BYTES + SCALAR_BYTES;
+                let mut end = sum;
+                if first.is_some() {
+                    self.machine.set_scratch(self.small(sum + Self::G1_BYTES), self.small(1));
+                    end += term;
+                }
+                self.terms_of_key(end, &points, scalar);
+                end += term * u32::try_from(points.len()).expect("keys have fewer inputs: `json` checks it");
+                self.machine.branch(self.call(msm, (sum, end - sum), to, Self::G1_BYTES), |_| (), failed);
+            }
+        }
+    }
+
+    /// Adds the multiple of each of a key's points to the point at `sum`, and copies it to `to`.
+    fn each_of_key(
+        &self,
+        (add, mul): (u16, u16),
+        (sum, to): (u32, u32),
+        points: &[[BigUint; 2]],
+        (scalar, failed): (impl Fn(M::Word) -> M::Word, impl Fn(&M)),
+    ) {
+        let (product, scalar_to) = (sum + Self::G1_BYTES, sum + 2 * Self::G1_BYTES);
+        let rows: Vec<Vec<BigUint>> = points.iter().map(|point| point.to_vec()).collect();
+        let table = self.machine.table::<[M::Fe; 2]>("key_points", &rows);
+        let count = self.machine.small(points.len() as u64); // usize to u64 widens
+        self.machine.repeat(count, (), |machine, number, ()| {
+            let number = machine.bind(number);
+            let scalar = scalar(number);
+            machine.put_scratch(product, C::ENCODING.element_bytes, &machine.lookup(table, number));
+            machine.set_scratch(self.small(scalar_to), scalar);
+            let multiplied = self.call(mul, (product, Self::G1_BYTES + SCALAR_BYTES), product, Self::G1_BYTES);
+            let multiplied = machine.bind(multiplied);
+            let added = self.call(add, (sum, 2 * Self::G1_BYTES), sum, Self::G1_BYTES);
+            machine.branch(self.op(WordOp::And, added, multiplied), |_| (), &failed);
+        });
+        for byte in (0..Self::G1_BYTES).step_by(32) {
+            let word = self.machine.bind(self.machine.scratch_word(self.small(sum + byte)));
+            self.machine.set_scratch(self.small(to + byte), word);
+        }
+    }
+
+    /// Writes a key's points as EIP-2537 encodes them from `start` on, each with its scalar. The table has halves of coordinates, over a modulus that is
+    /// one word: words of the program's own field are dear.
+    fn terms_of_key(&self, start: u32, points: &[[BigUint; 2]], scalar: impl Fn(M::Word) -> M::Word) {
+        let halves = |value: &BigUint| [value >> HALF_BITS, value % (BigUint::from(1u8) << HALF_BITS)];
+        let rows: Vec<Vec<BigUint>> = points.iter().map(|point| point.iter().flat_map(halves).collect()).collect();
+        let modulus = (BigUint::from(1u8) << 256u32) - 1u32;
+        self.machine.over("key_points", &modulus, |machine| {
+            let table = machine.table::<[M::Fe; 4]>("key_points", &rows);
+            let count = machine.small(points.len() as u64); // usize to u64 widens
+            machine.repeat(count, (), |machine, number, ()| {
+                let number = machine.bind(number);
+                let scalar = scalar(number);
+                let offset = self.op(WordOp::Mul, number, self.small(Self::G1_BYTES + SCALAR_BYTES));
+                let to = machine.bind(self.op(WordOp::Add, offset, self.small(start)));
+                let place = |byte: u32| self.op(WordOp::Add, to, self.small(byte));
+                let halves = machine.lookup(table, number).map(|half| machine.word_of(half, 0));
+                for (coordinate, halves) in (0..).zip(halves.chunks(2)) {
+                    let [high, low] = [0, 1].map(|half| machine.bind(halves[half]));
+                    let byte = coordinate * C::ENCODING.element_bytes;
+                    machine.set_scratch(place(byte), self.op(WordOp::Shr, high, self.small(256 - HALF_BITS)));
+                    let shifted = self.op(WordOp::Shl, high, self.small(HALF_BITS));
+                    machine.set_scratch(place(byte + 32), self.op(WordOp::Or, shifted, low));
+                }
+                machine.set_scratch(place(Self::G1_BYTES), scalar);
+            });
+        });
     }
 
     /// Returns 1 if the product of the pairings of all pairs is one; 0 if it is not, or if a point is none of its group.

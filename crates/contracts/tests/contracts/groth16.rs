@@ -12,6 +12,7 @@ pub mod proofs;
 mod unsafe_keys;
 
 use crate::bn254::points;
+use crate::bn254::points::r;
 use crate::by_precompiles::by_precompiles;
 use crate::points::Seeded;
 use crate::support::chosen;
@@ -128,6 +129,14 @@ fn proofs_of_random_circuits_hold_and_no_others() {
             inputs[other] += Fr::ONE;
             let calldata = subject.calldata(&proof, &inputs);
             subject.check(&calldata, Answer::False, &format!("{what}, input {other} is another"));
+        }
+        if let Some(last) = inputs.last() {
+            let not_below_r = bytes(&(BigUint::from(*last) + r()));
+            subject.check(
+                &with(&calldata, 7 + count, &not_below_r),
+                Answer::False,
+                &format!("{what}, the last by r more"),
+            );
         }
         let (_, other, _) = of_random_circuit(&mut seeded, count);
         for (proof, what) in [

@@ -121,6 +121,9 @@ fn proofs_of_random_circuits_hold_and_no_others() {
             other[count - 1] += Fr::ONE;
             let call = subject.calldata(&proof, &other);
             subject.check(&call, Answer::False, &format!("{what}, the last is another"));
+            let not_below_r = bytes(&(BigUint::from(inputs[count - 1]) + r()));
+            let call = with(&subject.calldata(&proof, &inputs), INPUTS_AT + 32 * (count - 1), &not_below_r);
+            subject.check(&call, Answer::False, &format!("{what}, the last by r more"));
         }
         for (proof, expected) in [
             (Proof { a: -proof.a, ..proof.clone() }, Answer::False),
