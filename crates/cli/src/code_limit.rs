@@ -21,8 +21,10 @@ pub enum CodeLimit {
     Bytes(usize),
 }
 
+/// Shortest code that is tried: as if a byte were so many times as dear as it is, for one call.
+const DEARER: u64 = 32;
 /// Numbers of calls that are tried for shorter code are below 2²⁶.
-const STEPS: u32 = 4 * 26;
+const STEPS: u32 = 4 * (26 + DEARER.ilog2());
 
 /// Code that is longer than was asked for.
 #[derive(Debug)]
@@ -68,8 +70,8 @@ impl CodeLimit {
         if bytes(&asked) <= limit {
             return Ok(asked);
         }
-        let gas_a_byte = accounts::gas_per_code_byte(dialect.fork);
-        // Four steps for each power of two, from one call on.
+        let gas_a_byte = DEARER * accounts::gas_per_code_byte(dialect.fork);
+        // Four steps for each power of two.
         let with_calls = |step: u32| {
             let calls = NonZeroU64::new((u64::from(4 + step % 4) << (step / 4)) / 4).expect("it is one or more");
             compile(Dialect { deployment: Some(Deployment { gas_a_byte, calls }), ..dialect })

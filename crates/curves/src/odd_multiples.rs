@@ -9,7 +9,7 @@ use crate::group::{Affine, Jacobian};
 use crate::one_denominator::{self, Sum};
 use residue_formula::Fe;
 use residue_formula::scope::enter;
-use residue_ir::{Machine, SequenceStep, WordOp};
+use residue_ir::{Array, Bundle, Capacity, Machine, SequenceStep, WordOp};
 use ruint::aliases::U256;
 
 /// Places of digits.
@@ -19,19 +19,39 @@ pub const DIGITS: usize = 16;
 /// Doublings from one place to the next.
 pub const DOUBLINGS: usize = 4;
 
-/// P, 3P, … 15P as affine points of the isomorphic curve.
+/// Isomorphic curve whose points have the denominator z.
 #[derive(Debug, Clone, Copy)]
-pub struct OddMultiples<F> {
-    points: [Affine<F>; DIGITS / 2],
-    /// z², z³: what takes x and y of a point to the isomorphic curve.
-    pub to_x: F,
-    /// See above.
-    pub to_y: F,
+pub struct Isomorphism<F> {
+    /// z², z³: what takes x and y of a point there.
+    to_x: F,
+    to_y: F,
     /// z.
     pub z: F,
     /// a·z⁴/2.
     half_a: F,
     three_halves: F,
+}
+
+impl<F: Fe> Bundle<F> for Isomorphism<F> {
+    const LEN: usize = 5;
+
+    fn collect(&self, values: &mut Vec<F>) {
+        let Self { to_x, to_y, z, half_a, three_halves } = *self;
+        [to_x, to_y, z, half_a, three_halves].collect(values);
+    }
+
+    fn build(values: &mut impl Iterator<Item = F>) -> Self {
+        let [to_x, to_y, z, half_a, three_halves] = Bundle::build(values);
+        Self { to_x, to_y, z, half_a, three_halves }
+    }
+}
+
+/// P, 3P, … 15P as affine points of the isomorphic curve.
+#[derive(Debug, Clone, Copy)]
+pub struct OddMultiples<F> {
+    points: [Affine<F>; DIGITS / 2],
+    /// The curve that they are on.
+    pub curve: Isomorphism<F>,
 }
 
 impl<F: Fe> OddMultiples<F> {
@@ -49,21 +69,48 @@ impl<F: Fe> OddMultiples<F> {
             factors.push(factor);
         }
         let factor = one_denominator::to_last(&mut points, &factors).expect("there are several points");
-        let z = factor * point.y;
-        let to_x = z.square();
-        Self {
-            points: std::array::from_fn(|at| points[at]),
-            to_x,
-            to_y: to_x * z,
-            z,
-            half_a: half_a * to_x.square(),
-            three_halves,
-        }
+        let points = std::array::from_fn(|at| points[at]);
+        Self { points, curve: Isomorphism::new(factor * point.y, half_a, three_halves) }
     }
 
-    /// A point of the curve on the isomorphic one.
-    pub fn image(&self, point: Affine<F>) -> Affine<F> {
-        Affine::new(point.x * self.to_x, point.y * self.to_y)
+    /// The same multiples of P in an array from element `first` on, by the nibbles that stand for them, with the code of one addition: loops make them. The curve that
+    /// they are on.
+    pub fn store<M: Machine<Fe = F>>(
+        machine: &M,
+        points: Array<Affine<F>>,
+        point: Affine<F>,
+        half_a: F,
+        three_halves: F,
+    ) -> Isomorphism<F> {
+        const HALF: u64 = DIGITS as u64 / 2;
+        let slope = point.x.square() * three_halves + half_a;
+        let (twice, first) = one_denominator::double(point, slope);
+        let factors = machine.array::<F>("factors", Capacity::Fixed(DIGITS as u32 / 2 - 1)); // 7
+        machine.reserve(factors, machine.small(HALF - 1));
+        machine.store(points, machine.small(HALF), first);
+        let others = machine.small(HALF - 1);
+        let (last, _) = machine.repeat(others, (first, twice), |machine, turn, (point, twice)| {
+            let turn = machine.bind(turn);
+            let Sum { sum, addend, factor } = one_denominator::add(point, twice, false);
+            machine.store(points, machine.word_op(WordOp::Add, turn, machine.small(HALF + 1)), sum);
+            machine.store(factors, turn, factor);
+            (sum, addend)
+        });
+        machine.store(points, machine.small(0), Affine::new(last.x, -last.y));
+        let factor = machine.repeat(others, machine.one(), |machine, turn, factor| {
+            let turn = machine.bind(turn);
+            let before = |place: u64| machine.bind(machine.word_op(WordOp::Sub, machine.small(place), turn));
+            let factor = factor * machine.load(factors, before(HALF - 2));
+            let square = factor.square();
+            let place = before(2 * HALF - 2);
+            let Affine { x, y } = machine.load(points, place);
+            let scaled = Affine::new(x * square, y * (square * factor));
+            machine.store(points, place, scaled);
+            let opposite = machine.word_op(WordOp::Add, turn, machine.small(1));
+            machine.store(points, opposite, Affine::new(scaled.x, -scaled.y));
+            factor
+        });
+        Isomorphism::new(factor * point.y, half_a, three_halves)
     }
 
     /// The multiple that a nibble stands for.
@@ -85,8 +132,21 @@ impl<F: Fe> OddMultiples<F> {
             None => sum.subtract_mixed(self.points[DIGITS / 2 - 1 - nibble]), // 15 − 2·n = 2·(7 − n) + 1
         }
     }
+}
 
-    /// The sum sixteen times, as [`OddMultiples::next_place`] has it, with T = a·Z⁴ and small multiples in place of products with constants: M = 3X² + T, S = 4XY²,
+impl<F: Fe> Isomorphism<F> {
+    /// By z; a/2 and 3/2 of the curve.
+    fn new(z: F, half_a: F, three_halves: F) -> Self {
+        let to_x = z.square();
+        Self { to_x, to_y: to_x * z, z, half_a: half_a * to_x.square(), three_halves }
+    }
+
+    /// A point of the curve on the isomorphic one.
+    pub fn image(&self, point: Affine<F>) -> Affine<F> {
+        Affine::new(point.x * self.to_x, point.y * self.to_y)
+    }
+
+    /// The sum sixteen times, as [`Isomorphism::next_place`] has it, with T = a·Z⁴ and small multiples in place of products with constants: M = 3X² + T, S = 4XY²,
     /// X₃ = M² − 2S, U = 8Y⁴, Y₃ = M·(S − X₃) − U, Z₃ = 2YZ, T₃ = 2UT. Each line is one sum of products and values.
     #[must_use]
     pub fn next_place_by_sums(&self, sum: Jacobian<F>) -> Jacobian<F> {

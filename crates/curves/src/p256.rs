@@ -122,7 +122,7 @@ pub fn sum<M: Machine>(machine: &M, windows: Windows, u: M::Word, v: M::Word, q:
         .collect();
     let digits = odd_multiples::digits(machine, v, word(&CONSTANTS.order));
     let start = sums().multiple(&tau(), generator()).expect("τ is below n");
-    let start = multiples.image(Affine::new(constant(start.x), constant(start.y))).to_jacobian(machine.one());
+    let start = multiples.curve.image(Affine::new(constant(start.x), constant(start.y))).to_jacobian(machine.one());
     let (with_base, plain) = (DIGITS, DIGITS + 1);
     let mut order = Vec::new();
     for at in (0..PLACES).rev() {
@@ -144,10 +144,10 @@ pub fn sum<M: Machine>(machine: &M, windows: Windows, u: M::Word, v: M::Word, q:
     then[with_base] = (windows == Windows::Bytes).then_some(plain);
     let sum = machine.sequence_of(&order, &then, start, |machine, part, sum| match part {
         nibble @ 0..DIGITS => multiples.add(sum, nibble),
-        part if part == plain => multiples.next_place(sum),
-        _ => sum.add_mixed(multiples.image(machine.take_row(table))),
+        part if part == plain => multiples.curve.next_place(sum),
+        _ => sum.add_mixed(multiples.curve.image(machine.take_row(table))),
     });
-    Jacobian { z: sum.z * multiples.z, ..sum }
+    Jacobian { z: sum.z * multiples.curve.z, ..sum }
 }
 
 /// a ↦ a⁻¹ modulo n, by an instruction where there is one; 0 ↦ 0.

@@ -1,9 +1,8 @@
 //! P-384: its constants, and u·G + v·Q for a point and scalars at run time. NIST SP 800-186, §3.2.1.4.
 //!
-//! A scalar is two words. The sum goes along the digits of v, odd ones to the base 16 ([`crate::odd_multiples`]), and along those of u, for which one of
-//! G, 2G, … 16G is added at each place, so that no digit stands for the identity. An array holds the multiples of both points over one denominator, and steps
-//! carry them to one part that adds: that takes least code. The sum begins with a constant point T; what all of this adds is taken from u beforehand
-//! ([`offset`]). Additions are incomplete; a sum that meets an exceptional case ends with Z = 0, and [`complete`] is for that.
+//! A scalar is two words. The sum goes along the digits of v, odd ones to the base 16 ([`crate::odd_multiples`]), and along those of u, for
+//! which the multiples of G are constants. An array holds the multiples of both points over one denominator, and steps carry them to one part that adds: that
+//! takes least code. The sum begins with a constant point T; what this adds is taken from u beforehand ([`offset`]). Additions are incomplete; a sum that meets an exceptional case ends with Z = 0, and [`complete`] is for that.
 
 use crate::complete::AMinusThree;
 use crate::fixed_base::Sums;
@@ -12,7 +11,7 @@ use crate::odd_multiples::{DIGITS, DOUBLINGS, OddMultiples};
 use crate::p256::{Constants, identity, shamir_onto};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
-use residue_ir::{Capacity, Feature, Machine, SequenceStep, WordOp};
+use residue_ir::{Capacity, Feature, Machine, SequenceStep, Variable, WordOp};
 use residue_modular::fields::P384Fp;
 use ruint::aliases::U256;
 use std::sync::LazyLock;
@@ -84,12 +83,10 @@ fn tau() -> BigUint {
     BigUint::from(3u8).modpow(&250u32.into(), &CONSTANTS.order)
 }
 
-/// Multiple of G in [`sum`] beyond (u + offset)·G + v·Q: T after all doublings, and the excess of the digits of u.
-/// Modulo n.
+/// Multiple of G in [`sum`] beyond (u + offset)·G + v·Q: T after all doublings. Modulo n.
 pub fn offset() -> BigUint {
-    let ones = (0..PLACES).fold(BigUint::ZERO, |sum, _| (sum << DOUBLINGS) + 1u32);
     let doublings = BigUint::from(1u8) << (DOUBLINGS as u32 * (PLACES - 1)); // 4
-    (ones + tau() * doublings) % &CONSTANTS.order
+    tau() * doublings % &CONSTANTS.order
 }
 
 /// y² − x³ + 3x − b: zero exactly if the point is on the curve.
@@ -98,8 +95,8 @@ pub fn curve_defect<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Fe {
     y.square() - (x.square() - machine.constant(&3u32.into())) * x - machine.constant(&CONSTANTS.b)
 }
 
-/// The words whose cells have the nibbles of a number, each with `first` added: those of the low word, then those of the high one.
-fn nibbles<M: Machine>(machine: &M, number: Pair<M::Word>, first: usize) -> [M::Word; 6] {
+/// The words whose cells have the nibbles of a number: those of the low word, then those of the high one.
+fn nibbles<M: Machine>(machine: &M, number: Pair<M::Word>) -> [M::Word; 6] {
     let op = |op, a, b| machine.word_op(op, a, b);
     let number = Pair { high: machine.bind(number.high), low: machine.bind(number.low) };
     let mask = machine.word(SequenceStep::<M::Word>::CELLS.each(0xf));
@@ -108,10 +105,25 @@ fn nibbles<M: Machine>(machine: &M, number: Pair<M::Word>, first: usize) -> [M::
     // The high word has 128 bits: two of its rows of cells fill one.
     let both =
         |bits| op(WordOp::Or, of(number.high, bits), op(WordOp::Shl, of(number.high, bits + 4), machine.small(128)));
-    let cells = [of(number.low, 0), of(number.low, 4), of(number.low, 8), of(number.low, 12), both(0), both(8)];
+    [of(number.low, 0), of(number.low, 4), of(number.low, 8), of(number.low, 12), both(0), both(8)]
+}
+
+/// The words whose cells have the digits of a number, each with `first` added. `held` is what code for it is given and gives, as it stands once.
+fn digits<M: Machine>(machine: &M, k: Pair<M::Word>, held: [Variable; 6], first: usize) -> [M::Word; 6] {
+    let [high, low, ..] = held;
+    machine.set(high, k.high);
+    machine.set(low, k.low);
+    machine.function("odd_digits", (), |machine, ()| {
+        let odd = odd_digits(machine, Pair { high: machine.get(high), low: machine.get(low) });
+        let cells = nibbles(machine, odd);
+        held.into_iter().zip(cells).for_each(|(variable, cells)| machine.set(variable, cells));
+    });
     let after = machine.word(SequenceStep::<M::Word>::CELLS.each(first as u64)); // 0 or 16
-    let moved = |cells| if first == 0 { cells } else { op(WordOp::Or, cells, after) };
-    cells.map(|cells| machine.get(machine.variable("digits", moved(cells))))
+    held.map(|variable| {
+        let cells = machine.get(variable);
+        let moved = if first == 0 { cells } else { machine.word_op(WordOp::Or, cells, after) };
+        machine.get(machine.variable("digits", moved))
+    })
 }
 
 /// The step that carries the row for the digit at place `at`, given [`nibbles`].
@@ -143,39 +155,64 @@ fn odd_digits<M: Machine>(machine: &M, k: Pair<M::Word>) -> Pair<M::Word> {
 pub fn sum<M: Machine>(machine: &M, u: Pair<M::Word>, v: Pair<M::Word>, q: Affine<M::Fe>) -> Jacobian<M::Fe> {
     let three_halves = (P384Fp::from_u64(2).inverse()).expect("2 is not zero") * P384Fp::from_u64(3);
     let constant = |value: P384Fp| machine.constant(&value.to_canonical());
-    let multiples = OddMultiples::new(q, constant(-three_halves), constant(three_halves));
+    // Where an addition takes an instruction, products with constants are fewer, and loops take more than they spare.
+    let has_slots = machine.has(Feature::FieldSlots);
     let points = machine.array::<Affine<M::Fe>>("points", Capacity::Fixed(2 * DIGITS as u32)); // 32
     machine.reserve(points, machine.small(2 * DIGITS as u64));
-    for nibble in 0..DIGITS {
-        machine.store(points, machine.small(nibble as u64), multiples.multiple(nibble)); // usize to u64 widens
-    }
-    let table = machine.table::<Affine<M::Fe>>("generator", &sums().consecutive(generator(), DIGITS));
-    let first = DIGITS as u64; // 16
-    for nibble in 0..first {
-        let point = machine.lookup(table, machine.small(nibble));
-        machine.store(points, machine.small(first + nibble), multiples.image(point));
-    }
-    let of_u = nibbles(machine, u, DIGITS);
-    let of_v = nibbles(machine, odd_digits(machine, v), 0);
+    let (half_a, three_halves) = (constant(-three_halves), constant(three_halves));
+    let curve = machine.branch(
+        has_slots,
+        |machine| {
+            let multiples = OddMultiples::new(q, half_a, three_halves);
+            for nibble in 0..DIGITS {
+                machine.store(points, machine.small(nibble as u64), multiples.multiple(nibble)); // usize to u64 widens
+            }
+            multiples.curve
+        },
+        |machine| OddMultiples::store(machine, points, q, half_a, three_halves),
+    );
+    let odd: Vec<_> = sums().consecutive(generator(), DIGITS).into_iter().step_by(2).collect();
+    let table = machine.table::<Affine<M::Fe>>("generator", &odd);
+    // Element h is (2h + 1)·G, for the nibble h + 8; that for 7 − h is its opposite.
+    let (first, half) = (DIGITS as u64, DIGITS as u64 / 2); // 16 and 8
+    let put_images = |machine: &M, number: M::Word, [place, opposite]: [M::Word; 2]| {
+        let Affine { x, y } = curve.image(machine.lookup(table, number));
+        machine.store(points, place, Affine::new(x, y));
+        machine.store(points, opposite, Affine::new(x, -y));
+    };
+    machine.branch(
+        has_slots,
+        |machine| {
+            for number in 0..half {
+                let places = [first + half + number, first + half - 1 - number];
+                put_images(machine, machine.small(number), places.map(|place| machine.small(place)));
+            }
+        },
+        |machine| {
+            machine.repeat(machine.small(half), (), |machine, number, ()| {
+                let number = machine.bind(number);
+                let place = machine.word_op(WordOp::Add, number, machine.small(first + half));
+                let opposite = machine.word_op(WordOp::Sub, machine.small(first + half - 1), number);
+                put_images(machine, number, [place, opposite]);
+            });
+        },
+    );
+    let held = [(); 6].map(|()| machine.variable("held", machine.small(0)));
+    let of_u = digits(machine, u, held, DIGITS);
+    let of_v = digits(machine, v, held, 0);
     let start = sums().multiple(&tau(), generator()).expect("τ is below n");
-    let start = multiples.image(Affine::new(constant(start.x), constant(start.y))).to_jacobian(machine.one());
-    // Where an addition takes an instruction, products with constants are fewer.
-    let has_slots = machine.has(Feature::FieldSlots);
-    let (add, double) = (0, 1);
+    let start = curve.image(Affine::new(constant(start.x), constant(start.y))).to_jacobian(machine.one());
+    let (double, add) = (0, 1);
     let mut order = Vec::new();
     for at in (0..PLACES).rev() {
-        for digits in [&of_v, &of_u] {
-            order.extend([carry(digits, at), SequenceStep::Part(add)]);
-        }
-        if at > 0 {
-            order.push(SequenceStep::Part(double));
-        }
+        let first = if at == PLACES - 1 { add } else { double };
+        order.extend([carry(&of_v, at), SequenceStep::Part(first), carry(&of_u, at), SequenceStep::Part(add)]);
     }
-    let sum = machine.sequence_of(&order, &[None, None], start, |machine, part, sum| match part {
+    let sum = machine.sequence_of(&order, &[Some(add), None], start, |machine, part, sum| match part {
         part if part == add => sum.add_mixed(machine.take_element(points)),
-        _ => machine.branch(has_slots, |_| multiples.next_place(sum), |_| multiples.next_place_by_sums(sum)),
+        _ => machine.branch(has_slots, |_| curve.next_place(sum), |_| curve.next_place_by_sums(sum)),
     });
-    Jacobian { z: sum.z * multiples.z, ..sum }
+    Jacobian { z: sum.z * curve.z, ..sum }
 }
 
 /// a ↦ a⁻¹ modulo n, by an instruction where there is one; 0 ↦ 0.

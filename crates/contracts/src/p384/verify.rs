@@ -29,7 +29,7 @@ const INPUT_BYTES: u64 = 240;
 pub fn text<M: Machine>(machine: &M) {
     // style: S2: a program reads in the order in which it runs.
     let op = |op, a, b| machine.word_op(op, a, b);
-    let [r, s, x, y] = [48, 96, 144, 192].map(|at| number(machine, at));
+    let r = number(machine, machine.small(48));
     let (n, p) = (&constants().order, &P384Fp::modulus());
     let is_scalar = |value: Pair<M::Word>| {
         let is_zero = machine.not(op(WordOp::Or, value.high, value.low));
@@ -38,9 +38,16 @@ pub fn text<M: Machine>(machine: &M) {
     let is_coordinate = |value| is_less(machine, value, pair(machine, p));
     let is_long = op(WordOp::Eq, machine.calldata_size(), machine.small(INPUT_BYTES));
     unless_return_zero(machine, is_long);
-    for condition in [is_scalar(r), is_scalar(s), is_coordinate(x), is_coordinate(y)] {
-        unless_return_zero(machine, condition);
-    }
+    // Two numbers by the code of one.
+    let both = |first: u64, holds: &dyn Fn(Pair<M::Word>) -> M::Word| {
+        machine.repeat(machine.small(2), (), |machine, turn, ()| {
+            let at = op(WordOp::Mul, turn, machine.small(NUMBER_BYTES.into()));
+            let at = machine.bind(op(WordOp::Add, at, machine.small(first)));
+            unless_return_zero(machine, holds(number(machine, at)));
+        });
+    };
+    both(48, &is_scalar);
+    both(144, &is_coordinate);
     let key =
         Affine::new(machine.parse(machine.small(144), NUMBER_BYTES), machine.parse(machine.small(192), NUMBER_BYTES));
     unless_return_zero(machine, machine.is_zero(curve_defect(machine, key)));
@@ -88,9 +95,9 @@ pub fn text<M: Machine>(machine: &M) {
 }
 
 /// A number of calldata from this byte on.
-fn number<M: Machine>(machine: &M, at: u64) -> Pair<M::Word> {
-    let high = machine.word_op(WordOp::Shr, machine.calldata_word(machine.small(at)), machine.small(128));
-    Pair { high, low: machine.calldata_word(machine.small(at + 16)) }
+fn number<M: Machine>(machine: &M, at: M::Word) -> Pair<M::Word> {
+    let high = machine.word_op(WordOp::Shr, machine.calldata_word(at), machine.small(128));
+    Pair { high, low: machine.calldata_word(machine.word_op(WordOp::Add, at, machine.small(16))) }
 }
 
 /// Returns 0 unless the condition holds.
