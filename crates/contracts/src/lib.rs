@@ -45,7 +45,7 @@ pub use source::Source;
 pub use verifier::{CallError, KeyError, ProofSystem, Verifier, VerifierOptions};
 
 use num_bigint::BigUint;
-use residue_ir::{Feature, Fp2Product, Machine, Program, Recording, record_with};
+use residue_ir::{Feature, Fp2Product, Machine, Program, Recording};
 use residue_isa::UnknownName;
 
 /// A contract of ours.
@@ -188,12 +188,12 @@ pub fn named(name: &str) -> Result<&'static Contract, UnknownName> {
 impl Contract {
     /// Its program, recorded anew.
     pub fn program(&self) -> Program {
-        self.program_with(Fp2Product::default())
+        Source::program(self)
     }
 
     /// The same with products in Fp2 made in the given way.
     pub fn program_with(&self, product: Fp2Product) -> Program {
-        record_with(self.name, &(self.field)(), product, |machine| self.whole_text(machine))
+        Source::program_with(self, product)
     }
 
     /// Program of the contract: a call of the precompile that it replaces, where code may call that, else the text.

@@ -1,7 +1,7 @@
 //! Sources that are compiled in variants: a contract of the list, or one that a key makes.
 
 use crate::{Contract, Function, functions};
-use residue_ir::{Fp2Product, Program};
+use residue_ir::{Form, Fp2Product, Program, record_as};
 use std::fmt::Debug;
 
 /// A text that is recorded for the compiler, and what is to be known of it.
@@ -18,8 +18,13 @@ pub trait Source: Debug + Send + Sync {
     /// Its functions as Solidity declares them; none where its calldata has no type of Solidity's.
     fn functions(&self) -> Vec<Function>;
 
-    /// Its program with products in Fp2 made in the given way, recorded anew.
-    fn program_with(&self, product: Fp2Product) -> Program;
+    /// Its program in a form, recorded anew.
+    fn program_as(&self, form: Form) -> Program;
+
+    /// The same with products in Fp2 made in the given way, and in full.
+    fn program_with(&self, fp2_product: Fp2Product) -> Program {
+        self.program_as(Form { fp2_product, is_short: Some(false) })
+    }
 
     /// The same as its text has it.
     fn program(&self) -> Program {
@@ -57,8 +62,8 @@ impl Source for Contract {
         functions::of(self.name)
     }
 
-    fn program_with(&self, product: Fp2Product) -> Program {
-        Contract::program_with(self, product)
+    fn program_as(&self, form: Form) -> Program {
+        record_as(self.name, &(self.field)(), form, |machine| self.whole_text(machine))
     }
 
     fn example(&self) -> Vec<u8> {

@@ -38,6 +38,20 @@ pub fn record_with(
     fp2_product: Fp2Product,
     text: impl FnOnce(&Recording<'_>),
 ) -> Program {
+    record_as(name, modulus, Form { fp2_product, is_short: None }, text)
+}
+
+/// Form in which a text is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Form {
+    /// Method for products in Fp2.
+    pub fp2_product: Fp2Product,
+    /// Answer to [`Feature::ShortCode`]; without one the program asks its interface.
+    pub is_short: Option<bool>,
+}
+
+/// The same in a form.
+pub fn record_as(name: &str, modulus: &BigUint, form: Form, text: impl FnOnce(&Recording<'_>)) -> Program {
     let unit = Unit::new(0, name, modulus.clone().into(), 0);
     let state = State {
         unit,
@@ -48,7 +62,7 @@ pub fn record_with(
         opened: 1,
         scratch_changes: 0,
     };
-    let recorder = Recorder { fp2_product, state: RefCell::new(state) };
+    let recorder = Recorder { form, state: RefCell::new(state) };
     text(&Recording { recorder: &recorder });
     let State { unit, variables, subprograms, .. } = recorder.state.into_inner();
     Program { variables, subprograms, ..unit.close() }
@@ -77,7 +91,7 @@ pub struct RecordedWord {
 }
 
 struct Recorder {
-    fp2_product: Fp2Product,
+    form: Form,
     state: RefCell<State>,
 }
 
@@ -307,7 +321,7 @@ impl Neg for Recorded<'_> {
 
 impl Fe for Recorded<'_> {
     fn fp2_product(self) -> Fp2Product {
-        self.recorder.fp2_product
+        self.recorder.form.fp2_product
     }
 
     /// 1 where the modulus is not known.
@@ -631,6 +645,9 @@ impl<'r> Machine for Recording<'r> {
     }
 
     fn has(&self, feature: Feature) -> RecordedWord {
+        if let (Feature::ShortCode, Some(is_short)) = (feature, self.recorder.form.is_short) {
+            return self.word(U256::from(u8::from(is_short)));
+        }
         self.define(|_| WordDef::Has(feature))
     }
 

@@ -50,7 +50,7 @@ pub fn deployment_gas(bytes: usize, fork: Fork) -> u64 {
 
 /// A variant of a contract, with the gas of its example.
 pub fn variant(trial: &Trial) -> Value {
-    let Trial { variant, compiled, gas } = trial;
+    let Trial { variant, compiled, gas, .. } = trial;
     json!({
         "f2mul": variant.product.multiplications(),
         "small_multiples": small_multiples(variant.multiples),

@@ -5,7 +5,7 @@ use residue_compiler::{CompileError, Compiled, Deployment, Dialect, Prepared, Sm
 use residue_contracts::Source;
 use residue_engine::{Engine, EngineConfig, EngineError};
 use residue_ir::program::WordDef;
-use residue_ir::{Feature, Fp2Product, Program};
+use residue_ir::{Feature, Form, Fp2Product, Program};
 use residue_isa::revision::Family;
 use residue_isa::{GasSchedule, Revision};
 use std::collections::HashMap;
@@ -26,6 +26,11 @@ impl Variant {
     pub fn all() -> impl Iterator<Item = Self> {
         let with = |product| SmallMultiples::ALL.into_iter().map(move |multiples| Self { product, multiples });
         Fp2Product::EVERY.into_iter().flat_map(with)
+    }
+
+    /// The form that a program of it is recorded in.
+    pub const fn form(self, is_short: bool) -> Form {
+        Form { fp2_product: self.product, is_short: Some(is_short) }
     }
 }
 
@@ -71,6 +76,8 @@ impl Wanted {
 pub struct Trial {
     /// The variant.
     pub variant: Variant,
+    /// True if the program is the contract's short form.
+    pub is_short: bool,
     /// The code.
     pub compiled: Compiled,
     /// Gas of the contract's example, in a frame of its own; fractions of the schedule that execution does not meter are cut.
@@ -141,30 +148,41 @@ pub fn trials(
     Candidates::new(contract, variants).trials(revision, schedule, dialect)
 }
 
+/// A variant that is about to be tried.
+struct Tried<'a> {
+    variant: Variant,
+    is_short: bool,
+    specialised: Specialised<'a>,
+}
+
 /// Variants of a contract, recorded and simplified once for all revisions.
 #[derive(Debug)]
 pub struct Candidates<'a> {
     contract: &'a dyn Source,
     example: Vec<u8>,
-    variants: Vec<(Variant, OnceLock<Result<Prepared<'static>, CompileError>>)>,
-    programs: HashMap<Fp2Product, OnceLock<Program>>,
+    /// Each in full and in its short form.
+    variants: Vec<(Variant, [OnceLock<Result<Prepared<'static>, CompileError>>; 2])>,
+    programs: HashMap<Form, OnceLock<Program>>,
 }
 
 impl<'a> Candidates<'a> {
     /// These variants of a contract; each is recorded when a revision first asks for it.
     pub fn new(contract: &'a dyn Source, variants: impl IntoIterator<Item = Variant>) -> Self {
-        let variants: Vec<_> = variants.into_iter().map(|variant| (variant, OnceLock::new())).collect();
-        let programs = variants.iter().map(|(variant, _)| (variant.product, OnceLock::new())).collect();
+        let variants: Vec<_> = variants.into_iter().map(|variant| (variant, Default::default())).collect();
+        let forms = variants.iter().flat_map(|(variant, _)| [false, true].map(|is_short| variant.form(is_short)));
+        let programs = forms.map(|form| (form, OnceLock::new())).collect();
         Self { contract, example: contract.example(), variants, programs }
     }
 
-    fn prepared(&self, number: usize) -> Result<&Prepared<'static>, CompileError> {
+    fn program(&self, form: Form) -> &Program {
+        self.programs[&form].get_or_init(|| self.contract.program_as(form))
+    }
+
+    fn prepared(&self, number: usize, is_short: bool) -> Result<&Prepared<'static>, CompileError> {
         let (variant, prepared) = &self.variants[number];
-        let prepare = || {
-            let program = self.programs[&variant.product].get_or_init(|| self.contract.program_with(variant.product));
-            Prepared::new(program, variant.multiples).map(Prepared::into_owned)
-        };
-        prepared.get_or_init(prepare).as_ref().map_err(Clone::clone)
+        let prepare =
+            || Prepared::new(self.program(variant.form(is_short)), variant.multiples).map(Prepared::into_owned);
+        prepared[usize::from(is_short)].get_or_init(prepare).as_ref().map_err(Clone::clone)
     }
 
     /// Those that a revision has instructions for.
@@ -184,15 +202,15 @@ impl<'a> Candidates<'a> {
         numbers: &[usize],
         revision: Revision,
         dialect: Dialect,
-    ) -> Result<Vec<(Variant, Specialised<'_>)>, CompileError> {
+    ) -> Result<Vec<Tried<'_>>, CompileError> {
         let specialised = in_parallel(numbers, |&number| {
-            self.prepared(number).map(|prepared| prepared.specialised(revision, dialect))
+            self.prepared(number, dialect.short).map(|prepared| prepared.specialised(revision, dialect))
         });
-        let mut different: Vec<(Variant, Specialised<'_>)> = Vec::new();
+        let mut different: Vec<Tried<'_>> = Vec::new();
         for (&number, specialised) in numbers.iter().zip(specialised) {
             let specialised = specialised?;
-            if different.iter().all(|(_, earlier)| *earlier != specialised) {
-                different.push((self.variants[number].0, specialised));
+            if different.iter().all(|earlier| earlier.specialised != specialised) {
+                different.push(Tried { variant: self.variants[number].0, is_short: dialect.short, specialised });
             }
         }
         Ok(different)
@@ -210,23 +228,24 @@ impl<'a> Candidates<'a> {
         let mut tried = self.different(&numbers, revision, dialect)?;
         let asks = numbers
             .iter()
-            .any(|&number| self.programs[&self.variants[number].0.product].get().is_some_and(asks_for_precompiles));
+            .any(|&number| asks_for_precompiles(self.program(self.variants[number].0.form(dialect.short))));
         if dialect.precompiles && revision.family() != Family::Words && asks {
             tried.extend(self.different(&numbers, revision, Dialect { precompiles: false, ..dialect })?);
         }
-        let asks_for_length = numbers
-            .iter()
-            .any(|&number| self.programs[&self.variants[number].0.product].get().is_some_and(asks_for_length));
         if dialect.deployment.is_some() {
             // Expected runs are estimates: code that they do not shorten may be cheaper.
             tried.extend(self.different(&numbers, revision, Dialect { deployment: None, ..dialect })?);
-            if asks_for_length {
+            let has_short_form = numbers.iter().any(|&number| {
+                let variant = self.variants[number].0;
+                self.program(variant.form(true)) != self.program(variant.form(false))
+            });
+            if has_short_form && !dialect.short {
                 tried.extend(self.different(&numbers, revision, Dialect { short: true, ..dialect })?);
             }
         }
-        let all = in_parallel(&tried, |(_, specialised)| specialised.compile(schedule));
+        let all = in_parallel(&tried, |tried| tried.specialised.compile(schedule));
         let (mut trials, mut refusal): (Vec<Trial>, _) = (Vec::new(), None);
-        for ((variant, _), compiled) in tried.into_iter().zip(all) {
+        for (Tried { variant, is_short, .. }, compiled) in tried.into_iter().zip(all) {
             let compiled = match compiled {
                 Ok(compiled) => compiled,
                 Err(mistake) if mistake.is_mistake() => return Err(mistake.into()),
@@ -246,7 +265,7 @@ impl<'a> Candidates<'a> {
                     halt: outcome.halt.to_string(),
                 });
             }
-            trials.push(Trial { variant, compiled, gas: outcome.gas_used });
+            trials.push(Trial { variant, is_short, compiled, gas: outcome.gas_used });
         }
         trials.sort_by_key(|trial| trial.cost(dialect.deployment));
         match refusal {
@@ -259,11 +278,6 @@ impl<'a> Candidates<'a> {
 /// True if a program asks for the availability of a precompile.
 pub fn asks_for_precompiles(program: &Program) -> bool {
     asks(program, |feature| matches!(feature, Feature::Precompile(_)))
-}
-
-/// True if a program has a short form.
-fn asks_for_length(program: &Program) -> bool {
-    program.units().any(|unit| asks(unit, |feature| feature == Feature::ShortCode))
 }
 
 fn asks(program: &Program, is_it: impl Fn(Feature) -> bool) -> bool {

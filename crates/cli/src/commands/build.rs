@@ -310,7 +310,12 @@ fn build_one(contract: Chosen, schedule: &GasSchedule, args: &BuildArgs, path: O
         None => compile(dialect)?,
     };
     let cheapest = &trials[0];
-    certify(args, source.name(), &source.program_with(cheapest.variant.product), &cheapest.compiled.code)?;
+    certify(
+        args,
+        source.name(),
+        &source.program_as(cheapest.variant.form(cheapest.is_short)),
+        &cheapest.compiled.code,
+    )?;
     let built = Built { contract, schedule: schedule.name().to_owned(), dialect, trials, path };
     if let Some(path) = &built.path {
         make_directory_of(path, args)?;
@@ -395,7 +400,7 @@ fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
         "field instructions",
     ]);
     let chosen = &trials[0];
-    for (place, Trial { variant, compiled, gas }) in trials.iter().enumerate() {
+    for (place, Trial { variant, compiled, gas, .. }) in trials.iter().enumerate() {
         let more = if *gas < chosen.gas {
             format!("−{}", percent(chosen.gas - gas, chosen.gas))
         } else {

@@ -20,7 +20,7 @@ use residue_curves::pairing::residue_witness::is_in_fp6;
 use residue_curves::tower::{Fp2, Fp12};
 use residue_curves::{Affine, Jacobian};
 use residue_formula::Number;
-use residue_ir::{Bundle, Feature, Fp2Product, Machine, Numbers, Program, WordOp, record_with};
+use residue_ir::{Bundle, Feature, Form, Machine, Numbers, Program, WordOp, record_as};
 use ruint::aliases::U256;
 use std::cell::RefCell;
 
@@ -398,8 +398,8 @@ impl<C: ProofCurve> Source for Verifier<C> {
         (self.key.inputs() > 0).then(|| self.function.clone()).into_iter().collect()
     }
 
-    fn program_with(&self, product: Fp2Product) -> Program {
-        record_with("groth16", &C::Number::modulus(), product, |machine| self.text(machine))
+    fn program_as(&self, form: Form) -> Program {
+        record_as("groth16", &C::Number::modulus(), form, |machine| self.text(machine))
     }
 
     /// A proof that does not hold and takes all steps: with the key alone nobody can make one that holds.

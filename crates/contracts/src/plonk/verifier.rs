@@ -20,7 +20,7 @@ use residue_curves::pairing::fixed::{FixedPoint, lines, miller_loop};
 use residue_curves::pairing::{PairingCurve, is_final_exponentiation_one};
 use residue_curves::tower::Fp2;
 use residue_formula::{Fe, Number};
-use residue_ir::{Capacity, Fp2Product, Machine, ModOp, Piece, Program, Variable, WordOp, record_with};
+use residue_ir::{Capacity, Form, Machine, ModOp, Piece, Program, Variable, WordOp, record_as};
 use residue_modular::fields::Bn254Fp;
 use ruint::aliases::U256;
 
@@ -382,8 +382,8 @@ impl Source for Verifier {
         (self.key.inputs > 0).then(|| self.function.clone()).into_iter().collect()
     }
 
-    fn program_with(&self, product: Fp2Product) -> Program {
-        record_with(self.name(), &modulus(), product, |machine| self.text(machine))
+    fn program_as(&self, form: Form) -> Program {
+        record_as(self.name(), &modulus(), form, |machine| self.text(machine))
     }
 
     /// A proof that does not hold and takes all steps: with the key alone nobody can make one that holds.

@@ -5,10 +5,11 @@ use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use residue_compiler::{CompileError, Compiled, Deployment, Dialect, SmallMultiples, compile, compile_as};
-use residue_contracts::Contract;
+use residue_contracts::{Contract, Source};
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared};
 pub use residue_extent::cases;
 use residue_extent::{KINDS, is_whole, number_of};
+use residue_ir::Form;
 use residue_isa::{Family, GasSchedule, Revision};
 
 /// Code of a contract, or none if the revision cannot express it. All have the base field of BLS12-381.
@@ -77,9 +78,10 @@ pub fn codes(contract: &Contract) -> Codes {
         };
         // Of half of the contracts the shortest form for one interface too, another day for another; all where they are asked for.
         let short = residue_extent::sample(&KINDS, 2 * KINDS.len(), number_of(contract.name.as_bytes()));
+        let short_program = Source::program_as(contract, Form { is_short: Some(true), ..Form::default() });
         let short = short.filter_map(|&revision| {
             let schedule = GasSchedule::default_for(revision).unwrap();
-            let compiled = compile_as(&program, revision, &schedule, SmallMultiples::AsWritten, SHORTEST);
+            let compiled = compile_as(&short_program, revision, &schedule, SmallMultiples::AsWritten, SHORTEST);
             Some((revision, expressed(contract, revision, compiled)?.code))
         });
         revisions_of(contract).into_iter().filter_map(code).chain(short).collect()

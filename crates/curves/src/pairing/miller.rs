@@ -12,7 +12,7 @@ use crate::ladder::{binary_digits, signed_digits};
 use crate::tower::{Fp2, Fp12, Tower};
 use residue_formula::scope::enter;
 use residue_formula::{Fe, bundle};
-use residue_ir::{Array, Bundle, Capacity, Machine, Variable};
+use residue_ir::{Array, Bundle, Capacity, Feature, Machine, Variable};
 
 /// State of a pair in the loop: T, a multiple of Q, and P.
 #[derive(Clone, Copy, Debug)]
@@ -198,8 +198,31 @@ fn shared_loop<M: Machine, C: PairingCurve>(machine: &M, those: &PairsInSlots<'_
     })
 }
 
-/// A doubling step of one pair.
+/// A doubling step of one pair, as a function where code has to be short.
 pub(super) fn double<M: Machine, C: PairingCurve>(
+    machine: &M,
+    f: Fp12<M::Fe, C>,
+    running: Running<M::Fe, C>,
+) -> (Fp12<M::Fe, C>, Running<M::Fe, C>) {
+    let Running { t, p } = running;
+    let (f, t) = machine.branch(
+        machine.has(Feature::ShortCode),
+        |machine| {
+            machine.function("miller_doubling", (f, t, p), |machine, (f, t, p)| {
+                let (f, running) = double_here(machine, f, Running { t, p });
+                (f, running.t)
+            })
+        },
+        |machine| {
+            let (f, running) = double_here(machine, f, running);
+            (f, running.t)
+        },
+    );
+    (f, Running { t, p })
+}
+
+/// A doubling step of one pair.
+fn double_here<M: Machine, C: PairingCurve>(
     machine: &M,
     f: Fp12<M::Fe, C>,
     running: Running<M::Fe, C>,
