@@ -124,6 +124,7 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
     ("vesta/msm", MSM),
     ("baby_jubjub/mul", MUL),
     ("baby_jubjub/msm", MSM),
+    ("baby_jubjub/eddsa", &["verify(uint256[2] key, uint256[2] r, uint256 s, uint256 message) returns (bool)"]),
     ("bandersnatch/mul", MUL),
     ("bandersnatch/msm", MSM),
     ("hashes/sha256", &["hash(bytes message) returns (bytes32)"]),

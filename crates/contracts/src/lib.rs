@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+pub mod baby_jubjub;
 pub mod bip340;
 mod bls12;
 pub mod bls12_377;
@@ -122,6 +123,7 @@ pub static CONTRACTS: &[Contract] = &[
     multiples::VESTA_MSM,
     multiples::BABY_JUBJUB_MUL,
     multiples::BABY_JUBJUB_MSM,
+    baby_jubjub::eddsa::CONTRACT,
     multiples::BANDERSNATCH_MUL,
     multiples::BANDERSNATCH_MSM,
     hashes::sha256::CONTRACT,

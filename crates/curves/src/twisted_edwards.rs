@@ -132,6 +132,16 @@ impl<F: Number> EdwardsCurve<F> {
         self.formulas(machine).add(first, second)
     }
 
+    /// 2P.
+    pub fn double<M: Machine>(&self, machine: &M, point: Extended<M::Fe>) -> Extended<M::Fe> {
+        self.formulas(machine).double(point)
+    }
+
+    /// −P.
+    pub fn negated<M: Machine>(&self, machine: &M, point: Extended<M::Fe>) -> Extended<M::Fe> {
+        self.formulas(machine).negated(point)
+    }
+
     /// Σ kᵢ·Pᵢ for any words kᵢ.
     pub fn sum<M: Machine, const N: usize>(
         &self,

@@ -6,8 +6,15 @@ use residue_compiler::compile;
 use residue_engine::{Engine, EngineConfig, Halt};
 use residue_isa::{GasSchedule, Revision};
 
-const VERIFIERS: [&str; 6] =
-    ["p384/verify", "bip340/verify", "ed25519/verify", "ed25519/zip215", "bls12_381/verify", "drand/verify"];
+const VERIFIERS: [&str; 7] = [
+    "p384/verify",
+    "bip340/verify",
+    "ed25519/verify",
+    "ed25519/zip215",
+    "baby_jubjub/eddsa",
+    "bls12_381/verify",
+    "drand/verify",
+];
 
 /// More than any of them takes.
 const GAS: u64 = 10_000_000;

@@ -3,13 +3,16 @@
 //!
 //! Plain `cargo test` takes each kind a few times; `RESIDUE_CASES=2000` takes as many cases.
 
+use crate::by_precompiles::by_precompiles;
 use crate::points::Seeded;
 use crate::support::{cases, everywhere, refused_everywhere, returned_everywhere};
 use num_bigint::BigUint;
 use residue_contracts::{Contract, find};
 use residue_curves::Affine;
 use residue_curves::fixed_base::Sums;
-use residue_formula::Number;
+use residue_engine::revm::primitives::keccak256;
+use residue_engine::{Fork, Halt};
+use residue_formula::{Fe, Number};
 use residue_modular::fields::{P256Fp, P384Fp, Secp256k1Fp};
 use residue_workbench::native;
 
@@ -361,10 +364,24 @@ fn bip340(input: &[u8]) -> u8 {
     u8::from(verified)
 }
 
+/// A key that is no x of a point, so that ECRECOVER returns nothing, and s for which the hash that it is given is the address of the point over r.
+fn with_address_for_hash(group: &Group<Secp256k1Fp>, r: &[u8], message: &[u8]) -> Vec<u8> {
+    let n = &group.order;
+    let element = Secp256k1Fp::from_canonical(&BigUint::from_bytes_be(r)).unwrap();
+    let root = (element.square() * element + Secp256k1Fp::from_u64(7)).pow(&((Secp256k1Fp::modulus() + 1u32) >> 2u32));
+    let y = if root.to_canonical().bit(0) { -root } else { root };
+    let hash = keccak256([r, &number(&y.to_canonical(), 32)].concat());
+    let address = BigUint::from_bytes_be(&hash[12..]);
+    let key = BigUint::from(5u8); // 5³ + 7 is no square
+    let s = (n - address) * group.inverse(&key) % n;
+    [&number(&key, 32), r, &number(&s, 32), message].concat()
+}
+
 #[test]
 fn schnorr_signatures_are_verified_as_by_k256() {
     let (contract, group) = (find("bip340/verify").unwrap(), secp256k1());
     let mut compiled = everywhere(contract);
+    let (mut thin, _) = by_precompiles(&contract.program(), Fork::Osaka).unwrap();
     let n = &group.order;
     let mut seeded = Seeded(33);
     let even = |scalar: BigUint| {
@@ -400,6 +417,10 @@ fn schnorr_signatures_are_verified_as_by_k256() {
             inputs.push(input.clone());
             input[at..at + 32].copy_from_slice(&seeded.bytes(32));
             inputs.push(input.clone());
+            inputs.push(with_address_for_hash(&group, &r, &message));
+            for key in [0u32.into(), n + seeded.below(3)] {
+                inputs.push([&number(&key, 32), &input[32..]].concat());
+            }
             let at = seeded.below(input.len());
             input[at] ^= 1 << seeded.below(8);
             inputs.push(input);
@@ -407,12 +428,10 @@ fn schnorr_signatures_are_verified_as_by_k256() {
         for input in inputs {
             let answer = bip340(&input);
             valid += usize::from(answer);
-            returned_everywhere(
-                &mut compiled,
-                &input,
-                &number(&answer.into(), 32),
-                &format!("kind {kind}, case {case}"),
-            );
+            let (expected, what) = (number(&answer.into(), 32), format!("kind {kind}, case {case}"));
+            returned_everywhere(&mut compiled, &input, &expected, &what);
+            let outcome = thin.run_without_memory(&input, 1_000_000);
+            assert_eq!((outcome.halt, outcome.output), (Halt::Return, expected), "{what}, by ECRECOVER");
         }
     }
     assert!(valid > 10, "{valid} signatures are valid");

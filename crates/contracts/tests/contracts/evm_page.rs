@@ -27,6 +27,7 @@ const PUBLIC: &[(&str, &str, &str)] = &[
     ("p384/verify", "8 900 000", "Solarity; 4 000 000 with 27 KB of hints, Base"),
     ("bip340/verify", "7 500", "witnet/elliptic-curve-solidity, by ECRECOVER and MODEXP"),
     ("ed25519/verify", "270 000", "FCL"),
+    ("baby_jubjub/eddsa", "600 000", "tangle's protocol-solidity"),
     ("slh_dsa/sha2_128_24", "142 000", "nconsigny/SPHINCS-"),
     ("slh_dsa/keccak_128_24", "94 000", "nconsigny/SPHINCS-"),
     ("sphincs/c13", "105 000", "nconsigny/SPHINCS-"),

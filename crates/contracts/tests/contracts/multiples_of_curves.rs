@@ -1,4 +1,4 @@
-//! Multiples and their sums on Grumpkin, the Pasta curves, Baby Jubjub and Bandersnatch against arkworks.
+//! Multiples and their sums on Grumpkin, the Pasta curves, Baby Jubjub and Bandersnatch against arkworks, and signatures on Baby Jubjub.
 
 use crate::points::Seeded;
 use crate::support::{cases, everywhere, refused_everywhere, returned_everywhere};
@@ -10,6 +10,7 @@ use ark_ed_on_bn254::EdwardsConfig;
 use ark_ff::{BigInteger, Field, PrimeField, UniformRand};
 use num_bigint::BigUint;
 use residue_contracts::find;
+use residue_ir::{Outcome, evaluate};
 
 /// A scalar: small, the order and around it, all bits set, or any.
 fn scalar(seeded: &mut Seeded, order: &BigUint) -> BigUint {
@@ -277,4 +278,105 @@ fn points_outside_the_subgroup_of_bandersnatch_are_refused() {
 #[test]
 fn multiples_on_baby_jubjub() {
     check::<OnEdwards>("baby_jubjub", false);
+}
+
+/// A point of Baby Jubjub as arkworks has it, of our coordinates.
+fn on_edwards(x: ark_bn254::Fr, y: ark_bn254::Fr) -> Edwards<EdwardsConfig> {
+    Edwards::new_unchecked(x * root(), y)
+}
+
+fn base_of_signatures() -> Edwards<EdwardsConfig> {
+    let base = residue_curves::twisted_edwards::BABY_JUBJUB.base();
+    on_edwards(base.x.into(), base.y.into())
+}
+
+/// Poseidon of R, the key and the message, by a program that `crates/judges` holds to light-poseidon.
+fn challenge(key: &[u8], r: &[u8], message: &[u8]) -> BigUint {
+    let inputs = [r, key, message].concat();
+    match evaluate(&find("poseidon/t6").unwrap().program(), &inputs) {
+        Outcome::Returned(hash) => BigUint::from_bytes_be(&hash),
+        ended => panic!("{ended:?}"),
+    }
+}
+
+/// By the definition, with arkworks' arithmetic: S·B = R + 8·h·A.
+fn is_signature(input: &[u8]) -> bool {
+    if input.len() != 192 {
+        return false;
+    }
+    let l = BigUint::from(ark_ed_on_bn254::Fr::MODULUS);
+    let words: Vec<BigUint> = input.chunks(32).map(BigUint::from_bytes_be).collect();
+    let is_below = |(at, word): (usize, &BigUint)| *word < if at == 4 { l.clone() } else { OnEdwards::modulus() };
+    if !words.iter().enumerate().all(is_below) {
+        return false;
+    }
+    let point = |at: usize| on_edwards(words[at].clone().into(), words[at + 1].clone().into());
+    let (key, r) = (point(0), point(2));
+    if !key.is_on_curve() || !r.is_on_curve() {
+        return false;
+    }
+    let eightfold = key.mul_bigint([8u64]);
+    let h = challenge(&input[..64], &input[64..128], &input[160..]);
+    let left = base_of_signatures().mul_bigint(words[4].to_u64_digits());
+    eightfold != Edwards::zero().into_group() && left == eightfold.into_affine().mul_bigint(h.to_u64_digits()) + r
+}
+
+/// A key, a nonce's point and a message with S, good or spoiled as the number says.
+fn signed(seeded: &mut Seeded, case: usize) -> Vec<u8> {
+    let l = BigUint::from(ark_ed_on_bn254::Fr::MODULUS);
+    let multiple = |k: &BigUint| base_of_signatures().mul_bigint(k.to_u64_digits()).into_affine();
+    let [secret, nonce] = [0; 2].map(|_| scalar(seeded, &l));
+    let (mut key, mut r) = (multiple(&secret), multiple(&nonce));
+    let of_small_order = Edwards::new_unchecked(1u32.into(), 0u32.into());
+    let mut secret = secret;
+    match case % 12 {
+        4 => key = (key + of_small_order).into_affine(), // 8A is the same
+        5 => r = (r + of_small_order).into_affine(),
+        6 => (key, secret) = (of_small_order, BigUint::ZERO), // 8A is the identity
+        7 => key = -key,
+        _ => {}
+    }
+    let (key, mut r) = (OnEdwards::encoded(key), OnEdwards::encoded(r));
+    let mut message = word(&(BigUint::from_bytes_be(&seeded.bytes(32)) % OnEdwards::modulus()));
+    let mut s = (nonce + 8u32 * challenge(&key, &r, &message) * secret) % &l;
+    match case % 12 {
+        8 => s += &l,
+        9 => message = word(&(BigUint::from_bytes_be(&message) + OnEdwards::modulus())),
+        10 => r[63] ^= 1,
+        11 => s = (s + 1u32) % &l,
+        _ => {}
+    }
+    [key, r, word(&s), message].concat()
+}
+
+#[test]
+fn signatures_on_baby_jubjub_are_those_of_the_definition() {
+    let contract = find("baby_jubjub/eddsa").unwrap();
+    let mut compiled = everywhere(contract);
+    let mut seeded = Seeded(63);
+    // circomlibjs 0.1.7, test/eddsa.js: the signature of Poseidon.
+    let published = [
+        "13277427435165878497778222415993513565335242147425444199013288855685581939618",
+        "13622229784656158136036771217484571176836296686641868549125388198837476602820",
+        "11384336176656855268977457483345535180380036354188103142384839473266348197733",
+        "15383486972088797283337779941324724402501462225528836549661220478783371668959",
+        "1672775540645840396591609181675628451599263765380031905495115170613215233181",
+        "42649378395939397566720",
+    ];
+    let published = published.iter().flat_map(|digits| word(&digits.parse().unwrap())).collect::<Vec<_>>();
+    assert!(is_signature(&published));
+    let mut inputs = vec![published.clone(), published[..191].to_vec(), [&published[..], &[0]].concat(), Vec::new()];
+    for at in 0..6 {
+        let mut changed = published.clone();
+        changed[32 * at + seeded.below(32)] ^= 1 << seeded.below(8);
+        inputs.push(changed);
+    }
+    inputs.extend((0..cases(24)).map(|case| signed(&mut seeded, case)));
+    let mut valid = 0;
+    for (number, input) in inputs.iter().enumerate() {
+        let is_valid = is_signature(input);
+        valid += usize::from(is_valid);
+        returned_everywhere(&mut compiled, input, &word(&u8::from(is_valid).into()), &format!("input {number}"));
+    }
+    assert!(valid > 8 && valid < inputs.len() - 15, "{valid} of {} are signatures", inputs.len());
 }

@@ -54,6 +54,9 @@ fn the_table_of_precompiles_is_what_calls_of_them_cost() {
     let sum = thin(find("bn254/msm").unwrap());
     let (gas, bytes) = (grouped(sum.gas), sum.compiled.code.len());
     writeln!(text, "| `bn254/msm`, two products | 0x06, 0x07 | byzantium | 12 300 | {gas} | {bytes} |").unwrap();
+    let verifier = thin(find("bip340/verify").unwrap());
+    let (gas, bytes) = (grouped(verifier.gas), verifier.compiled.code.len());
+    writeln!(text, "| `bip340/verify` | 0x01 | byzantium | 3 000 | {gas} | {bytes} |").unwrap();
     hold("docs/evm.md", "precompiles", &text);
 }
 

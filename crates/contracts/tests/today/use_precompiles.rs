@@ -129,7 +129,7 @@ fn code_calls_none_unless_it_may() {
 
 #[test]
 fn inverses_are_the_precompiles_where_that_is_cheaper() {
-    let contract = find("bip340/verify").unwrap();
+    let contract = find("grumpkin/mul").unwrap();
     let (program, example) = (contract.program(), (contract.example)());
     let Outcome::Returned(expected) = evaluate(&program, &example) else { panic!("its example returns") };
     let gas = |fork, may: bool| {

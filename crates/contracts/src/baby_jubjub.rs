@@ -1,0 +1,3 @@
+//! Signatures on Baby Jubjub; [`crate::multiples`] has its multiples.
+
+pub mod eddsa;
