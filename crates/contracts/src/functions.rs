@@ -101,6 +101,7 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
     ("bn254/msm", &["msm(bytes products) returns (uint256[2])"]),
     ("modexp", MODEXP),
     ("modexp/words", MODEXP),
+    ("modexp/word", MODEXP),
     ("p256/verify", &["verify(bytes32 hash, uint256 r, uint256 s, uint256 x, uint256 y) returns (bool)"]),
     ("p384/verify", &["verify(bytes:48 hash, bytes:48 r, bytes:48 s, bytes:48 x, bytes:48 y) returns (bool)"]),
     ("secp256k1/recover", &["recover(bytes32 hash, uint256 v, bytes32 r, bytes32 s) returns (address)"]),

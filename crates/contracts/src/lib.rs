@@ -109,6 +109,7 @@ pub static CONTRACTS: &[Contract] = &[
     bn254::msm::CONTRACT,
     modexp::CONTRACT,
     modexp::in_words::CONTRACT,
+    modexp::word::CONTRACT,
     p256::verify::CONTRACT,
     p384::verify::CONTRACT,
     secp256k1::recover::CONTRACT,

@@ -14,6 +14,7 @@ mod power;
 mod short;
 mod two_adic;
 mod wide;
+pub mod word;
 mod word_sized;
 
 use crate::Contract;

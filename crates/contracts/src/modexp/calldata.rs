@@ -43,6 +43,15 @@ impl<W: Copy> Calldata<W> {
         calldata
     }
 
+    /// The same for numbers of a word at most: halts exceptionally if one is longer.
+    pub(super) fn of_words<M: Machine<Word = W>>(machine: &M) -> Self {
+        let calldata = Self::read(machine);
+        let w = Words(machine);
+        let is_short = |of: Operand<W>| w.is_below(of.bytes, w.number(WORD_BYTES + 1));
+        machine.require(w.and(calldata.is_short_but_for_base(machine), is_short(calldata.base)));
+        calldata
+    }
+
     /// Halts exceptionally if a length is above the limit.
     pub(super) fn check<M: Machine<Word = W>>(&self, machine: &M) {
         let w = Words(machine);

@@ -5,8 +5,8 @@ mod power;
 use super::calldata::{Calldata, Operand, numbers_in_place};
 use super::short::{base_modulo, return_word};
 use crate::words::Words;
-use power::{ACCUMULATOR, return_power};
-use residue_ir::Machine;
+use power::{ACCUMULATOR, return_power, return_power_in_short_code};
+use residue_ir::{Feature, Machine};
 
 /// Scratch memory that it takes.
 pub(super) const SCRATCH_BYTES: u32 = ACCUMULATOR as u32 + 32; // it is small
@@ -18,6 +18,19 @@ pub(super) fn in_place<M: Machine>(machine: &M) {
     let base = machine.bind(Words(machine).modulo(base, modulus));
     let exponent = machine.bind(exponent);
     return_power(machine, [base, exponent, modulus], None);
+}
+
+/// Returns the result where base, exponent and modulus have at most 32 bytes each.
+pub(super) fn of_words<M: Machine>(machine: &M, calldata: Calldata<M::Word>) {
+    let Calldata { base, exponent, modulus } = calldata;
+    let m = machine.bind(modulus.short(machine));
+    let x = machine.bind(Words(machine).modulo(base.short(machine), m));
+    let e = machine.bind(exponent.short(machine));
+    machine.branch(
+        machine.has(Feature::ShortCode),
+        |machine| return_power_in_short_code(machine, [x, e, m], modulus.bytes),
+        |machine| return_power(machine, [x, e, m], Some(modulus.bytes)),
+    );
 }
 
 /// Returns the result for a modulus of at most 32 bytes.

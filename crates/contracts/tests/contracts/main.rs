@@ -30,6 +30,7 @@ mod lanes;
 mod maps;
 mod modexp;
 mod modexp_page;
+mod modexp_word;
 mod multiples;
 mod multiples_of_curves;
 mod ntt;

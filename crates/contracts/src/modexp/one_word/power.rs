@@ -21,6 +21,9 @@ pub(super) const ACCUMULATOR: u64 = 672;
 
 /// Digits of four bits in a word.
 const DIGITS: u64 = 64;
+/// Digits of a turn in short code, and their bits.
+const TURN_DIGITS: u64 = 16;
+const TURN_BITS: u64 = 4 * TURN_DIGITS;
 
 /// Returns xᵉ mod m in `bytes` bytes, at most 32, or in 32, for words [x, e, m] that are bound, x below m.
 pub(super) fn return_power<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], bytes: Option<M::Word>) {
@@ -44,6 +47,31 @@ pub(super) fn return_power<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], byt
             );
         },
         |machine| power_below_32_bits(machine, [x, e, m], |machine, power| return_word(machine, power, bytes)),
+    );
+}
+
+/// The same in fewer bytes of code: the digits are done in turns of as many bits.
+pub(super) fn return_power_in_short_code<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], bytes: M::Word) {
+    let w = Words(machine);
+    machine.branch(
+        w.high(e, 32),
+        |machine| {
+            begin_table(machine, x, m);
+            finish_table(machine, x, m);
+            machine.put(ACCUMULATOR, machine.at(TABLE));
+            let w = Words(machine);
+            let is_there = |turn: u64| w.is_below(w.number(0), w.high(e, TURN_BITS * turn));
+            let turns = (1..DIGITS / TURN_DIGITS).fold(w.number(1), |turns, turn| w.add(turns, is_there(turn)));
+            let turns = machine.bind(turns);
+            machine.repeat(turns, (), |machine, turn, ()| {
+                let w = Words(machine);
+                let below = w.mul(w.sub(w.sub(turns, w.number(1)), turn), w.number(TURN_BITS));
+                place_exponent(machine, machine.bind(w.shr(e, below)));
+                machine.put(ACCUMULATOR, digits(machine, Some(machine.at(ACCUMULATOR)), TURN_DIGITS, m));
+            });
+            return_word(machine, machine.at(ACCUMULATOR), Some(bytes));
+        },
+        |machine| power_below_32_bits(machine, [x, e, m], |machine, power| return_word(machine, power, Some(bytes))),
     );
 }
 
