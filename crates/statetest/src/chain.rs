@@ -13,6 +13,7 @@ use alloy_consensus::transaction::SignerRecoverable;
 use alloy_consensus::{Header, Transaction, TxEnvelope};
 use alloy_eips::eip1559::BaseFeeParams;
 use alloy_eips::eip2718::Encodable2718;
+use alloy_eips::eip4895::Withdrawal;
 use alloy_eips::eip7685::EMPTY_REQUESTS_HASH;
 use alloy_eips::{eip2935, eip4788, eip7002, eip7251};
 use alloy_primitives::{Address, B64, Bloom, Bytes, U256};
@@ -77,9 +78,7 @@ pub(crate) fn execute(
 ) -> Result<Executed, Refusal> {
     let header = &block.header;
     check_header(rules, parent, header)?;
-    let withdrawals = block.body.withdrawals.as_ref().filter(|_| block.body.ommers.is_empty());
-    let withdrawals =
-        withdrawals.ok_or_else(|| unsupported("a block with ommers, or without a list of withdrawals"))?;
+    let withdrawals = withdrawals_of(block)?;
     let mut state = state.clone();
     let call = |state: &mut State, address: Address, data: Bytes| {
         let setting = setting(rules, header, state, TxEnv::default())?;
@@ -118,7 +117,7 @@ pub(crate) fn execute(
         gas_used += result.tx_gas_used();
         state = after;
     }
-    for withdrawal in withdrawals.iter() {
+    for withdrawal in withdrawals {
         state = state.with_gain(withdrawal.address, withdrawal.amount_wei());
     }
     for address in [eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS, eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS] {
@@ -139,6 +138,13 @@ pub(crate) fn execute(
         ..header.clone()
     };
     Ok(Executed { header, state, receipts })
+}
+
+/// The withdrawals of a block. A refusal where there is no list of them, and of ommers.
+fn withdrawals_of(block: &Block) -> Result<&[Withdrawal], Refusal> {
+    let withdrawals = block.body.withdrawals.as_deref().filter(|_| block.body.ommers.is_empty());
+    let refusal = || unsupported("a block with ommers, or without a list of withdrawals");
+    withdrawals.map(Vec::as_slice).ok_or_else(refusal)
 }
 
 /// The exception of a field in which a header says something else than was executed.
