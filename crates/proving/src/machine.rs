@@ -24,7 +24,7 @@ const FIRST_ARITHMETIC: u64 = 0x5250;
 const ARITHMETIC_CALLS: usize = 6;
 
 /// The most bytes of code and calldata together, less than the guest's room for a call.
-pub const CALL_BYTES_MAX: usize = 383 << 10;
+pub const CALL_BYTES_MAX: usize = 639 << 10;
 
 /// The width of the machine's registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

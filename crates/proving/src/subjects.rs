@@ -1,10 +1,13 @@
 //! The calls that are measured, each with its code for each form and the answer of the native library.
 
+use std::sync::Arc;
+
 use anyhow::{Context, Result, ensure};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use residue_compiler::Dialect;
-use residue_contracts::{CONTRACTS, Contract, Source};
+use residue_contracts::verifier::{Verifier, VerifierOptions};
+use residue_contracts::{CONTRACTS, Source, groth16};
 use residue_engine::{Engine, EngineConfig, Fork, native};
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::{Variant, trials};
@@ -25,7 +28,7 @@ pub struct Subject {
     contracts: [&'static str; 2],
     /// The library that the guest's native code is.
     pub library: &'static str,
-    input: fn(&Contract) -> Result<Vec<u8>>,
+    input: fn(&dyn Source) -> Result<Vec<u8>>,
 }
 
 /// One call with its codes.
@@ -33,18 +36,18 @@ pub struct Subject {
 pub struct Call {
     /// Calldata.
     pub calldata: Vec<u8>,
-    /// The precompile's address; none if it is bytecode.
-    pub address: Option<u16>,
+    /// The precompile's address, or 0 and bytecode that calls precompiles; none if it is neither.
+    native: Option<(u16, Vec<u8>)>,
     /// Bytecode with the instructions of EIP-6690.
-    pub fields: Vec<u8>,
+    fields: Vec<u8>,
     /// Bytecode for today's EVM; none if it cannot express the call.
-    pub words: Option<Vec<u8>>,
+    words: Option<Vec<u8>>,
     /// The answer of the native library of this machine.
     pub answer: Vec<u8>,
 }
 
 /// All, in the order of tables; the first ones are the quickest.
-pub const SUBJECTS: [Subject; 8] = [
+pub const SUBJECTS: [Subject; 9] = [
     Subject { names: ["poseidon", "Poseidon T3"], contracts: ["poseidon/t3"; 2], library: "none", input: example },
     Subject { names: ["g1-add", "G1ADD"], contracts: ["bls12_381/g1_add"; 2], library: "arkworks 0.6", input: example },
     Subject { names: ["ec-mul", "ECMUL"], contracts: ["bn254/mul"; 2], library: "arkworks 0.6", input: example },
@@ -73,14 +76,34 @@ pub const SUBJECTS: [Subject; 8] = [
         library: "arkworks 0.6",
         input: example,
     },
+    Subject {
+        names: ["groth16", "Groth16"],
+        contracts: [groth16::SYSTEM.name; 2],
+        library: "arkworks 0.6, by five precompile calls",
+        input: proof,
+    },
 ];
 
-fn example(contract: &Contract) -> Result<Vec<u8>> {
-    Ok((contract.example)())
+/// The verifying key of `examples/groth16`, on BN254 with two inputs, and a proof that holds.
+const KEY: &str = include_str!("../../../examples/groth16/key.json");
+const PROOF: [&str; 2] =
+    [include_str!("../../../examples/groth16/proof.json"), include_str!("../../../examples/groth16/public.json")];
+
+fn example(source: &dyn Source) -> Result<Vec<u8>> {
+    Ok(source.example())
+}
+
+fn verifier() -> Result<Arc<dyn Verifier>> {
+    Ok((groth16::SYSTEM.verifier)(KEY, VerifierOptions::default())?)
+}
+
+fn proof(_: &dyn Source) -> Result<Vec<u8>> {
+    let [proof, inputs] = PROOF;
+    Ok(verifier()?.call(proof, inputs)?)
 }
 
 /// A base, an exponent and an odd modulus of 256 bits, chosen at random with the highest bit set, as EIP-198 has them.
-fn power(_: &Contract) -> Result<Vec<u8>> {
+fn power(_: &dyn Source) -> Result<Vec<u8>> {
     let mut random = ChaCha8Rng::seed_from_u64(0x7265_7369_6475_6501);
     let mut length = [0; 32];
     length[31] = 32;
@@ -96,10 +119,10 @@ fn power(_: &Contract) -> Result<Vec<u8>> {
 }
 
 /// The example's point G as G, 2G, … 16G, each with a scalar of 255 bits chosen at random.
-fn products(contract: &Contract) -> Result<Vec<u8>> {
+fn products(source: &dyn Source) -> Result<Vec<u8>> {
     const POINT_BYTES: usize = 128;
     let mut random = ChaCha8Rng::seed_from_u64(0x7265_7369_6475_6502);
-    let example = (contract.example)();
+    let example = source.example();
     let generator = example.get(..POINT_BYTES).context("the example has a point")?;
     let (mut point, mut calldata) = (generator.to_vec(), Vec::new());
     for _ in 0..POINTS {
@@ -123,23 +146,37 @@ impl Subject {
 
     /// Compiles the call and computes its answer. An error if this machine's engine answers otherwise.
     pub fn call(&self) -> Result<Call> {
-        let [fields, words] = self.contracts.map(contract);
+        let [fields, words] = self.contracts.map(source);
         let (fields, words) = (fields?, words?);
-        let calldata = (self.input)(fields)?;
-        let code = code_of(fields, Revision::Eip6690_2024)?.context("field instructions express every contract")?;
-        let answer = match fields.precompile {
-            Some(address) => native::precompile(Fork::default(), address, &calldata, GAS)?.output,
-            None => evaluated(fields, &calldata)?,
+        let calldata = (self.input)(&*fields)?;
+        let native = match fields.precompile() {
+            Some(address) => Some((address, Vec::new())),
+            None if self.calls_precompiles() => code_of(&*fields, Revision::Evm, true)?.map(|code| (0, code)),
+            None => None,
         };
-        let words = code_of(words, Revision::Evm)?;
-        let address = fields.precompile;
-        let call = Call { calldata, address, fields: code, words, answer };
-        call.agrees(self.names[1])
+        let answer = match &native {
+            Some((0, code)) => answer_of(Revision::Evm, code, &calldata)?,
+            Some((address, _)) => native::precompile(Fork::default(), *address, &calldata, GAS)?.output,
+            None => evaluated(&*fields, &calldata)?,
+        };
+        let code = code_of(&*fields, Revision::Eip6690_2024, false)?;
+        let code = code.context("field instructions express every contract")?;
+        let words = code_of(&*words, Revision::Evm, false)?;
+        Call { calldata, native, fields: code, words, answer }.agrees(self.names[1])
+    }
+
+    /// True for what takes precompiles where it may.
+    fn calls_precompiles(&self) -> bool {
+        self.contracts[0] == groth16::SYSTEM.name
     }
 }
 
-fn contract(name: &'static str) -> Result<&'static Contract> {
-    CONTRACTS.iter().find(|contract| contract.name == name).with_context(|| format!("there is no contract {name}"))
+fn source(name: &'static str) -> Result<Arc<dyn Source>> {
+    if name == groth16::SYSTEM.name {
+        return Ok(verifier()?);
+    }
+    let contract = CONTRACTS.iter().find(|contract| contract.name == name);
+    Ok(Arc::new(*contract.with_context(|| format!("there is no contract {name}"))?))
 }
 
 /// The program's meaning, without code: what stands in for a native library where the call has none.
@@ -149,9 +186,9 @@ fn evaluated(source: &dyn Source, calldata: &[u8]) -> Result<Vec<u8>> {
     hex::decode(output.trim_start_matches("0x")).context("hexadecimal digits")
 }
 
-fn code_of(source: &dyn Source, revision: Revision) -> Result<Option<Vec<u8>>> {
+fn code_of(source: &dyn Source, revision: Revision, precompiles: bool) -> Result<Option<Vec<u8>>> {
     // revm's search for jump targets, which the guest has, skips only the data of PUSH.
-    let dialect = Dialect { portable: true, ..Dialect::default() };
+    let dialect = Dialect { portable: true, precompiles, ..Dialect::default() };
     match trials(source, Variant::all(), revision, &GasSchedule::default_for(revision)?, dialect) {
         Err(error) if error.is_inexpressible() => Ok(None),
         trials => Ok(Some(trials?.swap_remove(0).compiled.code)),
@@ -178,7 +215,7 @@ impl Call {
     /// Address and code of a form; none if the call has none, or one that is too long for the guest.
     pub fn code(&self, form: Form) -> Option<(u16, &[u8])> {
         match form {
-            Form::Native => self.address.map(|address| (address, &[][..])),
+            Form::Native => self.native.as_ref().map(|(address, code)| (*address, &code[..])),
             Form::Analysis | Form::Software | Form::Calls => Some((0, &self.fields)),
             Form::Words | Form::WordsByCalls => {
                 let fits = |code: &&[u8]| code.len() + self.calldata.len() <= CALL_BYTES_MAX;

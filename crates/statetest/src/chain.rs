@@ -1,5 +1,5 @@
-//! Blocks: their system calls and transactions executed, and the header that comes of them, from Prague's rules on, without blobs, withdrawals
-//! and requests.
+//! Blocks: their system calls and transactions executed, and the header that comes of them, from Prague's rules on, without
+//! requests.
 
 mod fill;
 mod judge;
@@ -7,12 +7,13 @@ mod written;
 
 use std::cell::RefCell;
 
-use alloy_consensus::constants::{EMPTY_OMMER_ROOT_HASH, EMPTY_WITHDRAWALS};
-use alloy_consensus::proofs::calculate_transaction_root;
+use alloy_consensus::constants::EMPTY_OMMER_ROOT_HASH;
+use alloy_consensus::proofs::{calculate_transaction_root, calculate_withdrawals_root};
 use alloy_consensus::transaction::SignerRecoverable;
 use alloy_consensus::{Header, Transaction, TxEnvelope};
 use alloy_eips::eip1559::BaseFeeParams;
 use alloy_eips::eip2718::Encodable2718;
+use alloy_eips::eip4895::Withdrawal;
 use alloy_eips::eip7685::EMPTY_REQUESTS_HASH;
 use alloy_eips::{eip2935, eip4788, eip7002, eip7251};
 use alloy_primitives::{Address, B64, Bloom, Bytes, U256};
@@ -24,7 +25,7 @@ use serde_json::Value;
 
 use crate::exception::Refusal;
 use crate::execution::{Ended, Machine, Setting};
-use crate::fork_rules::{blobs_max, environment, rules_of};
+use crate::fork_rules::{GAS_PER_BLOB, blobs_max, environment, next_excess_blob_gas, rules_of};
 use crate::format::{Config, Env};
 use crate::quantity::{HexAddress, Number, Word};
 use crate::receipt;
@@ -76,10 +77,8 @@ pub(crate) fn execute(
     block: &Block,
 ) -> Result<Executed, Refusal> {
     let header = &block.header;
-    check_header(parent, header)?;
-    if block.body.withdrawals.as_ref().is_none_or(|all| !all.is_empty()) || !block.body.ommers.is_empty() {
-        return Err(unsupported("a block with withdrawals or ommers, or without a list of withdrawals"));
-    }
+    check_header(rules, parent, header)?;
+    let withdrawals = withdrawals_of(block)?;
     let mut state = state.clone();
     let call = |state: &mut State, address: Address, data: Bytes| {
         let setting = setting(rules, header, state, TxEnv::default())?;
@@ -92,12 +91,18 @@ pub(crate) fn execute(
     call(&mut state, eip4788::BEACON_ROOTS_ADDRESS, root.into())?;
     call(&mut state, eip2935::HISTORY_STORAGE_ADDRESS, header.parent_hash.into())?;
     let (mut receipts, mut encoded, mut bloom, mut gas_used) = (Vec::new(), Vec::new(), Bloom::ZERO, 0);
+    let mut blobs: u64 = 0;
     for tx in &block.body.transactions {
         let transaction = transaction(tx)?;
         if gas_used + transaction.gas_limit > header.gas_limit {
             return Err(Refusal::new("the block has no room for its gas".to_owned(), &["GAS_ALLOWANCE_EXCEEDED"]));
         }
+        blobs += transaction.blob_hashes.len() as u64; // Widens.
         let setting = setting(rules, header, &state, transaction)?;
+        if blobs > setting.blobs_max {
+            let reason = format!("{blobs} blobs, and a block has {} at most", setting.blobs_max);
+            return Err(Refusal::new(reason, &["TYPE_3_TX_MAX_BLOB_GAS_ALLOWANCE_EXCEEDED"]));
+        }
         let execution = setting.on(machine);
         let result: &ExecutionResult<_> = match &execution.ended {
             Ended::Executed(result) => result,
@@ -112,6 +117,9 @@ pub(crate) fn execute(
         gas_used += result.tx_gas_used();
         state = after;
     }
+    for withdrawal in withdrawals {
+        state = state.with_gain(withdrawal.address, withdrawal.amount_wei());
+    }
     for address in [eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS, eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS] {
         if !call(&mut state, address, Bytes::new())?.is_empty() {
             return Err(unsupported("a block with requests"));
@@ -124,12 +132,19 @@ pub(crate) fn execute(
         logs_bloom: bloom,
         gas_used,
         ommers_hash: EMPTY_OMMER_ROOT_HASH,
-        withdrawals_root: Some(EMPTY_WITHDRAWALS),
-        blob_gas_used: Some(0),
+        withdrawals_root: Some(calculate_withdrawals_root(withdrawals)),
+        blob_gas_used: Some(blobs * GAS_PER_BLOB),
         requests_hash: Some(EMPTY_REQUESTS_HASH),
         ..header.clone()
     };
     Ok(Executed { header, state, receipts })
+}
+
+/// The withdrawals of a block. A refusal where there is no list of them, and of ommers.
+fn withdrawals_of(block: &Block) -> Result<&[Withdrawal], Refusal> {
+    let withdrawals = block.body.withdrawals.as_deref().filter(|_| block.body.ommers.is_empty());
+    let refusal = || unsupported("a block with ommers, or without a list of withdrawals");
+    withdrawals.map(Vec::as_slice).ok_or_else(refusal)
 }
 
 /// The exception of a field in which a header says something else than was executed.
@@ -148,9 +163,16 @@ pub(crate) fn fault_of(said: &Header, executed: &Header) -> Option<&'static str>
     fields.into_iter().find(|(is_right, _)| !is_right).map(|(_, name)| name)
 }
 
+/// Excess of blob gas of a block by its parent's header; none where that lacks what it follows from.
+fn excess_after(rules: Rules<'_>, parent: &Header) -> Option<u64> {
+    let known = [parent.excess_blob_gas?, parent.blob_gas_used?, parent.base_fee_per_gas?];
+    Some(next_excess_blob_gas(rules.config, rules.fork, rules_of(rules.fork).ok()?, known))
+}
+
 /// Checks of a header before anything is executed.
-fn check_header(parent: &Header, header: &Header) -> Result<(), Refusal> {
+fn check_header(rules: Rules<'_>, parent: &Header, header: &Header) -> Result<(), Refusal> {
     let limit = parent.gas_limit / 1024;
+    let excess = excess_after(rules, parent);
     let base_fee = parent.next_block_base_fee(BaseFeeParams::ethereum());
     let rules = [
         (header.parent_hash == parent.hash_slow(), "UNKNOWN_PARENT"),
@@ -158,7 +180,7 @@ fn check_header(parent: &Header, header: &Header) -> Result<(), Refusal> {
         (header.timestamp > parent.timestamp, "INVALID_BLOCK_TIMESTAMP_OLDER_THAN_PARENT"),
         (header.gas_limit.abs_diff(parent.gas_limit) < limit && header.gas_limit >= 5000, "INVALID_GASLIMIT"),
         (header.base_fee_per_gas == base_fee, "INVALID_BASEFEE_PER_GAS"),
-        (header.excess_blob_gas == Some(0), "INCORRECT_EXCESS_BLOB_GAS"),
+        (excess.is_some() && header.excess_blob_gas == excess, "INCORRECT_EXCESS_BLOB_GAS"),
         (header.extra_data.len() <= 32, "EXTRA_DATA_TOO_BIG"),
         (header.difficulty.is_zero() && header.nonce == B64::ZERO, "IMPORT_IMPOSSIBLE_DIFFICULTY_OVER_PARIS"),
     ];
@@ -194,10 +216,10 @@ fn setting<'a>(
     Ok(Setting { state, cfg, block, transaction, blobs_max, results: RefCell::default() })
 }
 
-/// A transaction as revm takes it, of a type before EIP-4844.
+/// A transaction as revm takes it, of a type before EIP-7702.
 pub(crate) fn transaction(tx: &TxEnvelope) -> Result<TxEnv, Refusal> {
-    if tx.is_eip4844() || tx.is_eip7702() {
-        return Err(unsupported("a transaction of a type from EIP-4844 on"));
+    if tx.is_eip7702() {
+        return Err(unsupported("a transaction of EIP-7702"));
     }
     let signer = tx.recover_signer();
     let caller = signer.map_err(|error| Refusal::new(error.to_string(), crate::exception::SIGNATURE))?;
@@ -213,6 +235,8 @@ pub(crate) fn transaction(tx: &TxEnvelope) -> Result<TxEnv, Refusal> {
         nonce: tx.nonce(),
         chain_id: tx.chain_id(),
         access_list: tx.access_list().cloned().unwrap_or_default(),
+        max_fee_per_blob_gas: tx.max_fee_per_blob_gas().unwrap_or_default(),
+        blob_hashes: tx.blob_versioned_hashes().unwrap_or_default().to_vec(),
         ..TxEnv::default()
     })
 }

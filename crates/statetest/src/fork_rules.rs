@@ -46,6 +46,8 @@ const FORKS: &[(&str, SpecId)] = &[
 const BLOBS_PER_TRANSACTION_MAX: u64 = 6;
 /// Gas of one blob (EIP-4844).
 pub const GAS_PER_BLOB: u64 = 1 << 17;
+/// Gas that a blob is worth to a block at least (EIP-7918).
+const BLOB_BASE_COST: u64 = 1 << 13;
 
 /// The rules of a fork, or why there are none.
 pub fn rules_of(fork: &str) -> Result<SpecId, String> {
@@ -150,9 +152,26 @@ fn excess_blob_gas(env: &Env, target: u64) -> u64 {
     sum.saturating_sub(target.saturating_mul(GAS_PER_BLOB))
 }
 
+/// Excess of blob gas after a block with this excess, use of blob gas and base fee (EIP-4844); from Osaka on blobs that cost less than the
+/// transactions around them leave the more (EIP-7918).
+pub fn next_excess_blob_gas(config: &Config, fork: &str, spec: SpecId, [excess, used, base_fee]: [u64; 3]) -> u64 {
+    let (max, target, fraction) = blobs(config, fork, spec);
+    let (sum, target_gas) = (excess.saturating_add(used), target.saturating_mul(GAS_PER_BLOB));
+    if sum < target_gas {
+        return 0;
+    }
+    let price = blob_price(excess, fraction).unwrap_or(u128::MAX).saturating_mul(u128::from(GAS_PER_BLOB));
+    if spec.is_enabled_in(SpecId::OSAKA) && u128::from(BLOB_BASE_COST) * u128::from(base_fee) > price {
+        let part = u128::from(used) * u128::from(max.saturating_sub(target)) / u128::from(max.max(1));
+        return excess.saturating_add(u64::try_from(part).unwrap_or(u64::MAX));
+    }
+    sum - target_gas
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloy_eips::eip7840::BlobParams;
     use residue_engine::revm::context_interface::block::calc_blob_gasprice;
 
     #[test]
@@ -173,6 +192,24 @@ mod tests {
             assert_eq!(blob_price(u64::MAX, fraction), None);
         }
         assert_eq!(blob_price(u64::MAX, u64::MAX), Some(2));
+    }
+
+    #[test]
+    fn the_excess_of_blobs_is_that_of_alloy_and_no_number_is_too_large() {
+        let config = Config::default();
+        for (fork, params) in [("Prague", BlobParams::prague()), ("Osaka", BlobParams::osaka())] {
+            let spec = rules_of(fork).unwrap();
+            for excess in [0, 1, 7, 40] {
+                for used in 0..10 {
+                    for base_fee in [7, 16, 17, 1_000] {
+                        let of = [excess * GAS_PER_BLOB, used * GAS_PER_BLOB, base_fee];
+                        let expected = params.next_block_excess_blob_gas_osaka(of[0], of[1], of[2]);
+                        assert_eq!(next_excess_blob_gas(&config, fork, spec, of), expected, "{fork} {of:?}");
+                    }
+                }
+            }
+            next_excess_blob_gas(&config, fork, spec, [u64::MAX; 3]);
+        }
     }
 
     #[test]

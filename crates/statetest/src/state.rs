@@ -52,6 +52,17 @@ impl State {
         with
     }
 
+    /// The same after an account got so many wei, as withdrawals give them.
+    pub fn with_gain(&self, address: Address, wei: U256) -> Self {
+        let mut with = self.clone();
+        if !wei.is_zero() {
+            let PlainAccount { mut info, storage } = self.account(address).cloned().unwrap_or_default();
+            info.balance = info.balance.saturating_add(wei);
+            with.0.insert_account_with_storage(address, info, storage);
+        }
+        with
+    }
+
     /// The root of the trie of accounts.
     pub fn root(&self) -> B256 {
         state_root_unhashed(self.accounts().map(|(address, account)| {

@@ -26,12 +26,19 @@ EXCEPTIONS = {
     "NonceMismatchError": ("NONCE_MISMATCH_TOO_HIGH", "NONCE_MISMATCH_TOO_LOW"),
     "NonceOverflowError": ("NONCE_IS_MAX",),
     "GasUsedExceedsLimitError": ("GAS_ALLOWANCE_EXCEEDED",),
+    "InsufficientMaxFeePerBlobGasError": ("INSUFFICIENT_MAX_FEE_PER_BLOB_GAS",),
+    "NoBlobDataError": ("TYPE_3_TX_ZERO_BLOBS",),
+    "BlobCountExceededError": ("TYPE_3_TX_BLOB_COUNT_EXCEEDED",),
+    "BlobGasLimitExceededError": ("TYPE_3_TX_MAX_BLOB_GAS_ALLOWANCE_EXCEEDED",),
+    "InvalidBlobVersionedHashError": ("TYPE_3_TX_INVALID_BLOB_VERSIONED_HASH",),
     # EELS does not say which field of a header is wrong, and takes a price below the base fee for a wrong block.
     "InvalidBlock": (
         "INVALID_STATE_ROOT",
         "INVALID_GAS_USED",
         "INVALID_RECEIPTS_ROOT",
         "INVALID_TRANSACTIONS_ROOT",
+        "INVALID_WITHDRAWALS_ROOT",
+        "INCORRECT_BLOB_GAS_USED",
         "INSUFFICIENT_MAX_FEE_PER_GAS",
     ),
 }

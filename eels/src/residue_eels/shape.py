@@ -2,9 +2,9 @@
 The shape of state tests, blockchain tests and transaction tests: that of the models from which execution-specs writes its fixtures
 (`StateFixture`, `BlockchainFixture` and `TransactionFixture`, autumn of 2026).
 
-A field that those models have not is refused, as they refuse it; numbers are hexadecimal in whole bytes. Of what is optional there,
-this has what tests of legacy transactions under Osaka need. `_info` is free there but for the name of the format; ours names a
-revision too.
+A field that those models have not is refused, as most of them refuse it; numbers are hexadecimal in whole bytes. Of what is optional there,
+this has what tests of legacy transactions and of those with blobs under Osaka need. `_info` is free there but for the name of the
+format; ours names a revision too.
 """
 
 from typing import Annotated, Any, Literal
@@ -51,11 +51,36 @@ class Environment(Shape):
     current_excess_blob_gas: Number
 
 
-class Transaction(Shape):
-    """A legacy transaction in one variant."""
+class Access(Shape):
+    """An account of an access list with its keys."""
+
+    address: Address
+    storage_keys: list[Hash]
+
+
+class Paid(Shape):
+    """A transaction's prices: one of gas, or those of EIP-4844 with the blobs."""
+
+    gas_price: Number | None = None
+    max_fee_per_gas: Number | None = None
+    max_priority_fee_per_gas: Number | None = None
+    max_fee_per_blob_gas: Number | None = None
+    blob_versioned_hashes: list[Hash] | None = None
+
+    @model_validator(mode="after")
+    def check_prices(self) -> "Paid":
+        """All prices of a kind are there, and none of the other."""
+        prices = [self.max_fee_per_gas, self.max_priority_fee_per_gas, self.max_fee_per_blob_gas, self.blob_versioned_hashes]
+        if any((self.gas_price is None) == (price is None) for price in prices):
+            raise ValueError("a transaction has the price of legacy ones or the four fields of EIP-4844, and not both")
+        return self
+
+
+class Transaction(Paid):
+    """A transaction in one variant: a legacy one, or one with blobs."""
 
     nonce: Number
-    gas_price: Number
+    access_lists: Annotated[list[list[Access]], One] | None = None
     gas_limit: Annotated[list[Number], One]
     to: Target
     value: Annotated[list[Number], One]
@@ -164,13 +189,13 @@ class Header(Shape):
     hash: Hash
 
 
-class SignedTransaction(Shape):
-    """A legacy transaction of a block."""
+class SignedTransaction(Paid):
+    """A transaction of a block: a legacy one, or one with blobs."""
 
-    type: Literal["0x00"]
+    type: Literal["0x00", "0x03"]
     chain_id: Number
     nonce: Number
-    gas_price: Number
+    access_list: list[Access] | None = None
     gas_limit: Number
     to: Target
     value: Number
@@ -181,13 +206,22 @@ class SignedTransaction(Shape):
     sender: Address
 
 
+class Withdrawal(Shape):
+    """A withdrawal, in units of 10⁹ wei."""
+
+    index: Number
+    validator_index: Number
+    address: Address
+    amount: Number
+
+
 class DecodedBlock(Shape):
     """What is encoded in a block."""
 
     block_header: Header
     transactions: list[SignedTransaction]
     uncle_headers: Annotated[list[Any], Field(max_length=0)]
-    withdrawals: Annotated[list[Any], Field(max_length=0)]
+    withdrawals: list[Withdrawal]
     blocknumber: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")]
 
 

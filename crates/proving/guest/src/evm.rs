@@ -6,9 +6,10 @@ use revm_bytecode::{Bytecode, opcode};
 use revm_context_interface::host::DummyHost;
 use revm_interpreter::instructions::gas_table_spec;
 use revm_interpreter::interpreter::{EthInterpreter, ExtBytecode, InputsImpl};
+use revm_interpreter::interpreter_types::ReturnData;
 use revm_interpreter::{
-    CallInput, Instruction, InstructionContext, InstructionExecResult, InstructionResult, InstructionTable,
-    Interpreter, InterpreterAction, SharedMemory, instruction_table,
+    CallInput, CallInputs, FrameInput, Instruction, InstructionContext, InstructionExecResult, InstructionResult,
+    InstructionTable, Interpreter, InterpreterAction, SharedMemory, instruction_table,
 };
 use revm_primitives::hardfork::SpecId;
 use revm_primitives::{Bytes, U256};
@@ -16,6 +17,7 @@ use revm_primitives::{Bytes, U256};
 use crate::arithmetic::{Operation, by_call};
 use crate::fields::{self, Contexts};
 use crate::form::Form;
+use crate::native;
 
 /// revm's interpreter with the field contexts of its frame.
 pub type Wire = EthInterpreter<Contexts>;
@@ -24,9 +26,9 @@ pub type Wire = EthInterpreter<Contexts>;
 const GAS: u64 = 1 << 40;
 
 /// Output of code for calldata; none if it halts or reverts.
-pub fn run(form: Form, code: &[u8], calldata: &[u8]) -> Option<Vec<u8>> {
-    let code = Bytecode::new_raw(Bytes::copy_from_slice(code));
-    let input = InputsImpl { input: CallInput::Bytes(Bytes::copy_from_slice(calldata)), ..InputsImpl::default() };
+pub fn run(form: Form, code: &'static [u8], calldata: &'static [u8]) -> Option<Vec<u8>> {
+    let code = Bytecode::new_raw(Bytes::from_static(code));
+    let input = InputsImpl { input: CallInput::Bytes(Bytes::from_static(calldata)), ..InputsImpl::default() };
     let mut interpreter =
         Interpreter::<Wire>::new(SharedMemory::new(), ExtBytecode::new(code), input, false, SpecId::OSAKA, GAS);
     if form == Form::Analysis {
@@ -34,10 +36,26 @@ pub fn run(form: Form, code: &[u8], calldata: &[u8]) -> Option<Vec<u8>> {
     }
     interpreter.extend.by_calls = form == Form::Calls;
     let mut host = DummyHost::new(SpecId::OSAKA);
-    match interpreter.run_plain(&table(form), &gas_table_spec(SpecId::OSAKA), &mut host) {
-        InterpreterAction::Return(result) if result.is_ok() => Some(result.output.to_vec()),
-        _ => None,
+    let (table, prices) = (table(form), gas_table_spec(SpecId::OSAKA));
+    loop {
+        match interpreter.run_plain(&table, &prices, &mut host) {
+            InterpreterAction::Return(result) => return result.is_ok().then(|| result.output.to_vec()),
+            InterpreterAction::NewFrame(FrameInput::Call(call)) if form == Form::Native => {
+                answer(&mut interpreter, &call)?;
+            }
+            InterpreterAction::NewFrame(_) => return None,
+        }
     }
+}
+
+/// Answers a call of a precompile, which must succeed, and gives back the gas that it left.
+fn answer(interpreter: &mut Interpreter<Wire>, call: &CallInputs) -> Option<()> {
+    let output = native(&call.bytecode_address, &call.input.as_bytes_memory(&interpreter.memory), call.gas_limit)?;
+    interpreter.gas.erase_cost(call.gas_limit - output.gas_used);
+    let place = &call.return_memory_offset;
+    interpreter.memory.set(place.start, &output.bytes[..output.bytes.len().min(place.len())]);
+    interpreter.return_data.set_buffer(output.bytes);
+    interpreter.stack.push(U256::ONE).then_some(())
 }
 
 fn table(form: Form) -> InstructionTable<Wire, DummyHost> {

@@ -5,7 +5,7 @@
 pub enum Form {
     /// Bytecode with field instructions is copied and its jump targets found, and no more: the answer is calldata.
     Analysis,
-    /// The precompile's code.
+    /// The precompile's code; with bytecode, that of each precompile that the bytecode calls.
     Native,
     /// Bytecode with field instructions, whose arithmetic is instructions of this machine.
     Software,

@@ -18,30 +18,32 @@ mod system;
 use alloc::vec::Vec;
 
 use form::Form;
-use revm_precompile::{PrecompileSpecId, PrecompileStatus, Precompiles};
+use revm_precompile::{PrecompileOutput, PrecompileSpecId, PrecompileStatus, Precompiles};
 use revm_primitives::Address;
 
 /// Bytes before code and calldata.
 const HEADER: usize = 7;
 
 /// The answer to a call; none if it fails.
-fn answer(call: &[u8]) -> Option<Vec<u8>> {
+fn answer(call: &'static [u8]) -> Option<Vec<u8>> {
     let (header, rest) = call.split_at_checked(HEADER)?;
     let length = u32::from_le_bytes(header[3..].try_into().ok()?);
     let (code, calldata) = rest.split_at_checked(usize::try_from(length).ok()?)?;
     match *Form::ALL.get(usize::from(header[0]))? {
-        Form::Native => native(u16::from_le_bytes([header[1], header[2]]), calldata),
+        Form::Native if code.is_empty() => {
+            let mut address = [0; 20];
+            address[18..].copy_from_slice(&[header[2], header[1]]);
+            native(&Address::from(address), calldata, u64::MAX).map(|output| output.bytes.to_vec())
+        }
         form => evm::run(form, code, calldata),
     }
 }
 
-/// The answer of the precompile of Osaka at a low address.
-fn native(address: u16, calldata: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = [0; 20];
-    bytes[18..].copy_from_slice(&address.to_be_bytes());
-    let precompile = Precompiles::new(PrecompileSpecId::OSAKA).get(&Address::from(bytes))?;
-    let output = precompile.execute(calldata, u64::MAX, 0).ok()?;
-    (output.status == PrecompileStatus::Success).then(|| output.bytes.to_vec())
+/// Output and gas of Osaka's precompile at an address; none if there is no such precompile, or it fails.
+fn native(address: &Address, calldata: &[u8], gas: u64) -> Option<PrecompileOutput> {
+    let precompile = Precompiles::new(PrecompileSpecId::OSAKA).get(address)?;
+    let output = precompile.execute(calldata, gas, 0).ok()?;
+    (output.status == PrecompileStatus::Success).then_some(output)
 }
 
 /// Begins after the stack is set up.

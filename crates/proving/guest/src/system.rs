@@ -11,7 +11,7 @@ const READ: usize = 0x5245;
 const ANSWER: usize = 0x5246;
 
 /// Bytes of the longest call.
-const INPUT_BYTES: usize = 3 << 17;
+const INPUT_BYTES: usize = 5 << 17;
 /// Bytes that can be allocated. With code, input and stack they are below the emulator's 4 MiB.
 const HEAP_BYTES: usize = 3 << 19;
 

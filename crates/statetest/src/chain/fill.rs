@@ -5,16 +5,17 @@ use alloy_consensus::transaction::SignerRecoverable;
 use alloy_consensus::{BlockBody, EMPTY_ROOT_HASH, Header, TxEnvelope};
 use alloy_eips::eip1559::BaseFeeParams;
 use alloy_eips::eip2718::Decodable2718;
+use alloy_eips::eip4895::Withdrawal;
 use alloy_eips::eip7685::EMPTY_REQUESTS_HASH;
 use alloy_primitives::{Address, B256};
 use serde_json::{Map, Value, json};
 
 use crate::chain::written;
-use crate::chain::{Block, Executed, Rules, execute, system_contracts};
+use crate::chain::{Block, Executed, Rules, excess_after, execute, system_contracts};
 use crate::encoded;
 use crate::execution::Machine;
 use crate::fill::FillError;
-use crate::fork_rules::rules_of;
+use crate::fork_rules::{GAS_PER_BLOB, rules_of};
 use crate::format::{Accounts, Config, Indexes, TransactionParts};
 use crate::quantity::bytes_written;
 use crate::state::State;
@@ -43,6 +44,8 @@ pub struct ChainScene {
 pub struct BlockPlan {
     /// Transactions as state tests have them, of one variant each.
     pub transactions: Vec<Value>,
+    /// Wei in units of 10⁹ for accounts, by indexes that go on from block to block.
+    pub withdrawals: Vec<([u8; 20], u64)>,
     /// Fault of a block that has to be refused.
     pub damage: Option<Damage>,
 }
@@ -56,6 +59,10 @@ pub enum Damage {
     GasUsed,
     /// Its header has another root of receipts.
     Receipts,
+    /// Its header has the root of no withdrawals, which it has.
+    Withdrawals,
+    /// Its header has the gas of one blob more.
+    BlobGasUsed,
     /// Its first transaction is refused, with this exception.
     Transaction(&'static str),
 }
@@ -67,6 +74,8 @@ impl Damage {
             Self::StateRoot => "BlockException.INVALID_STATE_ROOT".to_owned(),
             Self::GasUsed => "BlockException.INVALID_GAS_USED".to_owned(),
             Self::Receipts => "BlockException.INVALID_RECEIPTS_ROOT".to_owned(),
+            Self::Withdrawals => "BlockException.INVALID_WITHDRAWALS_ROOT".to_owned(),
+            Self::BlobGasUsed => "BlockException.INCORRECT_BLOB_GAS_USED".to_owned(),
             Self::Transaction(name) => format!("TransactionException.{name}"),
         }
     }
@@ -76,6 +85,8 @@ impl Damage {
             Self::StateRoot => header.state_root = EMPTY_ROOT_HASH,
             Self::GasUsed => header.gas_used += 1,
             Self::Receipts => header.receipts_root = EMPTY_ROOT_HASH,
+            Self::Withdrawals => header.withdrawals_root = Some(EMPTY_WITHDRAWALS),
+            Self::BlobGasUsed => header.blob_gas_used = header.blob_gas_used.map(|gas| gas + GAS_PER_BLOB),
             Self::Transaction(_) => {}
         }
     }
@@ -86,6 +97,11 @@ struct Growing {
     parent: Header,
     state: State,
     blocks: Vec<Value>,
+    withdrawals: u64,
+}
+
+fn withdrawal((index, &(address, amount)): (u64, &([u8; 20], u64))) -> Withdrawal {
+    Withdrawal { index, validator_index: index, address: address.into(), amount }
 }
 
 impl ChainScene {
@@ -112,7 +128,8 @@ impl ChainScene {
         let genesis = self.genesis();
         let block =
             Block::new(genesis.clone(), BlockBody { withdrawals: Some(Vec::new().into()), ..BlockBody::default() });
-        let mut growing = Growing { parent: genesis.clone(), state: self.state.clone(), blocks: Vec::new() };
+        let mut growing =
+            Growing { parent: genesis.clone(), state: self.state.clone(), blocks: Vec::new(), withdrawals: 0 };
         for plan in plans {
             self.add(&mut growing, plan, machine)?;
         }
@@ -158,9 +175,12 @@ impl ChainScene {
             timestamp: parent.timestamp + SECONDS,
             extra_data: Default::default(),
             base_fee_per_gas: parent.next_block_base_fee(BaseFeeParams::ethereum()),
+            excess_blob_gas: excess_after(rules, parent),
             ..self.genesis()
         };
-        let body = BlockBody { transactions, ommers: Vec::new(), withdrawals: Some(Vec::new().into()) };
+        let withdrawals: Vec<Withdrawal> = (growing.withdrawals..).zip(&plan.withdrawals).map(withdrawal).collect();
+        growing.withdrawals += withdrawals.len() as u64; // Widens.
+        let body = BlockBody { transactions, ommers: Vec::new(), withdrawals: Some(withdrawals.into()) };
         let mut block = Block::new(header, body);
         let executed = execute(machine, rules, parent, &growing.state, &block);
         let executed = match (plan.damage, executed) {
@@ -204,7 +224,7 @@ impl ChainScene {
             "blockHeader": written::header(&block.header),
             "transactions": transactions?,
             "uncleHeaders": [],
-            "withdrawals": [],
+            "withdrawals": written::withdrawals(block),
             "blocknumber": block.header.number.to_string(),
         }))
     }

@@ -152,9 +152,12 @@ impl ChainUnit {
         if let Some(receipts) = &parts.receipts {
             same(field("receipts"), &executed.receipts.clone().into(), Some(receipts))?;
         }
-        let lists = [("uncleHeaders", &parts.uncle_headers), ("withdrawals", &parts.withdrawals)];
-        for (name, list) in lists {
-            same(field(name), &Value::Array(Vec::new()), list.clone().map(Value::from).as_ref())?;
+        let lists = [
+            ("uncleHeaders", Value::Array(Vec::new()), &parts.uncle_headers),
+            ("withdrawals", written::withdrawals(&block), &parts.withdrawals),
+        ];
+        for (name, got, list) in lists {
+            same(field(name), &got, list.clone().map(Value::from).as_ref())?;
         }
         let number = Value::from(executed.header.number.to_string());
         same(field("blocknumber"), &number, parts.blocknumber.clone().map(Value::from).as_ref())?;

@@ -1,9 +1,11 @@
 //! Headers and transactions as execution-specs writes them.
 
 use alloy_consensus::{Header, Transaction, TxEnvelope};
+use alloy_eips::eip4895::Withdrawal;
 use alloy_primitives::{Address, U256};
 use serde_json::{Value, json};
 
+use crate::chain::Block;
 use crate::quantity::{bytes_written, padded};
 
 fn number(number: impl Into<u128>) -> String {
@@ -40,6 +42,19 @@ pub fn header(header: &Header) -> Value {
     })
 }
 
+/// The withdrawals of a block.
+pub fn withdrawals(block: &Block) -> Value {
+    let written = |withdrawal: &Withdrawal| {
+        json!({
+            "index": number(withdrawal.index),
+            "validatorIndex": number(withdrawal.validator_index),
+            "address": bytes_written(withdrawal.address.as_slice()),
+            "amount": number(withdrawal.amount),
+        })
+    };
+    block.body.withdrawals.iter().flat_map(|all| all.iter()).map(written).collect()
+}
+
 /// A transaction of a block, with its sender.
 pub fn transaction(tx: &TxEnvelope, sender: Address) -> Value {
     let signature = tx.signature();
@@ -71,6 +86,10 @@ pub fn transaction(tx: &TxEnvelope, sender: Address) -> Value {
     }
     if let Some(list) = tx.access_list() {
         written["accessList"] = json!(list);
+    }
+    if let Some(hashes) = tx.blob_versioned_hashes() {
+        written["maxFeePerBlobGas"] = number(tx.max_fee_per_blob_gas().unwrap_or_default()).into();
+        written["blobVersionedHashes"] = json!(hashes);
     }
     written
 }
