@@ -95,7 +95,7 @@ def test_statements_by_their_text_are_recorded_alone() -> None:
 def test_texts_that_fit_no_parts_are_refused() -> None:
     def refused(text: str, *parts: object) -> str:
         with pytest.raises(rs.RecordingError) as error:
-            rs.program(rs.Field(97))(lambda call: rs.ir.effect(text, *parts)).text  # noqa: B018
+            rs.program(rs.Field(97))(lambda call: rs.ir.effect(text, *parts)).text
         return str(error.value)
 
     assert "has 1 places, and 0 parts are given" in refused("invert {} -> v")
