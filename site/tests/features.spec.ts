@@ -293,6 +293,13 @@ for (const [name, colorScheme, width, height] of [
   });
 }
 
+test('a long program leaves its numbers near on a phone', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByLabel('Program to begin with').selectOption('text:poseidon');
+  await settled(page);
+  expect((await page.locator('#editor').boundingBox())?.height).toBeLessThan(844 / 2 + 1);
+});
+
 test('an example in a frame is there without the head of the page', async ({ page }) => {
   const link = page.url();
   // A page of the same origin without rules of its own; others ask whether they may reach this machine.

@@ -24,7 +24,7 @@ function drawn(block: BlockReport, isOpen: boolean, listing: Instruction[], colu
   const { plan } = block;
   const offset = block.from.toString(16).padStart(4, '0');
   const place = lines.size ? `, lines ${Math.min(...lines)} to ${Math.max(...lines)}` : '';
-  const way = plan ? `${grouped(plan.products)} products in ${grouped(plan.batches)} batches, ${percent(plan.products, LANES * plan.batches)} of lanes filled, ${grouped(plan.predicted_cycles)} cycles` : block.trace_steps === null ? 'one by one' : 'a scalar trace, as a plan would gain nothing';
+  const way = plan ? `${grouped(plan.products)} products in ${grouped(plan.batches)} batches, ${percent(plan.products, LANES * plan.batches)} of lanes filled, ${grouped(plan.predicted_cycles)} cycles` : block.trace_steps === null ? 'no plan' : 'a scalar trace, as a plan would gain nothing';
   const head = h('summary', { focus: () => light(lines), click: () => light(lines) }, h('span', { class: 'pc' }, offset), `${place}: ${way}; ${grouped(block.scalar_cycles)} cycles one by one`);
   const details = h('details', { class: 'block' }, head);
   const filled = () => plan && details.children.length === 1 && details.append(table(block, plan.lanes, column));
