@@ -21,8 +21,8 @@ class Given(Field):
     """The integers modulo a number that a subprogram is entered with, of so many limbs of 64 bits."""
 
     def __init__(self, limbs: int, name: str) -> None:
-        super().__init__(1 << 64 * whole(limbs, "the limbs of a modulus", 1, 512), name)
-        self.limbs = limbs
+        self.limbs = whole(limbs, "the limbs of a modulus", 1, 512)
+        super().__init__(1 << 64 * self.limbs, name)
 
     @property
     def spelt(self) -> str:
