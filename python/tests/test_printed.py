@@ -35,18 +35,27 @@ def normal(text: str) -> list[str]:
     lines = [modulus[1]]
     words: dict[str, str] = {}
     names: dict[str, str] = {}
+    whole: dict[str, str] = {}
+    numbers: dict[str, int] = {}
 
     def named(match: re.Match[str]) -> str:
         token = match[0]
         if token in constants:
             return constants[token]
         if words.get(token, "defined") != "defined":
-            return "[" + re.sub(r"w\d+", named, words[token]) + "]"
+            # Once: words share parts, and written out some are longer than any text.
+            if token not in whole:
+                written = re.sub(r"w\d+", named, words[token])
+                if written not in numbers:
+                    numbers[written] = len(numbers)
+                    lines.append(f"[{numbers[written]}] {written}")
+                whole[token] = f"[{numbers[written]}]"
+            return whole[token]
         return names.setdefault(token, f"{token[0]}{len(names)}")
 
     for line in map(str.strip, text.splitlines()):
         if found := re.match(r"function (f\d+) \".*?\" (.*) values \d+ {", line):
-            words, names = {}, {}
+            words, names, whole = {}, {}, {}
             lines.append(f"{found[1]} {re.sub(r'[cvw][0-9]+', named, found[2].partition('->')[0])}")
         elif found := re.match(r"word (w\d+) = (.*)", line):
             words[found[1]] = found[2]
