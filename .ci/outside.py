@@ -1,7 +1,7 @@
 """A preprocessor of mdBook for links and preambles.
 
 A program in the text form has the page under it, if .ci/page has built that: the page with the program in its address. Files outside of docs/ and folders are linked in the repository, README.md as the index.html that mdBook makes of it; the preamble of an EIP
-becomes its title. A link to a page that is not on the site is an error.
+becomes its title. The report of `residue lab report`, where .ci/book has made it, is the last chapter. A link to a page that is not on the site is an error.
 """
 
 import base64
@@ -12,6 +12,7 @@ import re
 import sys
 import zlib
 
+REPORT = "target/report/report.md"
 TARGET = re.compile(r"(\]\(|^\[[^\]]+\]: )(?![a-z]+:|#)([^)\s#]+)", re.MULTILINE)
 PROGRAM = re.compile(r"^```ir\n((?:#[^\n]*\n)*program \".*?)^```\n", re.MULTILINE | re.DOTALL)
 PREAMBLE = re.compile(r"\A---\n.*?^title: ([^\n]*)\n.*?^---\n", re.MULTILINE | re.DOTALL)
@@ -54,4 +55,8 @@ if sys.argv[1:2] != ["supports"]:
         if os.path.exists("site/dist/index.html"):
             text = PROGRAM.sub(lambda match, page=page: with_page(page, match), text)
         chapter["content"] = text
+    if os.path.exists(REPORT):
+        with open(REPORT, encoding="utf-8") as file:
+            report = {"name": "The published figures again", "content": file.read(), "path": "report/report.md", "source_path": None}
+        book["items"].append({"Chapter": {**report, "number": None, "sub_items": [], "parent_names": []}})
     json.dump(book, sys.stdout)

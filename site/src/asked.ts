@@ -82,6 +82,17 @@ export interface Profile {
 /** Offset, text, function, and for field instructions the innermost stretch of each lane, such as `line 12`. */
 export type Instruction = [number, string, string | null, (string | null)[]];
 
+/** Field instructions that the batch engine runs as one: a plan, a scalar trace, or one by one. */
+export interface BlockReport {
+  from: number;
+  to: number;
+  runs: number;
+  scalar_cycles: number;
+  /** Of each batch the products, by lane: rows that are written and multiplied, of which those below `slots` are slots. */
+  plan: null | { products: number; batches: number; predicted_cycles: number; slots: number; lanes: number[][][] };
+  trace_steps: number | null;
+}
+
 export interface Place {
   at: string | null;
   value: string | null;
@@ -133,6 +144,7 @@ export interface Questions {
   specification: { ask: Run; answer: Execution };
   profile: { ask: Run; answer: Profile };
   flame: { ask: Run; answer: string };
+  blocks: { ask: Run; answer: BlockReport[] };
   listing: { ask: Wanted; answer: Instruction[] };
   trace: { ask: Run & { skipped: number; limit: number }; answer: Trace };
   frame: { ask: Run & { step: number }; answer: Frame };

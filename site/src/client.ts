@@ -31,8 +31,12 @@ export class Client {
   private next = 1;
   private limit: ReturnType<typeof setTimeout> | undefined;
 
-  /** Begins to fetch and compile the module. */
-  load(): Promise<WebAssembly.Module> {
+  /** Begins to fetch and compile the module, and a worker beside that. */
+  constructor() {
+    this.worker = this.begun();
+  }
+
+  private load(): Promise<WebAssembly.Module> {
     this.module ??= WebAssembly.compileStreaming(fetch(moduleUrl)).catch(async () => {
       // A file server that does not know the type of modules.
       return WebAssembly.compile(await (await fetch(moduleUrl)).arrayBuffer());
@@ -58,7 +62,12 @@ export class Client {
     const running = this.running;
     if (running?.group !== group) return;
     running.reject(new Cancelled());
-    const over = PATIENCE_MS - (performance.now() - (running.begun ?? 0));
+    if (running.begun === undefined) {
+      // It waits for the module yet, and no worker has it.
+      this.running = undefined;
+      return void this.pump();
+    }
+    const over = PATIENCE_MS - (performance.now() - running.begun);
     setTimeout(() => this.running === running && this.restart(), Math.max(0, over));
   }
 
@@ -83,18 +92,22 @@ export class Client {
     }
   }
 
+  /** The worker, with the module on its way to it. */
   private async started(): Promise<Worker> {
-    if (this.worker) return this.worker;
-    const module = await this.load();
-    if (this.worker) return this.worker;
+    const worker = (this.worker ??= this.begun());
+    await this.load();
+    return worker;
+  }
+
+  private begun(): Worker {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
     worker.onmessage = ({ data }: MessageEvent<Reply>) => this.replied(data);
     worker.onerror = (event) => {
       this.running?.reject(new Refused(event.message || 'the worker ended'));
       this.restart();
     };
-    worker.postMessage({ module });
-    this.worker = worker;
+    // Who asks awaits the module too, and says why there is none.
+    this.load().then((module) => worker.postMessage({ module }), () => undefined);
     return worker;
   }
 

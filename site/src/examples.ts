@@ -4,8 +4,10 @@ import type { Client } from './client';
 import { h } from './dom';
 import type { State } from './state';
 
-const TEXTS = import.meta.glob<string>('../../examples/ir/*.ir', { query: '?raw', import: 'default' });
-const INPUTS = import.meta.glob<string>('../../examples/ir/*.hex', { query: '?raw', import: 'default' });
+const TEXTS = import.meta.glob<string>(['../../examples/ir/*.ir', '!**/polynomial.ir'], { query: '?raw', import: 'default' });
+// The first one comes with the page.
+const FIRST_TEXTS = import.meta.glob<string>('../../examples/ir/polynomial.*', { query: '?raw', import: 'default', eager: true });
+const INPUTS = import.meta.glob<string>(['../../examples/ir/*.hex', '!**/polynomial.hex'], { query: '?raw', import: 'default' });
 
 /** What is shown first. */
 export const FIRST = 'text:polynomial';
@@ -40,7 +42,10 @@ export type Chosen = Pick<State, 'text' | 'input' | 'contract'>;
 export async function chosen(client: Client, value: string): Promise<Chosen | undefined> {
   const [kind, name = ''] = value.split(/:(.*)/s);
   if (kind === 'text') {
-    const read = (files: Record<string, () => Promise<string>>, ending: string) => files[`../../examples/ir/${name}.${ending}`]?.();
+    const read = (files: Record<string, () => Promise<string>>, ending: string) => {
+      const path = `../../examples/ir/${name}.${ending}`;
+      return FIRST_TEXTS[path] ?? files[path]?.();
+    };
     const [text = '', input = '0x'] = await Promise.all([read(TEXTS, 'ir'), read(INPUTS, 'hex')]);
     return { text, input: input.trim() };
   }

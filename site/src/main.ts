@@ -1,4 +1,6 @@
 /** The page: a program on the left, and what it becomes and costs on the right. */
-import { Page } from './page';
+import { Client } from './client';
 
-void new Page().begin();
+// The module is on its way before the editor is.
+const client = new Client();
+void import('./page').then(({ Page }) => new Page(client).begin());

@@ -1,7 +1,7 @@
 /** The page as a whole: what changes asks anew, and what comes back is drawn. */
 import type { Checked, Column, Evaluated, Listed, Run } from './asked';
 import { unitOfByte } from './bytes';
-import { Cancelled, Client } from './client';
+import { Cancelled, type Client } from './client';
 import { type Actions, adding, type Comparison, draw, type Result } from './compare';
 import { byId } from './dom';
 import { Editor } from './editor';
@@ -19,9 +19,9 @@ const LINK_MS = 300;
 const COMPUTED = 'computed';
 
 export class Page {
-  private client = new Client();
   private state: State = structuredClone(FRESH);
   private listed: Listed | undefined;
+  private lists: Promise<Listed>;
   private results: (Result | undefined)[] = [];
   private before: (Result | undefined)[] = [];
   private checked: Checked | undefined;
@@ -39,8 +39,9 @@ export class Page {
   private forms: Forms;
   private isOurs = false;
 
-  constructor() {
-    void this.client.load();
+  constructor(private client: Client) {
+    this.lists = client.ask('lists', {});
+    this.lists.catch(() => undefined); // `begin` says so.
     this.editor = new Editor(byId('editor'), (text) => this.typed(text), (line) => this.panels?.line(line));
     this.forms = new Forms(this.client, COMPUTED, () => this.state.text);
     this.panels = new Panels(byId('tabs'), byId('panel'), {
@@ -66,7 +67,7 @@ export class Page {
     if (begins) this.take(begins);
     else await this.example(FIRST);
     try {
-      this.listed = await this.client.ask('lists', {});
+      this.listed = await this.lists;
     } catch (error) {
       return this.say(String(error));
     }
@@ -74,7 +75,7 @@ export class Page {
     const examples = byId('examples') as HTMLSelectElement;
     fill(examples, this.listed);
     examples.addEventListener('change', () => void this.example(examples.value));
-    this.ask();
+    this.drawColumns();
   }
 
   private buttons(): void {
@@ -209,7 +210,8 @@ export class Page {
       this.checked = checked;
       this.wrong(checked);
       this.drawColumns();
-      if (checked.error || !this.listed) return;
+      await this.lists;
+      if (generation !== this.generation || checked.error) return;
       const column = this.column(this.state.chosen);
       await Promise.all([column, this.evaluate(text, input, generation), this.heat(), this.native(generation), this.forms.draw(), ...this.others()]);
     } catch (error) {

@@ -38,6 +38,7 @@ const answers: { [K in keyof Questions]: (ask: Questions[K]['ask']) => Questions
   specification: (run) => executed(run, 'spec'),
   profile: (run) => JSON.parse(code(run).profile(unhexed(run.input), run.gas)),
   flame: (run) => code(run).flame(unhexed(run.input), run.gas),
+  blocks: (run) => JSON.parse(code(run).blocks(unhexed(run.input), run.gas)),
   listing: (wanted) => JSON.parse(code(wanted).listing()),
   trace: (run) => JSON.parse(code(run).trace(unhexed(run.input), run.gas, run.skipped, run.limit)),
   frame: (run) => JSON.parse(code(run).frame(unhexed(run.input), run.gas, run.step)),

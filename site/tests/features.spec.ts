@@ -87,6 +87,25 @@ test('lines, operations and bytes light up together, and lines have their gas', 
   await expect(page.locator('.gas-gutter .heat')).toHaveText([gas('nine'), gas('ten')]);
 });
 
+test('the lanes of a block are those of the command line, and light its lines', async ({ page }) => {
+  await page.getByLabel('Program to begin with').selectOption('text:poseidon');
+  await settled(page);
+  await tab(page, 'Lanes');
+  const { text, input } = await state(page);
+  const { blocks } = residue('run', file('poseidon.ir', text), '--revision', 'eip6690-2024', '--input', input, '--no-time', '--explain');
+  const heads = page.locator('.block summary');
+  await expect(heads).toHaveCount(blocks.length);
+  const most = blocks.reduce((a: any, b: any) => ((b.plan?.products ?? 0) > (a.plan?.products ?? 0) ? b : a));
+  expect(most.plan.batches).toBeGreaterThan(3);
+  const open = page.locator('.block[open]');
+  await expect(open.locator('summary')).toContainText(`${most.plan.products} products in ${most.plan.batches} batches`);
+  const shown = await open.locator('tbody tr').evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll('td.lane')].map((cell) => cell.textContent)));
+  const name = (row: number) => (row < most.plan.slots ? `s${row}` : `t${row - most.plan.slots}`);
+  expect(shown).toEqual(most.plan.lanes.slice(0, 200).map((batch: number[][]) => batch.map(([out, x, y]) => `${name(out as number)} = ${name(x as number)}·${name(y as number)}`)));
+  await open.locator('summary').focus();
+  await expect(page.locator('.cm-line.lit').first()).toBeVisible();
+});
+
 test('a profile is a flame graph and a table', async ({ page }) => {
   await tab(page, 'Profile');
   await expect(page.locator('#panel svg')).toBeVisible();
@@ -247,7 +266,7 @@ test('it is used by keyboard alone', async ({ page }) => {
   await expect(page.getByRole('link', { name: 'To the program' })).toBeFocused();
   await page.getByRole('tab', { name: 'Code' }).focus();
   await page.keyboard.press('ArrowRight');
-  await expect(page.getByRole('tab', { name: 'Profile' })).toBeFocused();
+  await expect(page.getByRole('tab', { name: 'Lanes' })).toBeFocused();
   await page.getByRole('button', { name: 'evm384-v7', exact: true }).press('Enter');
   await expect(page.getByRole('button', { name: 'evm384-v7', exact: true })).toHaveAttribute('aria-pressed', 'true');
   await expect(page.getByRole('button', { name: 'evm384-v7', exact: true })).toBeFocused();
@@ -264,7 +283,7 @@ for (const [name, colorScheme, width, height] of [
     await page.setViewportSize({ width, height });
     await open(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth), 'nothing is wider than the screen').toBeLessThanOrEqual(width);
-    for (const shown of ['Code', 'Profile', 'Steps', 'Prices', 'Calldata', 'Checks', 'Files']) {
+    for (const shown of ['Code', 'Lanes', 'Profile', 'Steps', 'Prices', 'Calldata', 'Checks', 'Files']) {
       await tab(page, shown);
       await expect(page.locator(`.panel-${shown.toLowerCase()}`)).toBeVisible();
       await page.screenshot({ path: `test-results/${name}-${shown.toLowerCase()}.png`, fullPage: true });
@@ -273,6 +292,13 @@ for (const [name, colorScheme, width, height] of [
     }
   });
 }
+
+test('a long program leaves its numbers near on a phone', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByLabel('Program to begin with').selectOption('text:poseidon');
+  await settled(page);
+  expect((await page.locator('#editor').boundingBox())?.height).toBeLessThan(844 / 2 + 1);
+});
 
 test('an example in a frame is there without the head of the page', async ({ page }) => {
   const link = page.url();

@@ -20,7 +20,7 @@ test('the module is small enough to travel', () => {
   expect(others).toEqual([]);
   expect(module).toBeGreaterThan(0);
   expect(module).toBeLessThanOrEqual(MODULE_MAX);
-  expect(sum(sizes(/^(index|worker).*\.(js|css)$/))).toBeLessThanOrEqual(REST_MAX);
+  expect(sum(sizes(/^(index|page|worker).*\.(js|css)$/))).toBeLessThanOrEqual(REST_MAX);
 });
 
 test('the editor is there, and takes a program, before the module is', async ({ page }) => {

@@ -14,7 +14,7 @@ mod tokens;
 pub use parse::{parse, parse_with_places};
 pub use places::Places;
 pub use print::print;
-pub use python::{NoPython, python};
+pub use python::python;
 pub use tokens::ParseError;
 pub(crate) use tokens::abridged;
 

@@ -9,6 +9,7 @@ mod price;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::OnceLock;
 
 use thiserror::Error;
 
@@ -238,7 +239,7 @@ impl GasSchedule {
     /// Names of the schedules that come with the program for a revision.
     pub fn names(revision: Revision) -> Vec<String> {
         let all = Self::bundled().into_iter().flatten();
-        all.filter(|schedule| schedule.is_for(revision)).map(|schedule| schedule.name).collect()
+        all.filter(|schedule| schedule.is_for(revision)).map(|schedule| schedule.name.clone()).collect()
     }
 
     /// Reads and validates a schedule. `file` appears in errors only.
@@ -246,8 +247,14 @@ impl GasSchedule {
         parse::parse(text, file)
     }
 
-    fn bundled() -> Result<Vec<Self>, ScheduleError> {
-        BUNDLED.iter().map(|(file, text)| Self::from_toml(text, file)).collect()
+    /// All that come with the program, read once.
+    fn bundled() -> Result<&'static [Self], ScheduleError> {
+        static READ: OnceLock<Vec<GasSchedule>> = OnceLock::new();
+        if let Some(read) = READ.get() {
+            return Ok(read);
+        }
+        let read = BUNDLED.iter().map(|(file, text)| Self::from_toml(text, file)).collect::<Result<_, _>>()?;
+        Ok(READ.get_or_init(|| read))
     }
 
     /// The name users write, such as `evmone`.

@@ -41,6 +41,11 @@ impl Code {
         self.0.run(input, whole(gas), kind).map(told).map_err(said)
     }
 
+    /// The blocks of field instructions with their plans, as `residue run --explain --json` says them.
+    pub fn blocks(&self, input: &[u8], gas: f64) -> Result<String, String> {
+        self.0.blocks(input, whole(gas)).map(told).map_err(said)
+    }
+
     /// A trace, as `residue trace --json` says it: so many steps after the first `skipped` ones.
     pub fn trace(&self, input: &[u8], gas: f64, skipped: usize, limit: usize) -> Result<String, String> {
         self.0.trace(input, whole(gas), skipped, limit).map(told).map_err(said)

@@ -43,7 +43,7 @@ pub fn evaluate(text: &str, input: &[u8], steps_max: u32) -> Result<String, Stri
 /// The program in the form of the Python package.
 #[wasm_bindgen]
 pub fn python(text: &str) -> Result<String, String> {
-    text::python(&text::read(text).map_err(said)?).map_err(said)
+    Ok(text::python(&text::read(text).map_err(said)?))
 }
 
 fn told(value: Value) -> String {

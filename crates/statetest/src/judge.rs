@@ -177,6 +177,7 @@ pub fn batching_name(batching: Batching) -> BatchingName {
     match batching {
         Batching::Off => "off",
         Batching::Warm => "warm",
+        Batching::Planned => "planned",
         Batching::Always => "always",
         Batching::Traces => "traces",
     }

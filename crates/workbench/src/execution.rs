@@ -162,7 +162,7 @@ impl Setup {
             Ok(times) => (times, None),
             Err(wrong) => (None, Some(wrong.to_string())),
         };
-        let blocks = job.explained.then(|| self.blocks(job));
+        let blocks = job.explained.then(|| self.blocks(job.code, job.input, job.gas));
         let mut tracer = CountingExactly::new(self.revision, &self.schedule);
         let outcome = self.engine.run_traced(job.code, job.input, job.gas, &mut tracer);
         let second = Ended::from(&outcome);
@@ -180,9 +180,12 @@ impl Setup {
         Ok(Execution { ended, counted, disagreement, code_bytes: job.code.len(), times, blocks })
     }
 
-    fn blocks(&self, job: Job<'_>) -> Vec<BlockExplained> {
-        let mut prepared = self.engine.prepare(job.code);
-        prepared.plan_ahead(job.input, job.gas);
+    /// Blocks of a code once executions have earned all that they earn, with the plans of machines that have vectors.
+    pub fn blocks(&self, code: &[u8], input: &[u8], gas: u64) -> Vec<BlockExplained> {
+        let batching = if self.kind == EngineKind::Batch { Batching::Planned } else { Batching::Off };
+        let config = EngineConfig { batching, ..self.engine.config().clone() };
+        let mut prepared = Engine::new(config).expect("these rules have an engine").prepare(code);
+        prepared.plan_ahead(input, gas);
         prepared.blocks()
     }
 

@@ -124,6 +124,8 @@ pub fn block(block: &BlockExplained) -> Value {
             "temporary_rows": plan.temporary_rows,
             "table_bytes": plan.table_bytes,
             "predicted_cycles": plan.predicted_cycles,
+            "slots": block.slots,
+            "lanes": block.lanes,
         })
     });
     json!({

@@ -173,6 +173,13 @@ impl Code {
         Ok(told)
     }
 
+    /// The blocks of field instructions with their plans, as `residue run --explain --json` says them.
+    pub fn blocks(&self, input: &[u8], gas: u64) -> Result<Value, SessionError> {
+        let Rules { revision, schedule, dialect } = self.rules.clone();
+        let setup = Setup::new(revision, schedule, dialect.fork, EngineKind::Batch)?;
+        Ok(setup.blocks(&self.compiled.code, input, gas).iter().map(report::block).collect())
+    }
+
     /// A trace, as `residue trace --json` says it: so many steps after the first `skipped` ones.
     pub fn trace(&self, input: &[u8], gas: u64, skipped: usize, limit: usize) -> Result<Value, SessionError> {
         let (mut steps, mut count) = (Vec::new(), 0usize);

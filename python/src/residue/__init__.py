@@ -14,6 +14,7 @@ that gives the EVM modular arithmetic, which is run, traced, profiled and compar
     assert cube.run(5).output == cube(5)
 """
 
+from residue import ir
 from residue.call import Call, calldata
 from residue.campaign import Campaign, campaign
 from residue.catalogue import Opcode, Revision, Schedule, beside, forks, opcodes, revisions, schedules
@@ -94,6 +95,7 @@ __all__ = [
     "forks",
     "function",
     "gas_snapshot",
+    "ir",
     "keccak256",
     "not_",
     "opcodes",

@@ -19,12 +19,18 @@ T = TypeVar("T")
 class Variable:
     """A word that can be set again, also within loops and choices."""
 
-    def __init__(self, initial: Word | SupportsIndex = 0, name: str = "variable") -> None:
+    def __init__(self, initial: Word | SupportsIndex | None = 0, name: str = "variable") -> None:
+        """A variable that holds a word; with None one that is set before it is read."""
         self._recorder = recording.get()
-        self._word = checked_word(initial)
+        self._word = checked_word(0 if initial is None else initial)
         if self._recorder is not None:
             self._number = self._recorder.variable(name)
-            self._recorder.set(self._number, self._word)
+            if initial is not None:
+                self._recorder.set(self._number, self._word)
+
+    def name_in(self, _recorder: Recorder) -> str:
+        """Its name in the text."""
+        return f"x{self._number}"
 
     def get(self) -> Word:
         """Its current value."""
@@ -82,6 +88,11 @@ class Array(Generic[T]):
             room = "unbounded" if capacity is None else capacity
             text = f"array a{self._number} {written(name)} values {self._count} capacity {room}"
             self._unit.declared.append(([text], place()))
+
+    def name_in(self, recorder: Recorder) -> str:
+        """Its name in the text of the unit that is being recorded."""
+        assert self._recording() is recorder
+        return f"a{self._number}"
 
     def _leaves(self, value: Any) -> list[Any]:
         leaves, shape = flatten(settled(value))
@@ -181,15 +192,18 @@ class Table:
         recorder = recording.get()
         if recorder is None or recorder.unit.field != self._field:
             raise wrong(f"table {self._name} is of {self._field.name}")
-        unit = recorder.unit
-        if unit not in self._numbers:
-            self._numbers[unit] = self._declare(unit)
-        values = recorder.statement(f"lookup t{self._numbers[unit]} {recorder.word(index)} -> (@)", len(self._rows[0]))
+        values = recorder.statement(f"lookup t{self.number(recorder.unit)} {recorder.word(index)} -> (@)", len(self._rows[0]))
         return unflatten(self._shape, list(values))
 
     def __iter__(self) -> Iterator[Any]:
         """Its rows, which are known."""
         return (self[row] for row in range(len(self)))
+
+    def number(self, unit: Unit) -> int:
+        """Its number in a unit, which declares it."""
+        if unit not in self._numbers:
+            self._numbers[unit] = self._declare(unit)
+        return self._numbers[unit]
 
     def _declare(self, unit: Unit) -> int:
         number = unit.tables

@@ -10,11 +10,11 @@ def text_of(recorder: Recorder) -> tuple[str, list[str | None]]:
     writer = _Writer()
     main = recorder.units[0]
     writer.line(f"program {written(recorder.name)}")
-    writer.line(f"modulus {main.field.modulus:#x}")
+    writer.line(f"modulus {main.field.spelt}")
     for number, name in enumerate(recorder.variables):
         writer.line(f"variable x{number} {written(name)}")
     for number, unit in enumerate(recorder.units[1:]):
-        writer.line(f"subprogram p{number} {written(unit.name)} modulus {unit.field.modulus:#x} {{")
+        writer.line(f"subprogram p{number} {written(unit.name)} modulus {unit.field.spelt} {{")
         writer.depth += 1
         writer.unit(unit)
         writer.depth -= 1

@@ -59,6 +59,11 @@ class Field:
         return self.modulus.bit_length()
 
     @property
+    def spelt(self) -> str:
+        """The modulus in the text form."""
+        return f"{self.modulus:#x}"
+
+    @property
     def words_count(self) -> int:
         """Words that hold an element."""
         return (self.bits + 255) // 256

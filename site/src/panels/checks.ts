@@ -19,7 +19,7 @@ export function drawChecks(parent: HTMLElement, column: Column, expected: Evalua
       ...entry('Executable specification', specification, typeof specified === 'string' ? specified : `It runs the same code on this calldata: ${specified.halt}, ${grouped(specified.gas_used)} gas.`),
       ...entry('Second run', run.disagreement === null, run.disagreement ?? 'The engine ran the code twice, the second time counting each instruction, and ended alike.'),
     ),
-    h('p', { class: 'quiet' }, 'Proofs for all inputs (certificates of blocks) are not made in the browser.'),
+    h('p', { class: 'quiet' }, column.code.revision === 'evm' ? 'A proof for all calldata, where the code is straight-line: the certificate among the files.' : 'Certificates, proofs for all calldata, are of code for evm.'),
   );
 }
 

@@ -12,7 +12,7 @@ export function lineOf(stretch: string | null): number | undefined {
 }
 
 /** The lines that an instruction comes from. */
-function linesOf([, , , stretches]: Instruction): number[] {
+export function linesOf([, , , stretches]: Instruction): number[] {
   return [...new Set(stretches.map(lineOf).filter((line) => line !== undefined))];
 }
 

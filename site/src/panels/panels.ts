@@ -7,11 +7,13 @@ import { drawCalldata } from './calldata';
 import { drawChecks } from './checks';
 import { Listing } from './code';
 import { drawFiles } from './files';
+import { drawLanes } from './lanes';
 import { drawPrices } from './prices';
 import { keptModulo, Steps, STEPS_AT_ONCE } from './steps';
 
 const TABS = [
   ['code', 'Code'],
+  ['lanes', 'Lanes'],
   ['profile', 'Profile'],
   ['steps', 'Steps'],
   ['prices', 'Prices'],
@@ -144,6 +146,10 @@ export class Panels {
       case 'code':
         this.listing = new Listing(into, await client.ask('listing', run, group), column, this.asks.light);
         return;
+      case 'lanes': {
+        const [blocks, listing] = await Promise.all([client.ask('blocks', run, group), client.ask('listing', run, group)]);
+        return drawLanes(into, blocks, listing, column, this.asks.light);
+      }
       case 'profile':
         return this.profile(into, run);
       case 'steps':

@@ -1,6 +1,6 @@
 //! `residue print`: a contract, or a program of one's own, in the text form of the IR.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 use residue_compiler::Dialect;
 use residue_ir::text;
@@ -32,7 +32,7 @@ pub struct PrintArgs {
     /// With a contract: its formulas.
     #[command(flatten)]
     pub formulas: Formulas,
-    /// As a function of the Python package, which records the same program. Some statements have no form there: the first is named.
+    /// As a function of the Python package, which records the same program.
     #[arg(long)]
     pub python: bool,
 }
@@ -57,7 +57,7 @@ pub fn print(args: &PrintArgs, json: bool) -> Result<Verdict> {
         (contract.program_with(variant.product), variant.multiples)
     };
     let text = match args.python {
-        true => text::python(&program).with_context(|| format!("{} in Python", args.contract))?,
+        true => text::python(&program),
         false => text::print(&program),
     };
     let multiples = crate::formulas::Multiples::of(multiples).option();

@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use residue_isa::{PerOp, Revision};
-use residue_lanes::{Plan, Shape};
+use residue_lanes::Shape;
 use revm::bytecode::{Bytecode, JumpTable};
 use revm::primitives::U256;
 
@@ -325,7 +325,7 @@ impl<L: Location> Blocks<L> {
     }
 
     fn explained(&self, block: &Block<L>) -> BlockExplained {
-        let plan = block.plans.found().next().map(Plan::explain);
+        let plan = block.plans.found().next();
         let has_trace = block.trace().is_some();
         let steps = block.trace().map(|trace| L::trace_size(trace, &block.operations).0);
         let limbs = usize::from(block.width_limbs.load(Ordering::Relaxed));

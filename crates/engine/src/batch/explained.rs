@@ -3,7 +3,7 @@
 use residue_isa::{FieldOp, PerOp};
 use std::ops::Range;
 
-use residue_lanes::Explanation;
+use residue_lanes::{Explanation, Plan};
 
 use super::work::Work;
 
@@ -23,6 +23,10 @@ pub struct BlockExplained {
     pub scalar_cycles: u64,
     /// The plan it runs as; none if it has not earned one yet, or if that would be slower.
     pub plan: Option<Explanation>,
+    /// The products of each of its batches, by lane: the row that is written and those that are multiplied; none without a plan.
+    pub lanes: Vec<Vec<[u16; 3]>>,
+    /// Rows of a plan below this are slots, or places in memory; the others are temporary.
+    pub slots: u16,
     /// Steps of its scalar trace, which runs where no plan does; none if it has not earned one yet, or is too short.
     pub trace_steps: Option<usize>,
 }
@@ -34,7 +38,7 @@ impl BlockExplained {
         work: &Work,
         limbs: usize,
         has_trace: bool,
-        plan: Option<Explanation>,
+        plan: Option<&Plan>,
         trace_steps: Option<usize>,
     ) -> Self {
         let Work { instructions, mut operations, .. } = *work;
@@ -50,6 +54,9 @@ impl BlockExplained {
         operations[FieldOp::Sub] += work.copy_instructions;
         operations[FieldOp::Add] += work.copy_lanes;
         let scalar_cycles = work.scalar_cycles(limbs, has_trace);
-        Self { code, runs, instructions, operations, scalar_cycles, plan, trace_steps }
+        let lanes = plan.map_or(Vec::new(), Plan::lanes);
+        let slots = plan.map_or(0, Plan::slot_count);
+        let plan = plan.map(Plan::explain);
+        Self { code, runs, instructions, operations, scalar_cycles, plan, lanes, slots, trace_steps }
     }
 }

@@ -39,6 +39,8 @@ pub enum Batching {
     Off,
     /// Blocks run if that is faster and paid for: as plans on machines with AVX-512 IFMA, else as scalar traces.
     Warm,
+    /// As [`Batching::Warm`], with plans on any machine: to see those that machines with AVX-512 IFMA run.
+    Planned,
     /// As plans from the first entry, at any cost and on any machine. For tests.
     Always,
     /// As scalar traces from the first entry. For tests.
@@ -56,13 +58,13 @@ impl Batching {
         match self {
             Self::Off | Self::Traces => false,
             Self::Warm => Kernel::best() != Kernel::Scalar,
-            Self::Always => true,
+            Self::Planned | Self::Always => true,
         }
     }
 
     /// True if blocks have scalar traces.
     pub(crate) fn has_traces(self) -> bool {
-        matches!(self, Self::Warm | Self::Traces)
+        matches!(self, Self::Warm | Self::Planned | Self::Traces)
     }
 
     /// True if blocks run from their first entry on.
@@ -87,6 +89,7 @@ mod tests {
         for (batching, blocks, plans, traces, eager) in [
             (Batching::Off, false, false, false, false),
             (Batching::Warm, true, has_rows, true, false),
+            (Batching::Planned, true, true, true, false),
             (Batching::Always, true, true, false, true),
             (Batching::Traces, true, false, true, true),
         ] {

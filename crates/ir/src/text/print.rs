@@ -77,31 +77,7 @@ impl Printer {
         ));
         self.depth += 1;
         for (number, word) in function.words.iter().enumerate() {
-            let text = match word {
-                WordDef::Constant(value) => format!("{value:#x}"),
-                WordDef::CalldataSize => "calldata_size".to_owned(),
-                WordDef::CalldataWord(offset) => format!("calldata_word w{}", offset.0),
-                WordDef::ScratchWord(offset) => format!("scratch_word w{}", offset.0),
-                WordDef::Op(op, a, b) => format!("{} w{} w{}", name_of(&WORD_OPS, op), a.0, b.0),
-                WordDef::ModOp(op, [a, b, m]) => format!("{} w{} w{} w{}", name_of(&MOD_OPS, op), a.0, b.0, m.0),
-                WordDef::LeadingZeros(word) => format!("clz w{}", word.0),
-                WordDef::Has(Feature::PowersOfTwo) => "has powers_of_two".to_owned(),
-                WordDef::Has(Feature::Given) => "has given".to_owned(),
-                WordDef::Has(Feature::Inversion) => "has inversion".to_owned(),
-                WordDef::Has(Feature::Precompile(address)) => format!("has precompile {address}"),
-                WordDef::Has(Feature::Slots(count)) => format!("has slots {count}"),
-                WordDef::Has(Feature::Padding) => "has padding".to_owned(),
-                WordDef::Has(Feature::ZeroTest) => "has zero_test".to_owned(),
-                WordDef::Has(Feature::FieldSlots) => "has field_slots".to_owned(),
-                WordDef::Has(Feature::ShortParts) => "has short_parts".to_owned(),
-                WordDef::Has(Feature::Order) => "has order".to_owned(),
-                WordDef::Has(Feature::WordLanes) => "has word_lanes".to_owned(),
-                WordDef::Has(Feature::ShortCode) => "has short_code".to_owned(),
-                WordDef::Has(Feature::LeadingZeros) => "has leading_zeros".to_owned(),
-                WordDef::Has(Feature::Limbs(limbs)) => format!("has limbs {limbs}"),
-                WordDef::Defined => "defined".to_owned(),
-            };
-            self.line(&format!("word w{number} = {text}"));
+            self.line(&format!("word w{number} = {}", spell_word(word)));
         }
         for (number, (name, around)) in function.origins.stretches().iter().enumerate() {
             let around = around.map_or(String::new(), |around| format!(" in s{around}"));
@@ -179,26 +155,10 @@ impl Printer {
                 }
                 self.depth -= 1;
             }
-            ControlKind::Sequence(Order { steps, then, first }) => {
-                let step = |step: &SequenceStep<Word>| match step {
-                    SequenceStep::Part(number) => number.to_string(),
-                    SequenceStep::Chosen { word, first_bit, first_part: 0 } => {
-                        format!("{} from {first_bit}", word.spell())
-                    }
-                    SequenceStep::Chosen { word, first_bit, first_part } => {
-                        format!("{} from {first_bit} plus {first_part}", word.spell())
-                    }
-                    SequenceStep::Carry { word, first_bit } => format!("row {} from {first_bit}", word.spell()),
-                    SequenceStep::CarryNumber(number) => format!("row {number}"),
-                };
-                let steps: Vec<String> = steps.iter().map(step).collect();
-                let first = first.map_or(String::new(), |FirstSteps { count, each }| match each {
-                    1 => format!("first {} ", count.spell()),
-                    _ => format!("first {} times {each} ", count.spell()),
-                });
-                self.line(&format!("sequence ({}) {first}{initial} {{", steps.join(" ")));
+            ControlKind::Sequence(order) => {
+                self.line(&format!("{} {initial} {{", spell_order(order)));
                 self.depth += 1;
-                for (part, then) in control.arms.iter().zip(then) {
+                for (part, then) in control.arms.iter().zip(&order.then) {
                     self.arm(&format!("part {}", part.params.spell()), part, origins);
                     self.line(&then.map_or("}".to_owned(), |next| format!("}} then {next}")));
                 }
@@ -212,4 +172,53 @@ impl Printer {
             }
         }
     }
+}
+
+/// The definition of a word.
+pub(super) fn spell_word(word: &WordDef) -> String {
+    match word {
+        WordDef::Constant(value) => format!("{value:#x}"),
+        WordDef::CalldataSize => "calldata_size".to_owned(),
+        WordDef::CalldataWord(offset) => format!("calldata_word w{}", offset.0),
+        WordDef::ScratchWord(offset) => format!("scratch_word w{}", offset.0),
+        WordDef::Op(op, a, b) => format!("{} w{} w{}", name_of(&WORD_OPS, op), a.0, b.0),
+        WordDef::ModOp(op, [a, b, m]) => format!("{} w{} w{} w{}", name_of(&MOD_OPS, op), a.0, b.0, m.0),
+        WordDef::LeadingZeros(word) => format!("clz w{}", word.0),
+        WordDef::Has(Feature::PowersOfTwo) => "has powers_of_two".to_owned(),
+        WordDef::Has(Feature::Given) => "has given".to_owned(),
+        WordDef::Has(Feature::Inversion) => "has inversion".to_owned(),
+        WordDef::Has(Feature::Precompile(address)) => format!("has precompile {address}"),
+        WordDef::Has(Feature::Slots(count)) => format!("has slots {count}"),
+        WordDef::Has(Feature::Padding) => "has padding".to_owned(),
+        WordDef::Has(Feature::ZeroTest) => "has zero_test".to_owned(),
+        WordDef::Has(Feature::FieldSlots) => "has field_slots".to_owned(),
+        WordDef::Has(Feature::ShortParts) => "has short_parts".to_owned(),
+        WordDef::Has(Feature::Order) => "has order".to_owned(),
+        WordDef::Has(Feature::WordLanes) => "has word_lanes".to_owned(),
+        WordDef::Has(Feature::ShortCode) => "has short_code".to_owned(),
+        WordDef::Has(Feature::LeadingZeros) => "has leading_zeros".to_owned(),
+        WordDef::Has(Feature::Limbs(limbs)) => format!("has limbs {limbs}"),
+        WordDef::Defined => "defined".to_owned(),
+    }
+}
+
+/// A sequence before its state: its steps, and how many of them are done.
+pub(super) fn spell_order(Order { steps, first, .. }: &Order) -> String {
+    let step = |step: &SequenceStep<Word>| match step {
+        SequenceStep::Part(number) => number.to_string(),
+        SequenceStep::Chosen { word, first_bit, first_part: 0 } => {
+            format!("{} from {first_bit}", word.spell())
+        }
+        SequenceStep::Chosen { word, first_bit, first_part } => {
+            format!("{} from {first_bit} plus {first_part}", word.spell())
+        }
+        SequenceStep::Carry { word, first_bit } => format!("row {} from {first_bit}", word.spell()),
+        SequenceStep::CarryNumber(number) => format!("row {number}"),
+    };
+    let steps: Vec<String> = steps.iter().map(step).collect();
+    let first = first.map_or(String::new(), |FirstSteps { count, each }| match each {
+        1 => format!(" first {}", count.spell()),
+        _ => format!(" first {} times {each}", count.spell()),
+    });
+    format!("sequence ({}){first}", steps.join(" "))
 }

@@ -1,7 +1,7 @@
 //! Statistics of a plan, and its running time.
 
 use crate::estimate;
-use crate::tables::{BATCH_LANES, Plan};
+use crate::tables::{BATCH_LANES, BatchStep, Plan};
 
 /// Statistics of a plan, for people and for the decision to run it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -38,6 +38,15 @@ impl Plan {
     /// Estimated cycles of an execution with [`Kernel::Ifma`], conversions not included.
     pub fn predicted_cycles(&self) -> u64 {
         estimate::cycles(self)
+    }
+
+    /// The products of each batch, in its lanes: the rows that each writes and multiplies. Rows below [`Plan::slot_count`] are slots, others
+    /// are temporary.
+    pub fn lanes(&self) -> Vec<Vec<[u16; 3]>> {
+        let products = |batch: &BatchStep| {
+            (0..usize::from(batch.lanes)).map(|lane| [batch.out[lane], batch.x[lane], batch.y[lane]]).collect()
+        };
+        self.batches.iter().map(products).collect()
     }
 
     /// Statistics of the plan.
