@@ -198,10 +198,10 @@ Definition sinstr (T : tables) (P : list (positive * Z)) (i : instr) (s : sstate
   | MLOAD, x :: r =>
       match slot_of x with
       | Some (a, key) =>
-          match M.find key (smem s) with
-          | Some w => let mw := grown (smw s) a 32 in Some (3 + (cmem mw - cmem (smw s)), S (w :: r) (smem s) mw (hints s))
-          | None => None
-          end
+          (* What has not been written is zero. *)
+          let w := match M.find key (smem s) with Some w => w | None => SW [] 0 0 end in
+          let mw := grown (smw s) a 32 in
+          Some (3 + (cmem mw - cmem (smw s)), S (w :: r) (smem s) mw (hints s))
       | None => None
       end
   | MSTORE, x :: w :: r =>
@@ -215,18 +215,23 @@ Definition sinstr (T : tables) (P : list (positive * Z)) (i : instr) (s : sstate
   | _, _ => None
   end.
 
-(* The word on top by its name, or as its negative, if it has what is named. *)
+(* A sum by its name, or as its negative, if it is what is named. *)
+Definition renamed (T : tables) (f : option positive) (a : sum) : option sum :=
+  match f with
+  | None => Some a
+  | Some i =>
+      match M.find i (defs T) with
+      | Some d => if seqb a d then Some [(i, 1)] else if seqb (sneg a) d then Some [(i, p - 1)] else None
+      | None => None
+      end
+  end.
+
+(* The word on top by its name. *)
 Definition named (T : tables) (f : option positive) (s : sstate) : option sstate :=
   match f, sstack s with
   | None, _ => Some s
-  | Some i, SW a lo hi :: r =>
-      match M.find i (defs T) with
-      | Some d =>
-          if seqb a d then Some (S (SW [(i, 1)] lo hi :: r) (smem s) (smw s) (hints s))
-          else if seqb (sneg a) d then Some (S (SW [(i, p - 1)] lo hi :: r) (smem s) (smw s) (hints s))
-          else None
-      | None => None
-      end
+  | _, SW a lo hi :: r =>
+      match renamed T f a with Some a => Some (S (SW a lo hi :: r) (smem s) (smw s) (hints s)) | None => None end
   | _, _ => None
   end.
 
@@ -324,18 +329,19 @@ Record witness := Witness {
 Definition cuts_of (w : witness) : PositiveMap.t unit :=
   fold_left (fun m i => match i with Some i => PositiveMap.add i tt m | None => m end) (w_names w) (PositiveMap.empty unit).
 
-(* All of it: None, or the gas with which the code is right whatever calldata is. *)
-Definition check (P : program) (w : witness) (code : list Z) : option Z :=
+(* The tables of a program that is well formed. *)
+Definition prepared (P : program) (w : witness) : option tables :=
   let p := modulus P in
   if (1 <? p) && (p <? W) && forallb (fun i => existsb (fun o => Pos.eqb (out o) i) (ops P)) (results P) then
     match parses_ascend 2 (parses P) with
-    | Some least =>
-        if ascends least (ops P) then
-          match add_ops p (cuts_of w) (start_tables P) (ops P) with
-          | Some T => run p code P (length code) T code [] (w_names w) (S [] (PositiveMap.empty sword) 0 (w_values w))
-          | None => None
-          end
-        else None
+    | Some least => if ascends least (ops P) then add_ops p (cuts_of w) (start_tables P) (ops P) else None
     | None => None
     end
   else None.
+
+(* All of it: None, or the gas with which the code is right whatever calldata is. *)
+Definition check (P : program) (w : witness) (code : list Z) : option Z :=
+  match prepared P w with
+  | Some T => run (modulus P) code P (length code) T code [] (w_names w) (S [] (PositiveMap.empty sword) 0 (w_values w))
+  | None => None
+  end.

@@ -122,7 +122,25 @@ Qed.
 
 Record mem_ok (m : memory) (sm : M.t sword) : Prop := {
   mem_bytes : forall x, is_byte (m x);
-  mem_words : forall key x, M.find key sm = Some x -> is_word (mload m (32 * (Z.pos key - 1))) x }.
+  mem_words : forall key x, M.find key sm = Some x -> is_word (mload m (32 * (Z.pos key - 1))) x;
+  mem_zeros : forall key, M.find key sm = None -> mload m (32 * (Z.pos key - 1)) = 0 }.
+
+Lemma mem_word m sm key : mem_ok m sm ->
+  is_word (mload m (32 * (Z.pos key - 1))) (match M.find key sm with Some x => x | None => SW [] 0 0 end).
+Proof.
+  intros [_ Mw Mz]. destruct (M.find key sm) as [x|] eqn:F; [apply Mw; exact F|]. rewrite (Mz _ F).
+  split; [pose proof W_pos; lia|]. split; [lia | apply cong_refl].
+Qed.
+
+Lemma mem_stored m sm key w x : mem_ok m sm -> is_word w x -> mem_ok (mstore m (32 * (Z.pos key - 1)) w) (M.add key x sm).
+Proof.
+  intros [Mb Mw Mz] [R Hw]. split; [apply mstore_bytes; assumption| |]; intros key'; rewrite find_add;
+    destruct (Pos.eqb_spec key' key) as [->|N].
+  - intros x' E. injection E as <-. rewrite mload_same by assumption. split; assumption.
+  - intros x' F. rewrite mload_other; [apply Mw; assumption|]. assert (Z.pos key' <> Z.pos key) by congruence. lia.
+  - discriminate.
+  - intros F. rewrite mload_other; [apply Mz; assumption|]. assert (Z.pos key' <> Z.pos key) by congruence. lia.
+Qed.
 
 Definition stack_ok := Forall2 is_word.
 
@@ -317,42 +335,41 @@ Proof.
     split; [lia | reflexivity].
   - (* MLOAD *)
     destruct ss as [|x r]; [discriminate|]. destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate].
-    destruct (M.find key sm) as [w'|] eqn:F; [|discriminate]. injection H as <- <-.
+    injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. destruct (slot_ok _ _ _ _ Hw X) as [-> [Ha E]].
     do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
-    rewrite E. eapply mem_words; eassumption.
+    rewrite E. apply mem_word; assumption.
   - (* MSTORE *)
     destruct ss as [|x [|y r]]; [discriminate | destruct (slot_of x) as [[]|]; discriminate|].
     destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate]. injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     destruct (slot_ok _ _ _ _ Hw X) as [-> [Ha E]].
-    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. destruct Hm as [Mb Mw]. split; [apply mstore_bytes; assumption|].
-    intros key' x'. rewrite find_add. destruct (Pos.eqb_spec key' key) as [->|N]; intros F.
-    + injection F as <-. rewrite <- E. destruct Hu as [Ru Hu']. rewrite mload_same by assumption. split; assumption.
-    + rewrite mload_other; [apply Mw; assumption|].
-      assert (Z.pos key' <> Z.pos key) by congruence. lia.
+    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. rewrite E. apply mem_stored; assumption.
   - (* JUMPDEST *)
     injection H as <- <-. do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
+Qed.
+
+Lemma renamed_ok T f a b : tables_ok T -> renamed p T f a = Some b -> den e a == den e b.
+Proof.
+  intros HT H. unfold renamed in H. destruct f as [i|]; [|injection H as <-; apply cong_refl].
+  destruct (M.find i (defs T)) as [d|] eqn:F; [|discriminate]. apply (defs_ok _ HT) in F.
+  destruct (seqb a d) eqn:Q.
+  - apply seqb_ok in Q. subst d. injection H as <-. rewrite den_one. apply cong_sym; exact F.
+  - destruct (seqb (sneg p a) d) eqn:Q'; [|discriminate]. apply seqb_ok in Q'. subst d. injection H as <-.
+    assert (E : e i == - den e a) by (eapply cong_trans; [exact F | apply den_sneg]).
+    apply cong_opp in E. apply cong_sym. eapply cong_trans; [|eapply cong_trans; [exact E|]].
+    + cbn [den]. exists (e i). ring.
+    + exists 0. ring.
 Qed.
 
 Lemma named_ok T f s s' k m mw : tables_ok T -> match_ok k m mw s -> named p T f s = Some s' -> match_ok k m mw s'.
 Proof.
   intros HT HM H. unfold named in H. destruct f as [i|]; [|injection H as <-; exact HM].
   destruct s as [ss sm smw hs]. cbn [sstack smem Check.smw hints] in H. destruct ss as [|[a lo hi| | |] r]; try discriminate.
-  destruct (M.find i (defs T)) as [d|] eqn:F; [|discriminate]. apply (defs_ok _ HT) in F.
+  destruct (renamed p T (Some i) a) as [b|] eqn:N; [|discriminate]. injection H as <-.
   destruct HM as [Hk Hm Hw]. cbn [sstack smem Check.smw] in *. inversion Hk as [|w ? k1 ? Hx Hk1]; subst.
-  destruct Hx as [R [B Cg]].
-  destruct (seqb a d) eqn:Q.
-  - apply seqb_ok in Q. subst d. injection H as <-. split; cbn [sstack smem Check.smw]; auto.
-    constructor; [|assumption]. split; [exact R|]. split; [exact B|]. rewrite den_one.
-    eapply cong_trans; [exact Cg|]. apply cong_sym; exact F.
-  - destruct (seqb (sneg p a) d) eqn:Q'; [|discriminate]. apply seqb_ok in Q'. subst d. injection H as <-.
-    split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption]. split; [exact R|]. split; [exact B|].
-    eapply cong_trans; [exact Cg|]. pose proof (den_sneg p e a) as N.
-    assert (E : e i == - den e a) by (eapply cong_trans; [exact F | exact N]).
-    apply cong_opp in E. apply cong_sym. eapply cong_trans; [|eapply cong_trans; [exact E|]].
-    + cbn [den]. exists (e i). ring.
-    + exists 0. ring.
+  destruct Hx as [R [B Cg]]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
+  split; [exact R|]. split; [exact B|]. eapply cong_trans; [exact Cg|]. eapply renamed_ok; eassumption.
 Qed.
 
 (* ---- all of it ---- *)
@@ -431,39 +448,6 @@ Proof. induction 1; cbn; congruence. Qed.
 Lemma checked_length c ss : length (checked p c ss) = length ss.
 Proof. destruct c; cbn; auto. apply map_length. Qed.
 
-Lemma run_nonneg q fuel : forall T rest done names s g, run q code P fuel T rest done names s = Some g -> 0 <= g.
-Proof.
-  induction fuel as [|fuel IH]; intros T rest done names s g H; [discriminate|].
-  cbn [run] in H. destruct (decode rest) as [i n].
-  assert (plain :
-    match sinstr q T (parses P) i s with
-    | Some (cost, s) =>
-        let '(f, names) := if arithmetic i then match names with f :: r => (f, r) | [] => (None, []) end
-                           else (None, names) in
-        match named q T f s with
-        | Some s =>
-            if (0 <=? cost) && within (sstack s) then
-              match run q code P fuel T (skipn n rest) done names s with Some g => Some (cost + g) | None => None end
-            else None
-        | None => None
-        end
-    | None => None
-    end = Some g -> 0 <= g).
-  { clear H. intros H. destruct (sinstr q T (parses P) i s) as [[cost s1]|]; [|discriminate].
-    match type of H with (let '(_, _) := ?x in _) = _ => destruct x as [f names'] end.
-    destruct (named q T f s1) as [s'|]; [|discriminate].
-    destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within (sstack s')); [|discriminate]. cbn [andb] in H.
-    destruct (run q code P fuel T _ done names' s') as [g'|] eqn:R; [|discriminate]. apply IH in R. match type of H with Some ?x = Some ?y => assert (x = y) by congruence end. lia. }
-  destruct i; try (apply plain; exact H); clear plain.
-  - destruct (sstack s) as [|d [|[| | |c] r]]; try (cbn in H; discriminate).
-    destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate].
-    destruct (run q code P fuel T _ _ _ _) as [g'|] eqn:R; [|discriminate]. apply IH in R. match type of H with Some ?x = Some ?y => assert (x = y) by congruence end. lia.
-  - destruct (sstack s) as [|x [|y r]]; try (cbn in H; discriminate).
-    destruct (slot_of x) as [[a key]|]; [|discriminate]. destruct (exactly y); [|discriminate].
-    destruct (_ && (0 <=? _)) eqn:Q; [|discriminate]. injection H as <-. apply andb_prop in Q as [_ Q].
-    apply Z.leb_le in Q. exact Q.
-Qed.
-
 Lemma run_ok fuel : forall T pc done names s g k m mw gas,
   tables_ok T -> match_ok k m mw s -> (forall c, In c done -> ceval c = false) ->
   run p code P fuel T (skipn pc code) done names s = Some g -> g <= gas ->
@@ -517,7 +501,7 @@ Proof.
     + (* the jump is taken *)
       assert (forall gas', Eval code cd (State k2 m smw (Z.to_nat dv) gas') (meaning P cd)) as Bad.
       { intros gas'. rewrite (fails_true c Fc Ec). apply failing_ok; [exact Fd | lia]. }
-      pose proof (run_nonneg _ _ _ _ _ _ _ _ R) as G0.
+      pose proof (run_nonneg _ _ _ _ _ _ _ _ _ _ R) as G0.
       split; [lia|]. eapply Eval_step; [|apply Bad]. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas].
       rewrite D. cbn [exec b2z Z.eqb]. rewrite Vd.
       destruct (Z.ltb_spec gas 10); [lia|]. destruct (Z.ltb_spec 1024 (Z.of_nat (length k2))); [lia|]. reflexivity.
@@ -550,18 +534,17 @@ Proof.
 Qed.
 End Run.
 
-(* The code ends as the program means, whatever calldata is, with any gas from g0 on. *)
-Theorem check_sound P w code g0 : check P w code = Some g0 ->
-  forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
-  forall g, g0 <= g -> Eval code cd (start g) (meaning P cd).
+(* A program that is well formed: its values, and what its tables say of them. *)
+Lemma prepared_ok P w T cd : prepared P w = Some T ->
+  let e := final P cd in
+  1 < modulus P < W /\ e 1%positive = 1 /\ (forall i off, In (i, off) (parses P) -> e i = cdword cd off) /\
+  tables_ok P e T /\ (forall i, In i (results P) -> 0 <= e i < modulus P).
 Proof.
-  unfold check. intros H cd Hcd Len g G.
+  intros H e. unfold prepared in H.
   destruct (Z.ltb_spec 1 (modulus P)); [|discriminate]. destruct (Z.ltb_spec (modulus P) W); [|discriminate].
   destruct (forallb _ (results P)) eqn:Rs; [|discriminate]. cbn [andb] in H.
   destruct (parses_ascend 2 (parses P)) as [least|] eqn:Pa; [|discriminate].
-  destruct (ascends least (ops P)) eqn:As; [|discriminate].
-  destruct (add_ops (modulus P) (cuts_of w) (start_tables P) (ops P)) as [T|] eqn:AT; [|discriminate].
-  set (e := final P cd).
+  destruct (ascends least (ops P)) eqn:As; [|discriminate]. rename H into AT.
   pose proof (parses_ascend_le _ _ _ Pa) as Le.
   assert (one : e 1%positive = 1).
   { unfold e, final. rewrite (eval_ops_below _ _ _ _ _ As) by lia. unfold first.
@@ -581,16 +564,28 @@ Proof.
       apply G0. intros i s E. rewrite PositiveMap.gempty in E. discriminate.
     - intros i a b E. rewrite PositiveMap.gempty in E. discriminate.
     - intros i a E. rewrite PositiveMap.gempty in E. discriminate. }
-  assert (T1 : tables_ok P e T) by (eapply add_ops_ok; eauto; lia).
-  assert (small : forall i, In i (results P) -> 0 <= e i < modulus P).
-  { intros i I. rewrite forallb_forall in Rs. specialize (Rs _ I). apply existsb_exists in Rs as [o [Io Eo]].
-    apply Pos.eqb_eq in Eo. subst i. rewrite Forall_forall in Holds. rewrite (Holds _ Io).
-    destruct (what o); cbn; apply Z.mod_pos_bound; lia. }
-  refine (proj2 (run_ok P cd Hcd Len code _ _ e one parsed _ small (length code) T 0%nat [] _ _ g0 [] (fun _ => 0) 0 g T1 _ _ H G));
-    try lia.
+  split; [lia|]. split; [exact one|]. split; [exact parsed|]. split; [eapply add_ops_ok; eauto; lia|].
+  intros i I. rewrite forallb_forall in Rs. specialize (Rs _ I). apply existsb_exists in Rs as [o [Io Eo]].
+  apply Pos.eqb_eq in Eo. subst i. rewrite Forall_forall in Holds. rewrite (Holds _ Io).
+  destruct (what o); cbn; apply Z.mod_pos_bound; lia.
+Qed.
+
+(* Nothing has been written: memory is zeros. *)
+Lemma zeros_ok P cd e : mem_ok P cd e (fun _ => 0) (PositiveMap.empty sword).
+Proof.
+  split; [intros x; unfold is_byte; lia | |]; intros key; rewrite PositiveMap.gempty; [discriminate | reflexivity].
+Qed.
+
+(* The code ends as the program means, whatever calldata is, with any gas from g0 on. *)
+Theorem check_sound P w code g0 : check P w code = Some g0 ->
+  forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
+  forall g, g0 <= g -> Eval code cd (start g) (meaning P cd).
+Proof.
+  unfold check. intros H cd Hcd Len g G. destruct (prepared P w) as [T|] eqn:Pr; [|discriminate].
+  destruct (prepared_ok P w T cd Pr) as [[p1 pW] [one [parsed [T1 small]]]].
+  refine (proj2 (run_ok P cd Hcd Len code p1 pW (final P cd) one parsed _ small (length code) T 0%nat [] _ _ g0 [] (fun _ => 0) 0 g T1 _ _ H G)).
   - reflexivity.
-  - split; cbn; [constructor | | reflexivity]. split; [intros x; unfold is_byte; lia|].
-    intros key x F. rewrite PositiveMap.gempty in F. discriminate.
+  - split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
   - intros c [].
 Qed.
 

@@ -150,3 +150,38 @@ Proof.
   - rewrite (eval_parses_below _ _ _ _ _ _ H) by lia. unfold set. rewrite Pos.eqb_refl. reflexivity.
   - apply parses_ascend_le in H. lia.
 Qed.
+
+(* ---- what a run takes ---- *)
+
+Lemma run_nonneg code P q fuel : forall T rest done names s g, run q code P fuel T rest done names s = Some g -> 0 <= g.
+Proof.
+  induction fuel as [|fuel IH]; intros T rest done names s g H; [discriminate|].
+  cbn [run] in H. destruct (decode rest) as [i n].
+  assert (plain :
+    match sinstr q T (parses P) i s with
+    | Some (cost, s) =>
+        let '(f, names) := if arithmetic i then match names with f :: r => (f, r) | [] => (None, []) end
+                           else (None, names) in
+        match named q T f s with
+        | Some s =>
+            if (0 <=? cost) && within (sstack s) then
+              match run q code P fuel T (skipn n rest) done names s with Some g => Some (cost + g) | None => None end
+            else None
+        | None => None
+        end
+    | None => None
+    end = Some g -> 0 <= g).
+  { clear H. intros H. destruct (sinstr q T (parses P) i s) as [[cost s1]|]; [|discriminate].
+    match type of H with (let '(_, _) := ?x in _) = _ => destruct x as [f names'] end.
+    destruct (named q T f s1) as [s'|]; [|discriminate].
+    destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within (sstack s')); [|discriminate]. cbn [andb] in H.
+    destruct (run q code P fuel T _ done names' s') as [g'|] eqn:R; [|discriminate]. apply IH in R. match type of H with Some ?x = Some ?y => assert (x = y) by congruence end. lia. }
+  destruct i; try (apply plain; exact H); clear plain.
+  - destruct (sstack s) as [|d [|[| | |c] r]]; try (cbn in H; discriminate).
+    destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate].
+    destruct (run q code P fuel T _ _ _ _) as [g'|] eqn:R; [|discriminate]. apply IH in R. match type of H with Some ?x = Some ?y => assert (x = y) by congruence end. lia.
+  - destruct (sstack s) as [|x [|y r]]; try (cbn in H; discriminate).
+    destruct (slot_of x) as [[a key]|]; [|discriminate]. destruct (exactly y); [|discriminate].
+    destruct (_ && (0 <=? _)) eqn:Q; [|discriminate]. injection H as <-. apply andb_prop in Q as [_ Q].
+    apply Z.leb_le in Q. exact Q.
+Qed.

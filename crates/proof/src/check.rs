@@ -390,7 +390,8 @@ impl<H: Hints> Machine<'_, H> {
             self.memory.insert(place, word);
         } else {
             let word = self.memory.get(&place).cloned();
-            self.stack.push(word.map_or_else(|| refuse("nothing has been written here"), Ok)?);
+            // What has not been written is zero.
+            self.stack.push(word.unwrap_or_else(|| Symbol::number(U256::ZERO, self.program.modulus)));
         }
         Ok(())
     }

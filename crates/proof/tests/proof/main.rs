@@ -4,6 +4,7 @@
 mod judges;
 mod mutants;
 mod semantics;
+mod slots;
 mod text;
 
 use residue_compiler::compile;

@@ -1,0 +1,254 @@
+(* The checker of straight-line code for `eip6690-2024`: one context of the program's modulus, in 32 bytes, with slots that hold the
+   program's values as sums. `SoundSlots.v` proves it sound; all else is as in `Check.v`. *)
+From Coq Require Import ZArith List Bool FMapPositive.
+From Residue Require Import Evm Program Check Slots.
+Import ListNotations.
+Open Scope Z_scope.
+
+Module M := PositiveMap.
+
+(* The context, once there is one: slots, and those that are not zero. *)
+Record field := Field { count : nat; held : M.t sum }.
+
+Definition key_of (i : nat) : positive := Pos.of_succ_nat i.
+Definition slot (F : field) (i : nat) : sum := match M.find (key_of i) (held F) with Some s => s | None => [] end.
+Definition place (i : nat) (s : sum) (F : field) : field :=
+  if Nat.ltb i (count F) then Field (count F) (M.add (key_of i) s (held F)) else F.
+Definition places (l : list nat) (new : list sum) (F : field) : field :=
+  fold_left (fun F '(i, s) => place i s F) (combine l new) F.
+
+(* Words of 32 bytes that a list begins with. *)
+Fixpoint chunks (n : nat) (l : list Z) : list Z :=
+  match n with O => [] | Datatypes.S n => beZ (take 32 l) :: chunks n (skipn 32 l) end.
+
+Fixpoint stored (m : M.t sword) (key : positive) (l : list sword) : M.t sword :=
+  match l with [] => m | x :: l => stored (M.add key x m) (Pos.succ key) l end.
+Fixpoint loaded (m : M.t sword) (key : positive) (n : nat) : list sword :=
+  match n with
+  | O => []
+  | Datatypes.S n =>
+      match M.find key m with Some w => w | None => SW [] 0 0 end :: loaded m (Pos.succ key) n
+  end.
+
+Section Prime.
+Variable p : Z.
+Variable code : list Z.
+Variable jumps : list Z. (* the code without immediates of field instructions *)
+Variable prog : program.
+
+(* The values of words, if each is below the modulus or the store fails as the program does; and which parses these are. *)
+Fixpoint elements (l : list sword) : option (list sum * list cond) :=
+  match l with
+  | [] => Some ([], [])
+  | x :: l =>
+      match elements l with
+      | Some (sums, conds) =>
+          match x with
+          | SW s lo hi => if (0 <=? lo) && (hi <? p) then Some (s :: sums, conds) else None
+          | SRaw i =>
+              if existsb (condeqb (CNotBelow i)) (fails prog) then Some ([(i, 1)] :: sums, CNotBelow i :: conds) else None
+          | _ => None
+          end
+      | None => None
+      end
+  end.
+
+(* Calldata from an offset on, word by word, each of which is parsed. *)
+Fixpoint parsed_words (from : Z) (n : nat) : option (list sword) :=
+  match n with
+  | O => Some []
+  | Datatypes.S n =>
+      match find (fun '(_, off) => off =? from) (parses prog), parsed_words (from + 32) n with
+      | Some (i, _), Some l => Some (SRaw i :: l)
+      | _, _ => None
+      end
+  end.
+
+Definition lane_sum (T : tables) (k : lane) (a b : sum) (hs : list positive) : option (sum * list positive) :=
+  match k with
+  | LAdd => Some (sadd p a b, hs)
+  | LSub => Some (sadd p a (sneg p b), hs)
+  | LMul => product p T a b hs
+  end.
+
+Definition next_name (names : list (option positive)) : option positive * list (option positive) :=
+  match names with f :: r => (f, r) | [] => (None, []) end.
+
+(* What lanes leave, with the hints that are left. *)
+Fixpoint lane_sums (T : tables) (k : lane) (l : list (sum * sum)) (hs : list positive) (names : list (option positive))
+  : option (list sum * list positive * list (option positive)) :=
+  match l with
+  | [] => Some ([], hs, names)
+  | (a, b) :: l =>
+      match lane_sum T k a b hs with
+      | Some (c, hs) =>
+          let '(f, names) := next_name names in
+          match renamed p T f c with
+          | Some c =>
+              match lane_sums T k l hs names with
+              | Some (new, hs, names) => Some (c :: new, hs, names)
+              | None => None
+              end
+          | None => None
+          end
+      | None => None
+      end
+  end.
+
+Record fstate := FS { base : sstate; known : option field; failures : list cond; fnames : list (option positive) }.
+
+Definition kept (F : option field) : Z := match F with Some F => Z.of_nat (count F) | None => 0 end.
+
+(* A copy of n bytes that are these words. *)
+Definition copy (st : fstate) (r : list sword) (a : Z) (key : positive) (n : Z) (l : list sword) : Z * fstate :=
+  let s := base st in
+  let mw := grown (smw s) a n in
+  (3 + 3 * words n + growth (kept (known st)) (smw s) mw,
+   FS (S r (stored (smem s) key l) mw (hints s)) (known st) (failures st) (fnames st)).
+
+Definition whole (n : Z) : option nat :=
+  if (0 <=? n) && (n mod 32 =? 0) then Some (Z.to_nat (n / 32)) else None.
+
+Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) :=
+  let s := base st in
+  match i, sstack s, known st with
+  | SETMODX, id :: a :: size :: n :: r, None =>
+      match exactly id, slot_of a, exactly size, exactly n with
+      | Some id, Some (a, key), Some size, Some n =>
+          match M.find key (smem s) with
+          | Some w =>
+              if is_p p w && between 0 id 256 && (size =? 32) && between 1 n 256 && inside (smw s) a 32 && (3 <=? p)
+              then Some (33 + growth 0 (smw s) (smw s + n),
+                         FS (S r (smem s) (smw s) (hints s)) (Some (Field (Z.to_nat n) (M.empty sum))) (failures st)
+                            (fnames st))
+              else None
+          | None => None
+          end
+      | _, _, _, _ => None
+      end
+  | STOREX, first :: a :: n :: r, Some F =>
+      match exactly first, slot_of a, exactly n with
+      | Some first, Some (a, key), Some n =>
+          match elements (loaded (smem s) key (Z.to_nat n)) with
+          | Some (sums, conds) =>
+              if (1 <=? n) && (first + n <=? Z.of_nat (count F)) && inside (smw s) a (n * 32) then
+                Some (1 + n * 2,
+                      FS (S r (smem s) (smw s) (hints s)) (Some (places (seq (Z.to_nat first) (Z.to_nat n)) sums F))
+                         (conds ++ failures st) (fnames st))
+              else None
+          | None => None
+          end
+      | _, _, _ => None
+      end
+  | LOADX, a :: first :: n :: r, Some F =>
+      match slot_of a, exactly first, exactly n with
+      | Some (a, key), Some first, Some n =>
+          if (1 <=? n) && (first + n <=? Z.of_nat (count F)) && inside (smw s) a (n * 32) then
+            let moved := map (fun i => SW (slot F i) 0 (p - 1)) (seq (Z.to_nat first) (Z.to_nat n)) in
+            Some (1 + n * 2,
+                  FS (S r (stored (smem s) key moved) (smw s) (hints s)) (Some F) (failures st) (fnames st))
+          else None
+      | _, _, _ => None
+      end
+  | LANES k [o; os; x; xs; y; ys; n], _, Some F =>
+      let last i s := i + s * (n - 1) <? Z.of_nat (count F) in
+      if (1 <=? os) && (1 <=? n) && last o os && last x xs && last y ys then
+        match lane_sums T k (combine (map (slot F) (strided x xs n)) (map (slot F) (strided y ys n))) (hints s) (fnames st) with
+        | Some (new, hs, names) =>
+            Some (n * match k with LMul => 2 | _ => 1 end,
+                  FS (S (sstack s) (smem s) (smw s) hs) (Some (places (strided o os n) new F)) (failures st) names)
+        | None => None
+        end
+      else None
+  | CALLDATACOPY, a :: from :: n :: r, _ =>
+      match slot_of a, exactly from, exactly n with
+      | Some (a, key), Some from, Some n =>
+          match whole n with
+          | Some k => if 0 <=? from then option_map (copy st r a key n) (parsed_words from k) else None
+          | None => None
+          end
+      | _, _, _ => None
+      end
+  | CODECOPY, a :: from :: n :: r, _ =>
+      match slot_of a, exactly from, exactly n with
+      | Some (a, key), Some from, Some n =>
+          match whole n with
+          | Some k =>
+              Some (copy st r a key n (map (fun v => SW (const p v) v v) (chunks k (skipn (Z.to_nat from) code))))
+          | None => None
+          end
+      | _, _, _ => None
+      end
+  | _, _, _ => None
+  end.
+
+Definition fails_at (d : Z) : bool :=
+  (0 <=? d) && valid jumps d &&
+  match skipn (Z.to_nat d) code with a :: b :: _ => (a =? 0x5b) && (b =? 0xfe) | _ => false end.
+
+(* An instruction that neither jumps nor returns: its gas, what it leaves, and its length. *)
+Definition splain (T : tables) (i : instr) (st : fstate) : option (Z * fstate) :=
+  match sinstr p T (parses prog) i (base st) with
+  | Some (cost, s) =>
+      let '(f, names) := if arithmetic i then next_name (fnames st) else (None, fnames st) in
+      match named p T f s with
+      | Some s =>
+          Some (cost + beside (kept (known st)) (smw (base st)) (smw s), FS s (known st) (failures st) names)
+      | None => None
+      end
+  | None => None
+  end.
+
+(* From the bytes that are left: the gas that all of it takes. *)
+Fixpoint frun (fuel : nat) (T : tables) (rest : list Z) (st : fstate) : option Z :=
+  match fuel with
+  | O => None
+  | Datatypes.S fuel =>
+      let go n (r : option (Z * fstate)) :=
+        match r with
+        | Some (cost, st) =>
+            if (0 <=? cost) && within (sstack (base st)) then
+              match frun fuel T (skipn n rest) st with Some g => Some (cost + g) | None => None end
+            else None
+        | None => None
+        end in
+      match fdecode rest with
+      | Some (i, n) => go n (sfield T i st)
+      | None =>
+          let '(i, n) := decode rest in
+          let s := base st in
+          match i, sstack s with
+          | JUMPI, d :: SB c :: r =>
+              match exactly d with
+              | Some d =>
+                  if fails_at d && existsb (condeqb c) (fails prog) then
+                    go n (Some (10, FS (S (checked p c r) (smem s) (smw s) (hints s)) (known st) (c :: failures st) (fnames st)))
+                  else None
+              | None => None
+              end
+          | RETURN, x :: n :: _ =>
+              match slot_of x, exactly n with
+              | Some (a, key), Some n =>
+                  let mw := grown (smw s) a n in
+                  let cost := cmem mw - cmem (smw s) + beside (kept (known st)) (smw s) mw in
+                  if (n =? 32 * Z.of_nat (length (results prog))) && returns p T (smem s) key (results prog)
+                     && forallb (fun c => existsb (condeqb c) (failures st)) (fails prog) && (0 <=? cost)
+                  then Some cost else None
+              | _, _ => None
+              end
+          | _, _ => go n (splain T i st)
+          end
+      end
+  end.
+
+End Prime.
+
+Definition check_slots (P : program) (w : witness) (code : list Z) : option Z :=
+  if forallb (fun b => between 0 b 255) code && Z.odd (modulus P) then
+    match prepared P w with
+    | Some T =>
+        frun (modulus P) code (blank O O code) P (length code) T code
+             (FS (S [] (M.empty sword) 0 (w_values w)) None [] (w_names w))
+    | None => None
+    end
+  else None.

@@ -1,0 +1,549 @@
+(* The checker of code with slots is sound: what it accepts returns what the program means, for all calldata and all gas from a bound on. *)
+From Coq Require Import ZArith List Bool Lia FMapPositive.
+From Residue Require Import Evm Words Program Check Sums Sound Slots CheckSlots Copies.
+Import ListNotations.
+Open Scope Z_scope.
+
+Section Run.
+Variable P : program.
+Variable cd : list Z.
+Hypothesis cd_bytes : Forall is_byte cd.
+Hypothesis cd_short : Z.of_nat (length cd) < W.
+Variable code : list Z.
+Hypothesis code_bytes : Forall is_byte code.
+Let p := modulus P.
+Hypothesis p_pos : 1 < p.
+Hypothesis p_fits : p < W.
+Hypothesis p_odd : Z.odd p = true.
+Variable e : env.
+Hypothesis one : e 1%positive = 1.
+Hypothesis parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off.
+Hypothesis final_is : forall i, final P cd i = e i.
+Hypothesis results_small : forall i, In i (results P) -> 0 <= e i < p.
+
+Notation "a == b" := (cong p a b) (at level 70).
+Notation is_word := (is_word P cd e).
+Notation mem_ok := (mem_ok P cd e).
+Notation tables_ok := (tables_ok P e).
+Notation ceval := (ceval P cd e).
+Notation match_ok := (match_ok P cd e).
+
+(* ---- memory ---- *)
+
+Lemma mem_ext m m' sm : (forall x, m x = m' x) -> mem_ok m sm -> mem_ok m' sm.
+Proof.
+  intros E [Mb Mw Mz].
+  assert (L : forall a, mload m' a = mload m a).
+  { intros a. unfold mload. f_equal. apply mbytes_ext. intros x _. symmetry; apply E. }
+  split.
+  - intros x. rewrite <- E. apply Mb.
+  - intros key x F. rewrite L. apply Mw; exact F.
+  - intros key F. rewrite L. apply Mz; exact F.
+Qed.
+
+Lemma write_nil m a x : write m a [] x = m x.
+Proof. unfold write. cbn [length]. destruct (Z.leb_spec a x), (Z.ltb_spec x (a + Z.of_nat 0)); cbn; try reflexivity; lia. Qed.
+
+Lemma stored_ok ws xs : Forall2 is_word ws xs -> forall m sm key, mem_ok m sm ->
+  mem_ok (write m (32 * (Z.pos key - 1)) (flat_map (bytes_of 32) ws)) (stored sm key xs).
+Proof.
+  induction 1 as [|w x ws xs Hw _ IH]; intros m sm key Hm; cbn [flat_map stored].
+  - eapply mem_ext; [|exact Hm]. intros x. symmetry; apply write_nil.
+  - eapply mem_ext; [intros y; symmetry; apply write_word|].
+    replace (32 * (Z.pos key - 1) + 32) with (32 * (Z.pos (Pos.succ key) - 1)) by lia.
+    apply IH. apply mem_stored; assumption.
+Qed.
+
+Lemma loaded_ok m sm n : mem_ok m sm -> forall key,
+  Forall2 is_word (numbers m (32 * (Z.pos key - 1)) 32 n) (loaded sm key n).
+Proof.
+  intros Hm. induction n as [|n IH]; intros key; cbn [numbers loaded]; constructor.
+  - change (Z.to_nat 32) with 32%nat. rewrite mload_is. exact (mem_word P cd e m sm key Hm).
+  - replace (32 * (Z.pos key - 1) + 32) with (32 * (Z.pos (Pos.succ key) - 1)) by lia. apply IH.
+Qed.
+
+Lemma parsed_words_ok n : forall from xs, 0 <= from -> parsed_words P from n = Some xs ->
+  Forall2 is_word (chunks n (skipn (Z.to_nat from) cd)) xs.
+Proof.
+  induction n as [|n IH]; intros from xs Hf H; cbn [parsed_words] in H; [injection H as <-; constructor|].
+  destruct (find _ (parses P)) as [[i off]|] eqn:F; [|discriminate].
+  destruct (parsed_words P (from + 32) n) as [l|] eqn:R; [|discriminate]. injection H as <-.
+  apply find_some in F as [I E]. apply Z.eqb_eq in E. subst off. cbn [chunks]. constructor.
+  - rewrite cdword_is.
+    split; [apply cdword_range; exact cd_bytes|]. symmetry; apply parsed; exact I.
+  - rewrite skipn_skipn'. replace (Z.to_nat from + 32)%nat with (Z.to_nat (from + 32)) by lia. apply IH; [lia | exact R].
+Qed.
+
+(* ---- slots ---- *)
+
+Definition elem (v : Z) (s : sum) : Prop := 0 <= v < p /\ v == den e s.
+
+Record field_ok (l : list Z) (F : field) : Prop := {
+  held_length : length l = count F;
+  held_ok : forall i, elem (nth i l 0) (slot F i) }.
+
+Definition fields_ok (f : fields) (F : option field) : Prop :=
+  match F with
+  | None => f = none
+  | Some F => exists id l, f = Fields [(id, Context p 32 l)] (Some id) /\ field_ok l F
+  end.
+
+Lemma slots_read f F is : field_ok f F -> Forall2 elem (map (fun i => nth i f 0) is) (map (slot F) is).
+Proof. intros H. induction is; cbn; constructor; [apply H | assumption]. Qed.
+
+Lemma place_ok l F i v s : field_ok l F -> elem v s -> field_ok (upd i v l) (place i s F).
+Proof.
+  intros [HL HO] Hv. unfold place. destruct (Nat.ltb_spec i (count F)) as [L|L]; split; rewrite ?upd_length; auto.
+  - intros j. rewrite nth_upd by lia. unfold slot, key_of. cbn [held]. rewrite find_add.
+    destruct (Nat.eqb_spec j i) as [->|N].
+    + rewrite Pos.eqb_refl. exact Hv.
+    + destruct (Pos.eqb_spec (Pos.of_succ_nat j) (Pos.of_succ_nat i)) as [E|_]; [apply SuccNat2Pos.inj in E; congruence|].
+      apply HO.
+  - intros j. replace (upd i v l) with l; [apply HO|]. rewrite <- HL in L. clear - L. revert i L.
+    induction l as [|y l IH]; intros [|i] L; cbn in *; try reflexivity; [lia|]. f_equal. apply IH. lia.
+Qed.
+
+Lemma places_ok is vs ss : Forall2 elem vs ss -> forall l F, field_ok l F -> field_ok (puts is vs l) (places is ss F).
+Proof.
+  intros H. revert is. induction H as [|v s vs ss Hv _ IH]; intros [|i is] l F HF; try exact HF.
+  unfold puts, places. cbn [combine fold_left]. apply (IH is). apply place_ok; assumption.
+Qed.
+
+Lemma lane_sum_ok T k a b hs c hs' u v : tables_ok T -> elem u a -> elem v b ->
+  lane_sum p T k a b hs = Some (c, hs') -> elem (lane_op k p u v) c.
+Proof.
+  intros HT [Ru Cu] [Rv Cv] H. destruct k; cbn [lane_sum lane_op] in *.
+  - injection H as <- <-. split; [apply Z.mod_pos_bound; lia|]. eapply cong_trans; [apply cong_mod; lia|].
+    eapply cong_trans; [apply cong_add; eassumption|]. apply cong_sym, den_sadd; assumption.
+  - injection H as <- <-. split; [apply Z.mod_pos_bound; lia|]. eapply cong_trans; [apply cong_mod; lia|].
+    eapply cong_trans; [apply cong_sub; eassumption|]. apply cong_sym.
+    eapply cong_trans; [apply den_sadd; assumption|]. apply cong_add; [apply cong_refl | apply den_sneg].
+  - split; [apply Z.mod_pos_bound; lia|]. eapply cong_trans; [apply cong_mod; lia|].
+    eapply cong_trans; [apply cong_mul; eassumption|]. apply cong_sym. eapply product_ok; eassumption.
+Qed.
+
+Lemma lane_sums_ok T k us xs : tables_ok T -> Forall2 elem us xs -> forall vs ys hs names new hs' names', Forall2 elem vs ys ->
+  lane_sums p T k (combine xs ys) hs names = Some (new, hs', names') ->
+  Forall2 elem (map (fun '(a, b) => lane_op k p a b) (combine us vs)) new.
+Proof.
+  intros HT H. induction H as [|u x us xs Hu _ IH]; intros vs ys hs names new hs' names' Hv E.
+  { cbn in E. injection E as <- _ _. constructor. }
+  destruct Hv as [|v y vs ys Hv Hvs]; [cbn in E; injection E as <- _ _; constructor|].
+  cbn [combine lane_sums] in E. destruct (lane_sum p T k x y hs) as [[c hs1]|] eqn:L; [|discriminate].
+  destruct (next_name names) as [f names1]. destruct (renamed p T f c) as [c'|] eqn:N; [|discriminate].
+  destruct (lane_sums p T k (combine xs ys) hs1 names1) as [[[new1 hs2] names2]|] eqn:R; [|discriminate].
+  injection E as <- _ _. cbn [combine map]. constructor; [|eapply IH; eassumption].
+  destruct (lane_sum_ok _ _ _ _ _ _ _ _ _ HT Hu Hv L) as [B C]. split; [exact B|].
+  eapply cong_trans; [exact C|]. eapply renamed_ok; eassumption.
+Qed.
+
+(* Words that a store takes: elements, or the program fails. *)
+Lemma elements_ok ws xs : Forall2 is_word ws xs -> forall sums conds, elements p P xs = Some (sums, conds) ->
+  (forallb (fun v => v <? p) ws = true /\ Forall2 elem ws sums /\ forall c, In c conds -> ceval c = false) \/
+  (forallb (fun v => v <? p) ws = false /\ meaning P cd = Failed).
+Proof.
+  induction 1 as [|w x ws xs Hw _ IH]; intros sums conds E; cbn [elements] in E.
+  { injection E as <- <-. left. repeat split; [constructor | intros c []]. }
+  destruct (elements p P xs) as [[sums1 conds1]|]; [|discriminate]. specialize (IH _ _ eq_refl). cbn [forallb].
+  destruct Hw as [Rw Hw]. destruct x as [s lo hi|i| |]; try discriminate.
+  - destruct (Z.leb_spec 0 lo); [|discriminate]. destruct (Z.ltb_spec hi p); [|discriminate]. injection E as <- <-.
+    destruct Hw as [B C]. rewrite (proj2 (Z.ltb_lt w p)) by lia. cbn [andb].
+    destruct IH as [[A [F Cs]]|IH]; [left | right; exact IH]. split; [exact A|]. split; [|exact Cs].
+    constructor; [split; [lia | exact C] | exact F].
+  - destruct (existsb _ (fails P)) eqn:X; [|discriminate]. injection E as <- <-. subst w.
+    destruct (Z.ltb_spec (e i) p) as [L|L]; cbn [andb].
+    + destruct IH as [[A [F Cs]]|IH]; [left | right; exact IH]. split; [exact A|]. split.
+      * constructor; [|exact F]. split; [lia|]. cbn [den]. exists 0. ring.
+      * intros c [<-|I]; [cbn; apply Z.leb_gt; exact L | apply Cs; exact I].
+    + right. split; [reflexivity|].
+      eapply (fails_true P cd e parsed (CNotBelow i)); [exact X | cbn; apply Z.leb_le; exact L].
+Qed.
+
+(* ---- an instruction ---- *)
+
+Record state_ok (k : list Z) (m : memory) (mw : Z) (f : fields) (st : fstate) : Prop := {
+  so_base : match_ok k m mw (base st);
+  so_fields : fields_ok f (known st);
+  so_failures : forall c, In c (failures st) -> ceval c = false }.
+
+Lemma reserved_ok f F : fields_ok f F -> reserved f = kept F.
+Proof.
+  destruct F as [F|]; cbn [fields_ok kept]; [|intros ->; reflexivity].
+  intros [id [l [-> [HL _]]]]. unfold reserved, taken. cbn [contexts fold_left]. unfold size_of. cbn [cbytes cslots].
+  rewrite HL. unfold words. rewrite Z.add_0_l.
+  replace (32 * Z.of_nat (count F) + 31) with (Z.of_nat (count F) * 32 + 31) by lia.
+  rewrite Z.div_add_l by lia. change (31 / 32) with 0. lia.
+Qed.
+
+Lemma now_ok id l : now (Fields [(id, Context p 32 l)] (Some id)) = Some (Context p 32 l).
+Proof. unfold now, found. cbn. rewrite Z.eqb_refl. reflexivity. Qed.
+
+Lemma put_ok id l l' :
+  put (Context p 32 l) l' (Fields [(id, Context p 32 l)] (Some id)) = Fields [(id, Context p 32 l')] (Some id).
+Proof. unfold put. cbn. rewrite Z.eqb_refl. reflexivity. Qed.
+
+
+Definition goes (i : finstr) (k : list Z) (m : memory) (mw : Z) (f : fields) (cost : Z) (st : fstate) : Prop :=
+  exists k' m' mw' f', fexec code cd i k m mw f = (cost, Some (k', m', mw', f')) /\ state_ok k' m' mw' f' st.
+Definition fails_right (i : finstr) (k : list Z) (m : memory) (mw : Z) (f : fields) : Prop :=
+  (exists c, fexec code cd i k m mw f = (c, None)) /\ meaning P cd = Failed.
+
+Lemma copied_ok st k r a key from n l ws xs m mw f :
+  state_ok k m mw f st -> stack_ok P cd e r xs -> a = 32 * (Z.pos key - 1) -> forall ys, Forall2 is_word ws ys ->
+  take (Z.to_nat n) (skipn (Z.to_nat from) l) = flat_map (bytes_of 32) ws ->
+  exists m' mw', copied r m mw f l a from n = (fst (copy st xs a key n ys), Some (r, m', mw', f)) /\
+    state_ok r m' mw' f (snd (copy st xs a key n ys)).
+Proof.
+  intros [[Hk Hm Hw] HF HC] Hr -> ys Hy E. unfold copied, copy. rewrite E, (reserved_ok _ _ HF), Hw.
+  cbn [fst snd]. do 2 eexists. split; [reflexivity|]. split; cbn [base known failures]; auto.
+  split; cbn [sstack smem Check.smw]; auto. apply stored_ok; assumption.
+Qed.
+
+Lemma numerals_ok vs : Forall (fun v => 0 <= v < W) vs -> Forall2 is_word vs (map (fun v => SW (const p v) v v) vs).
+Proof.
+  induction 1 as [|v vs Hv _ IH]; cbn [map]; constructor; auto. split; [exact Hv|]. split; [lia|].
+  apply cong_sym, den_const; assumption.
+Qed.
+
+Lemma calldatacopy_ok st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P T CALLDATACOPY st = Some (cost, st') -> goes CALLDATACOPY k m mw f cost st'.
+Proof.
+  intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
+  destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate.
+  destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate]. destruct (exactly y) as [from|] eqn:Y; [|discriminate].
+  destruct (exactly z) as [n|] eqn:Zz; [|discriminate]. destruct (whole n) as [c|] eqn:Wh; [|discriminate].
+  destruct (Z.leb_spec 0 from); [|discriminate].
+  destruct (parsed_words P from c) as [ys|] eqn:Pw; [|discriminate]. cbn [option_map] in H. injection H as <- <-.
+  inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
+  inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
+  destruct (slot_ok _ _ _ _ _ _ _ Ha X) as [-> [_ E]].
+  apply (exactly_ok _ _ _ _ _ _ Hb) in Y. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wb wc.
+  destruct (whole_ok _ _ Wh) as [_ N].
+  edestruct (copied_ok st _ k3 a key from n cd (chunks c (skipn (Z.to_nat from) cd)) r m _ f HS Hk3 E ys) as [m' [mw' [G S]]].
+  - apply parsed_words_ok; assumption.
+  - rewrite N. apply chunks_bytes. apply skipn_Forall; exact cd_bytes.
+  - unfold goes. do 4 eexists. split; [cbn [fexec]; rewrite G; reflexivity | exact S].
+Qed.
+
+Lemma codecopy_ok st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P T CODECOPY st = Some (cost, st') -> goes CODECOPY k m mw f cost st'.
+Proof.
+  intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
+  destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate.
+  destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate]. destruct (exactly y) as [from|] eqn:Y; [|discriminate].
+  destruct (exactly z) as [n|] eqn:Zz; [|discriminate]. destruct (whole n) as [c|] eqn:Wh; [|discriminate].
+  injection H as <- <-.
+  inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
+  inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
+  destruct (slot_ok _ _ _ _ _ _ _ Ha X) as [-> [_ E]].
+  apply (exactly_ok _ _ _ _ _ _ Hb) in Y. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wb wc.
+  destruct (whole_ok _ _ Wh) as [_ N].
+  edestruct (copied_ok st _ k3 a key from n code (chunks c (skipn (Z.to_nat from) code)) r m _ f HS Hk3 E
+    (map (fun v => SW (const p v) v v) (chunks c (skipn (Z.to_nat from) code)))) as [m' [mw' [G S]]].
+  - apply numerals_ok, chunks_range, skipn_Forall; exact code_bytes.
+  - rewrite N. apply chunks_bytes. apply skipn_Forall; exact code_bytes.
+  - unfold goes. do 4 eexists. split; [cbn [fexec]; rewrite G; reflexivity | exact S].
+Qed.
+
+Lemma lanes_ok kind imm st cost st' k m mw f T : tables_ok T -> state_ok k m mw f st ->
+  sfield p code P T (LANES kind imm) st = Some (cost, st') -> goes (LANES kind imm) k m mw f cost st'.
+Proof.
+  intros HT HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
+  destruct imm as [|o [|os [|x [|xs [|y [|ys [|n [|z imm]]]]]]]]; try discriminate.
+  destruct (known st) as [F|] eqn:K; [|discriminate]. cbn [fields_ok] in HF. destruct HF as [id [l [-> HL]]].
+  destruct (1 <=? os) eqn:B1; [|discriminate]. destruct (1 <=? n) eqn:B2; [|discriminate].
+  destruct (o + os * (n - 1) <? Z.of_nat (count F)) eqn:B3; [|discriminate].
+  destruct (x + xs * (n - 1) <? Z.of_nat (count F)) eqn:B4; [|discriminate].
+  destruct (y + ys * (n - 1) <? Z.of_nat (count F)) eqn:B5; [|discriminate]. cbn [andb] in H.
+  destruct (lane_sums p T kind _ (hints (base st)) (fnames st)) as [[[new hs] names]|] eqn:L; [|discriminate].
+  injection H as <- <-. unfold goes. do 4 eexists. split.
+  - cbn [fexec]. unfold lanes. rewrite now_ok. cbn [cmodulus cbytes cslots]. rewrite (held_length _ _ HL), B1, B2, B3, B4, B5.
+    cbn [andb fst snd option_map]. rewrite put_ok. reflexivity.
+  - split; cbn [base known failures]; auto; [split; cbn [sstack smem Check.smw]; auto|].
+    cbn [fields_ok]. do 2 eexists. split; [reflexivity|]. apply places_ok; [|exact HL].
+    eapply lane_sums_ok; [exact HT | apply slots_read; exact HL | apply slots_read; exact HL | exact L].
+Qed.
+
+Lemma storex_ok st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P T STOREX st = Some (cost, st') ->
+  goes STOREX k m mw f cost st' \/ fails_right STOREX k m mw f.
+Proof.
+  intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
+  destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate. destruct (known st) as [F|] eqn:K; [|discriminate].
+  cbn [fields_ok] in HF. destruct HF as [id [l [-> HL]]].
+  destruct (exactly x) as [first|] eqn:X; [|discriminate]. destruct (slot_of y) as [[a key]|] eqn:Y; [|discriminate].
+  destruct (exactly z) as [n|] eqn:Zz; [|discriminate].
+  destruct (elements p P _) as [[sums conds]|] eqn:El; [|discriminate].
+  destruct (Z.leb_spec 1 n) as [N1|]; [|discriminate]. destruct (first + n <=? Z.of_nat (count F)) eqn:B1; [|discriminate].
+  destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate]. cbn [andb] in H. injection H as <- <-.
+  inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
+  inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
+  destruct (slot_ok _ _ _ _ _ _ _ Hb Y) as [-> [_ E]].
+  apply (exactly_ok _ _ _ _ _ _ Ha) in X. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wa wc.
+  pose proof (loaded_ok m (smem (base st)) (Z.to_nat n) Hm key) as Ld. rewrite <- E in Ld.
+  assert (N0 : (n =? 0) = false) by (apply Z.eqb_neq; lia).
+  destruct (elements_ok _ _ Ld _ _ El) as [[A [Fe Cs]]|[A Me]]; [left | right].
+  - unfold goes. do 4 eexists. split.
+    + cbn [fexec]. rewrite now_ok, N0. cbn [cmodulus cbytes cslots]. rewrite (held_length _ _ HL), B1, B2. cbn [andb].
+      rewrite A, put_ok. unfold transfer_price. cbn [cmodulus cbytes]. rewrite p_odd. reflexivity.
+    + split; cbn [base known failures]; [split; cbn [sstack smem Check.smw]; auto | |].
+      * cbn [fields_ok]. do 2 eexists. split; [reflexivity|]. apply places_ok; [exact Fe | exact HL].
+      * intros c I. apply in_app_or in I as [I|I]; auto.
+  - split; [|exact Me]. eexists. cbn [fexec]. rewrite now_ok, N0. cbn [cmodulus cbytes cslots].
+    rewrite (held_length _ _ HL), B1, B2. cbn [andb]. rewrite A. reflexivity.
+Qed.
+
+Lemma loadx_ok st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P T LOADX st = Some (cost, st') -> goes LOADX k m mw f cost st'.
+Proof.
+  intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
+  destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate. destruct (known st) as [F|] eqn:K; [|discriminate].
+  cbn [fields_ok] in HF. destruct HF as [id [l [-> HL]]].
+  destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate]. destruct (exactly y) as [first|] eqn:Y; [|discriminate].
+  destruct (exactly z) as [n|] eqn:Zz; [|discriminate].
+  destruct (Z.leb_spec 1 n) as [N1|]; [|discriminate]. destruct (first + n <=? Z.of_nat (count F)) eqn:B1; [|discriminate].
+  destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate]. cbn [andb] in H. injection H as <- <-.
+  inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
+  inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
+  destruct (slot_ok _ _ _ _ _ _ _ Ha X) as [-> [_ E]].
+  apply (exactly_ok _ _ _ _ _ _ Hb) in Y. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wb wc.
+  assert (N0 : (n =? 0) = false) by (apply Z.eqb_neq; lia).
+  unfold goes. do 4 eexists. split.
+  - cbn [fexec]. rewrite now_ok, N0. cbn [cmodulus cbytes cslots]. rewrite (held_length _ _ HL), B1, B2. cbn [andb].
+    unfold transfer_price. cbn [cmodulus cbytes]. rewrite p_odd. reflexivity.
+  - split; cbn [base known failures]; auto.
+    + split; cbn [sstack smem Check.smw]; auto. rewrite E. change (Z.to_nat 32) with 32%nat. apply stored_ok; [|exact Hm].
+      induction (seq (Z.to_nat first) (Z.to_nat n)) as [|i is IH]; cbn [map]; constructor; [|exact IH].
+      destruct (held_ok _ _ HL i) as [B C]. split; [lia|]. split; [lia | exact C].
+    + cbn [fields_ok]. do 2 eexists. split; [reflexivity | exact HL].
+Qed.
+
+Lemma setmodx_ok st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P T SETMODX st = Some (cost, st') -> goes SETMODX k m mw f cost st'.
+Proof.
+  intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
+  destruct (sstack (base st)) as [|x [|y [|z [|u r]]]]; try discriminate. destruct (known st) as [F|] eqn:K; [discriminate|].
+  cbn [fields_ok] in HF. subst f.
+  destruct (exactly x) as [id|] eqn:X; [|discriminate]. destruct (slot_of y) as [[a key]|] eqn:Y; [|discriminate].
+  destruct (exactly z) as [size|] eqn:Zz; [|discriminate]. destruct (exactly u) as [n|] eqn:U; [|discriminate].
+  destruct (M.find key (smem (base st))) as [w|] eqn:F; [|discriminate].
+  destruct (is_p p w) eqn:Q; [|discriminate]. destruct (between 0 id 256) eqn:B1; [|discriminate].
+  destruct (Z.eqb_spec size 32) as [->|]; [|discriminate]. destruct (between 1 n 256) eqn:B2; [|discriminate].
+  destruct (inside (smw (base st)) a 32) eqn:B3; [|discriminate]. destruct (3 <=? p) eqn:B4; [|discriminate].
+  cbn [andb] in H. injection H as <- <-.
+  inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
+  inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst. inversion Hk3 as [|wd ? k4 ? Hd Hk4]; subst.
+  destruct (slot_ok _ _ _ _ _ _ _ Hb Y) as [-> [_ E]].
+  apply (exactly_ok _ _ _ _ _ _ Ha) in X. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. apply (exactly_ok _ _ _ _ _ _ Hd) in U.
+  subst wa wc wd. apply (mem_words _ _ _ _ _ Hm) in F. apply (is_p_ok _ _ _ _ _ F) in Q.
+  assert (N : 1 <= n <= 256).
+  { unfold between in B2. apply andb_prop in B2 as [L1 L2]. apply Z.leb_le in L1, L2. lia. }
+  set (new := Field (Z.to_nat n) (M.empty sum)).
+  set (g := Fields [(id, Context (modulus P) 32 (repeat 0 (Z.to_nat n)))] (Some id)).
+  assert (HN : fields_ok g (Some new)).
+  { cbn [fields_ok]. do 2 eexists. split; [reflexivity|]. split; [apply repeat_length|]. intros i.
+    unfold slot. cbn [held new]. rewrite PositiveMap.gempty.
+    replace (nth i (repeat 0 (Z.to_nat n)) 0) with 0; [split; [lia | apply cong_refl]|].
+    symmetry. generalize (Z.to_nat n). intros c. revert i. induction c as [|c IH]; intros [|i]; cbn; auto. }
+  pose proof (reserved_ok _ _ HN) as RN. cbn [kept count new] in RN. rewrite Z2Nat.id in RN by lia.
+  assert (TK : (taken g <=? 24576) = true).
+  { unfold taken, g. cbn [contexts fold_left]. unfold size_of. cbn [cbytes cslots]. rewrite repeat_length.
+    apply Z.leb_le. lia. }
+  unfold goes. do 4 eexists. split.
+  - cbn [fexec]. rewrite B1. change (found id (contexts none)) with (@None context). cbv iota. unfold opened. rewrite B2.
+    change (between 1 32 96) with true. cbv iota. change (Z.to_nat 32) with 32%nat. rewrite mload_is, E, Q.
+    change (8 * ((32 + 7) / 8)) with 32. change (contexts none) with (@nil (Z * context)). fold g. rewrite TK, RN.
+    pose proof p_odd as O. unfold p in B4, O. rewrite <- E, B3, B4, O. cbn [andb orb fst snd option_map].
+    unfold growth. change (reserved none) with 0. rewrite !Z.add_0_r.
+    change (set_price (Context (modulus P) 32 (repeat 0 (Z.to_nat n)))) with 32.
+    change 33 with (1 + 32). reflexivity.
+  - split; cbn [base known failures]; auto. split; cbn [sstack smem Check.smw]; auto.
+Qed.
+
+Lemma sfield_ok T i st cost st' k m mw f : tables_ok T -> state_ok k m mw f st ->
+  sfield p code P T i st = Some (cost, st') -> goes i k m mw f cost st' \/ fails_right i k m mw f.
+Proof.
+  intros HT HS H. destruct i.
+  - left. eapply setmodx_ok; eassumption.
+  - left. eapply loadx_ok; eassumption.
+  - eapply storex_ok; eassumption.
+  - left. eapply lanes_ok; eassumption.
+  - left. eapply calldatacopy_ok; eassumption.
+  - left. eapply codecopy_ok; eassumption.
+Qed.
+
+Let jumps := blank O O code.
+
+Lemma splain_ok T i st cost st' k m mw f next : tables_ok T -> state_ok k m mw f st ->
+  splain p P T i st = Some (cost, st') ->
+  exists c k' m' mw', exec jumps cd i next k m mw = (c, Go k' m' mw' next) /\
+    cost = c + beside (reserved f) mw mw' /\ state_ok k' m' mw' f st'.
+Proof.
+  intros HT [HB HF HC] H. unfold splain in H. destruct (sinstr p T (parses P) i (base st)) as [[c s1]|] eqn:X; [|discriminate].
+  match type of H with (let '(_, _) := ?x in _) = _ => destruct x as [nm names'] end.
+  destruct (named p T nm s1) as [s'|] eqn:N; [|discriminate]. injection H as <- <-.
+  destruct (sinstr_ok P cd cd_bytes cd_short jumps p_pos p_fits e one parsed T i (base st) c s1 k m mw next HT HB X)
+    as [k' [m' [mw' [E HM1]]]].
+  pose proof (named_ok P cd e T _ _ _ _ _ _ HT HM1 N) as HM'.
+  exists c, k', m', mw'. split; [exact E|]. split.
+  - rewrite (reserved_ok _ _ HF), (ms_mw _ _ _ _ _ _ _ HB), (ms_mw _ _ _ _ _ _ _ HM'). reflexivity.
+  - split; cbn [base known failures]; auto.
+Qed.
+
+Lemma fails_at_ok d k m mw f g : fails_at code jumps d = true -> Z.of_nat (length k) <= 1024 ->
+  FEval code cd (State k m mw (Z.to_nat d) g) f Failed.
+Proof.
+  intros H L. unfold fails_at in H. apply andb_prop in H as [_ H].
+  destruct (skipn (Z.to_nat d) code) as [|a [|b l]] eqn:E; try discriminate. apply andb_prop in H as [Ha Hb].
+  apply Z.eqb_eq in Ha, Hb. subst a b.
+  assert (E1 : skipn (Z.to_nat d + 1) code = 0xfe :: l) by (rewrite <- skipn_skipn', E; reflexivity).
+  assert (B : beside (reserved f) mw mw = 0) by (unfold beside, growth; lia).
+  destruct (g <? 1) eqn:G.
+  - apply FEval_halt. unfold fstep. cbn [pc stack mem mwords gas]. rewrite E. cbn [fdecode decode simple exec Z.leb Z.compare Pos.compare Pos.compare_cont andb].
+    cbv zeta. rewrite B. unfold charged. cbn [gas]. change (1 + 0) with 1. rewrite G. reflexivity.
+  - eapply FEval_step.
+    + unfold fstep. cbn [pc stack mem mwords gas]. rewrite E. cbn [fdecode decode simple exec Z.leb Z.compare Pos.compare Pos.compare_cont andb].
+      cbv zeta. rewrite B. unfold charged. cbn [gas stack]. change (1 + 0) with 1. rewrite G.
+      destruct (Z.ltb_spec 1024 (Z.of_nat (length k))); [lia|]. reflexivity.
+    + apply FEval_halt. unfold fstep. cbn [pc stack mem mwords gas]. rewrite E1. reflexivity.
+Qed.
+
+Lemma frun_nonneg fuel : forall T rest st g, frun p code jumps P fuel T rest st = Some g -> 0 <= g.
+Proof.
+  induction fuel as [|fuel IH]; intros T rest st g H; [discriminate|]. cbn [frun] in H.
+  assert (go : forall n (r : option (Z * fstate)),
+    match r with
+    | Some (cost, st) =>
+        if (0 <=? cost) && within (sstack (base st)) then
+          match frun p code jumps P fuel T (skipn n rest) st with Some g => Some (cost + g) | None => None end
+        else None
+    | None => None
+    end = Some g -> 0 <= g).
+  { clear H. intros n r H. destruct r as [[cost st1]|]; [|discriminate].
+    destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within _); [|discriminate]. cbn [andb] in H.
+    destruct (frun p code jumps P fuel T _ st1) as [g'|] eqn:R; [|discriminate]. apply IH in R.
+    assert (g = cost + g') by congruence. lia. }
+  destruct (fdecode rest) as [[i n]|]; [eapply go; exact H|]. destruct (decode rest) as [i n].
+  destruct i; try (match type of H with match ?r with Some _ => _ | None => _ end = _ => exact (go n r H) end).
+  - destruct (sstack (base st)) as [|d [|[| | |c] r]]; try (exact (go n (splain p P T JUMPI st) H)).
+    destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate]. exact (go n (Some (10, (FS (S (checked p c r) (smem (base st)) (smw (base st)) (hints (base st))) (known st) (c :: failures st) (fnames st)))) H).
+  - destruct (sstack (base st)) as [|x [|y r]]; try (exact (go n (splain p P T RETURN st) H)).
+    destruct (slot_of x) as [[a key]|]; [|discriminate]. destruct (exactly y); [|discriminate].
+    destruct (_ && (0 <=? _)) eqn:Q; [|discriminate]. injection H as <-. apply andb_prop in Q as [_ Q].
+    apply Z.leb_le in Q. exact Q.
+Qed.
+
+Lemma base_length k m mw f st : state_ok k m mw f st -> length k = length (sstack (base st)).
+Proof. intros [[Hk _ _] _ _]. eapply stack_length; exact Hk. Qed.
+
+Lemma frun_ok fuel : forall T pc st g k m mw f gas,
+  tables_ok T -> state_ok k m mw f st ->
+  frun p code jumps P fuel T (skipn pc code) st = Some g -> g <= gas ->
+  FEval code cd (State k m mw pc gas) f (meaning P cd).
+Proof.
+  induction fuel as [|fuel IH]; intros T pc st g k m mw f gas HT HS H G; [discriminate|]. cbn [frun] in H.
+  assert (go : forall n cost st1 k' m' mw' f', state_ok k' m' mw' f' st1 ->
+    (if (0 <=? cost) && within (sstack (base st1)) then
+       match frun p code jumps P fuel T (skipn n (skipn pc code)) st1 with Some g => Some (cost + g) | None => None end
+     else None) = Some g ->
+    cost <= gas /\ length k' = length (sstack (base st1)) /\ Z.of_nat (length k') <= 1024 /\
+    FEval code cd (State k' m' mw' (pc + n) (gas - cost)) f' (meaning P cd)).
+  { clear H. intros n cost st1 k' m' mw' f' HS1 H.
+    destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within _) eqn:Wi; [|discriminate]. cbn [andb] in H.
+    destruct (frun p code jumps P fuel T _ st1) as [g'|] eqn:R; [|discriminate].
+    assert (Hg : g = cost + g') by congruence. pose proof (frun_nonneg _ _ _ _ _ R). rewrite skipn_skipn' in R.
+    pose proof (base_length _ _ _ _ _ HS1) as L. unfold within in Wi. apply Z.leb_le in Wi.
+    split; [lia|]. split; [exact L|]. split; [lia|]. eapply IH; [exact HT | exact HS1 | exact R | lia]. }
+  assert (next : forall cost (s' : state) f', cost <= gas -> Z.of_nat (length (stack s')) <= 1024 ->
+    charged (State k m mw pc gas) cost s' f' = FNext s' f').
+  { intros cost s' f' C L. unfold charged. cbn [Evm.gas]. destruct (Z.ltb_spec gas cost); [lia|].
+    destruct (Z.ltb_spec 1024 (Z.of_nat (length (stack s')))); [lia|]. reflexivity. }
+  destruct (fdecode (skipn pc code)) as [[i n]|] eqn:D.
+  { destruct (sfield p code P T i st) as [[cost st1]|] eqn:X; [|discriminate].
+    destruct (sfield_ok _ _ _ _ _ _ _ _ _ HT HS X) as [[k' [m' [mw' [f' [E HS1]]]]]|[[c E] Me]].
+    - destruct (go n cost st1 k' m' mw' f' HS1 H) as [C [_ [L Ev]]].
+      eapply FEval_step; [|exact Ev]. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. apply next; assumption.
+    - rewrite Me. apply FEval_halt. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. reflexivity. }
+  destruct (decode (skipn pc code)) as [i n] eqn:D'.
+  assert (plain :
+    match splain p P T i st with
+    | Some (cost, st) =>
+        if (0 <=? cost) && within (sstack (base st)) then
+          match frun p code jumps P fuel T (skipn n (skipn pc code)) st with Some g => Some (cost + g) | None => None end
+        else None
+    | None => None
+    end = Some g -> FEval code cd (State k m mw pc gas) f (meaning P cd)).
+  { clear H. intros H. destruct (splain p P T i st) as [[cost st1]|] eqn:X; [|discriminate].
+    destruct (splain_ok _ _ _ _ _ _ _ _ _ (pc + n)%nat HT HS X) as [c [k' [m' [mw' [E [-> HS1]]]]]].
+    destruct (go n _ st1 k' m' mw' f HS1 H) as [C [_ [L Ev]]].
+    eapply FEval_step; [|exact Ev]. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'.
+    fold jumps. rewrite E. cbv zeta. apply next; assumption. }
+  destruct i; try (apply plain; exact H).
+  - (* JUMPI *)
+    pose proof HS as [[Hk Hm Hw] HF HC].
+    destruct (sstack (base st)) as [|d [|[| | |c] r]] eqn:SS; try (apply plain; exact H). clear plain.
+    destruct (exactly d) as [dv|] eqn:X; [|discriminate].
+    destruct (fails_at code jumps dv) eqn:Fd; [|discriminate]. destruct (existsb (condeqb c) (fails P)) eqn:Fc; [|discriminate].
+    cbn [andb] in H.
+    inversion Hk as [|w ? k1 ? Hd Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    apply (exactly_ok _ _ _ _ _ _ Hd) in X. subst w. destruct Hu as [_ ->].
+    assert (B : forall a, a + beside (reserved f) (smw (base st)) (smw (base st)) = a) by (intros a; unfold beside, growth; lia).
+    assert (Vd : valid jumps dv = true).
+    { unfold fails_at in Fd. apply andb_prop in Fd as [Fd _]. apply andb_prop in Fd as [_ Fd]. exact Fd. }
+    assert (Hb : 10 <= gas /\ Z.of_nat (length k2) <= 1024).
+    { cbn [base] in H. destruct (0 <=? 10); [|discriminate]. destruct (within _) eqn:Wi; [|discriminate]. cbn [andb] in H.
+      destruct (frun p code jumps P fuel T _ _) as [g'|] eqn:R; [|discriminate]. apply frun_nonneg in R.
+      assert (g = 10 + g') by congruence. unfold within in Wi. apply Z.leb_le in Wi. cbn [sstack] in Wi.
+      change (checked p c r) with (checked (modulus P) c r) in Wi. rewrite checked_length in Wi. rewrite (stack_length _ _ _ _ _ Hk2). lia. }
+    destruct (Sound.ceval P cd e c) eqn:Ec.
+    + eapply FEval_step.
+      * unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'. fold jumps. cbn [exec b2z Z.eqb]. rewrite Vd.
+        cbv zeta. rewrite B. apply next; [lia | cbn [stack]; lia].
+      * rewrite (fails_true P cd e parsed c Fc Ec). apply fails_at_ok; [exact Fd | lia].
+    + assert (HN : state_ok k2 m (smw (base st)) f (FS (S (checked p c r) (smem (base st)) (smw (base st)) (hints (base st))) (known st) (c :: failures st) (fnames st))).
+      2: { destruct (go n 10 _ _ _ _ _ HN H) as [C [_ [L Ev]]].
+            eapply FEval_step; [|exact Ev]. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'. fold jumps.
+           cbn [exec b2z Z.eqb]. cbv zeta. rewrite B. apply next; assumption. }
+      split; cbn [base known failures]; [|exact HF | intros c' [<-|I]; auto].
+      split; cbn [sstack smem Check.smw]; auto. apply checked_ok; assumption.
+  - (* RETURN *)
+    pose proof HS as [[Hk Hm Hw] HF HC].
+    destruct (sstack (base st)) as [|x [|y r]] eqn:SS; try (apply plain; exact H). clear plain.
+    destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate]. destruct (exactly y) as [v|] eqn:Y; [|discriminate].
+    destruct (Z.eqb_spec v (32 * Z.of_nat (length (results P)))) as [Ev|]; [|discriminate].
+    destruct (returns p T (smem (base st)) key (results P)) eqn:Rt; [|discriminate]. cbn [andb] in H.
+    destruct (forallb _ (fails P)) eqn:Fa; [|discriminate]. cbn [andb] in H.
+    destruct (0 <=? _) eqn:Cost; [|discriminate].
+    match type of H with Some ?x = Some ?y => assert (Hg : x = y) by congruence end. clear H.
+    inversion Hk as [|w ? k1 ? Hx Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    destruct (slot_ok _ _ _ _ _ _ _ Hx X) as [-> [Ha E]]. apply (exactly_ok _ _ _ _ _ _ Hu) in Y. subst u.
+    rewrite (fails_false P cd e parsed final_is).
+    + apply FEval_halt. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'. cbn [exec]. cbv zeta.
+      rewrite (reserved_ok _ _ HF).
+      match goal with |- (if ?b then _ else _) = _ => replace b with false by (symmetry; apply Z.ltb_ge; lia) end.
+      f_equal. f_equal. replace (Z.to_nat (32 * Z.of_nat (length (results P)))) with (32 * length (results P))%nat by lia.
+      rewrite E. eapply returns_ok; eassumption.
+    + intros c I. rewrite forallb_forall in Fa. specialize (Fa _ I). apply existsb_exists in Fa as [c' [I' Q]].
+      apply condeqb_ok in Q. subst c'. apply HC; exact I'.
+Qed.
+End Run.
+
+(* The code ends as the program means, whatever calldata is, with any gas from g0 on. *)
+Theorem check_slots_sound P w code g0 : check_slots P w code = Some g0 ->
+  forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
+  forall g, g0 <= g -> FEval code cd (start g) none (meaning P cd).
+Proof.
+  unfold check_slots. intros H cd Hcd Len g G. destruct (forallb _ code) eqn:By; [|discriminate].
+  destruct (Z.odd (modulus P)) eqn:Odd; [|discriminate]. cbn [andb] in H.
+  destruct (prepared P w) as [T|] eqn:Pr; [|discriminate].
+  destruct (prepared_ok P w T cd Pr) as [[p1 pW] [one [parsed [T1 small]]]].
+  assert (Hc : Forall is_byte code).
+  { apply Forall_forall. intros b I. rewrite forallb_forall in By. specialize (By _ I). unfold between in By.
+    apply andb_prop in By as [L1 L2]. apply Z.leb_le in L1, L2. unfold is_byte. lia. }
+  refine (frun_ok P cd Hcd Len code Hc p1 pW Odd (final P cd) one parsed (fun _ => eq_refl) small (length code) T 0%nat _ g0 []
+    (fun _ => 0) 0 none g T1 _ H G).
+  split; cbn [base known failures]; [|reflexivity | intros c []].
+  split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
+Qed.
+
+Print Assumptions check_slots_sound.

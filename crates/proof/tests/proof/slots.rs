@@ -1,0 +1,188 @@
+//! The field contexts of `eip6690-2024` in Coq, computed, beside the engine: random codes at the gas that they take, one less and plenty.
+
+use crate::semantics::{compiled, end, library, numbers};
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use residue_engine::{Engine, EngineConfig, Halt};
+use residue_extent::{cases, seed};
+use residue_isa::Revision;
+use residue_isa::opcode::evm as op;
+use residue_proof::coq;
+
+/// More than any of the codes takes.
+const GAS: u64 = 1_000_000;
+const SETMODX: u8 = 0xc0;
+const LOADX: u8 = 0xc1;
+const STOREX: u8 = 0xc2;
+const LANES: [u8; 3] = [0xc3, 0xc4, 0xc5];
+/// Words of memory that each code begins with.
+const WORDS: u8 = 12;
+/// Bytes of the modulus at address 0.
+const SIZES: [u8; 9] = [1, 3, 8, 9, 16, 24, 32, 48, 96];
+
+fn push(code: &mut Vec<u8>, number: u16) {
+    code.push(op::PUSH2);
+    code.extend(number.to_be_bytes());
+}
+
+/// Now and then a number that may be out of range, else the number.
+fn bent(rng: &mut ChaCha8Rng, number: u16) -> u16 {
+    if rng.random_ratio(1, 40) { rng.random_range(0..400) } else { number }
+}
+
+/// Activates a context whose modulus stands at address 0.
+fn context(rng: &mut ChaCha8Rng, code: &mut Vec<u8>, size: u8, slots: u8) {
+    let id = *[0, 1, 256].choose(rng).unwrap();
+    for number in [slots.into(), size.into(), 0, id] {
+        let number = bent(rng, number);
+        push(code, number);
+    }
+    code.push(SETMODX);
+}
+
+/// One field instruction, or a few instructions of today's EVM.
+fn instruction(rng: &mut ChaCha8Rng, code: &mut Vec<u8>, size: u8, slots: u8) {
+    let bytes = u16::from(size.div_ceil(8)) * 8;
+    match rng.random_range(0..13) {
+        0 => context(rng, code, size, slots),
+        opcode @ 1..=4 => {
+            let is_load = opcode < 3;
+            let count = rng.random_range(0..=slots.min(3));
+            let first = rng.random_range(0..=slots - count);
+            // Values to store are zeros from the upper half of memory on, or what has been loaded there.
+            let address = 192 + bytes * rng.random_range(0..2);
+            let operands = [
+                count.into(),
+                if is_load { first.into() } else { address },
+                if is_load { address } else { first.into() },
+            ];
+            for number in operands {
+                let number = bent(rng, number);
+                push(code, number);
+            }
+            code.push(if is_load { LOADX } else { STOREX });
+        }
+        5 => {
+            let address = rng.random_range(0..1200);
+            push(code, address);
+            code.extend([op::MLOAD, op::POP]);
+        }
+        6 => {
+            // Bytes of code or calldata, and zeros past their ends; memory grows, beside slots.
+            let [size, from, address] = [0..70, 0..200, 0..700].map(|range| rng.random_range(range));
+            for number in [size, from, address] {
+                push(code, number);
+            }
+            code.push(*[op::CODECOPY, op::CALLDATACOPY].choose(rng).unwrap());
+        }
+        7 => {
+            // The JUMPDEST is an immediate byte, or an instruction after one.
+            let target = u16::try_from(code.len()).unwrap() + if rng.random_ratio(1, 6) { 6 } else { 12 };
+            push(code, target);
+            code.extend([op::JUMP, LANES[0], 0, op::JUMPDEST, 0, 0, 0, 0, 1, op::JUMPDEST]);
+        }
+        _ => {
+            code.push(*LANES.choose(rng).unwrap());
+            let count = rng.random_range(1..=slots.min(3));
+            for place in 0..3 {
+                let stride = rng.random_range(u8::from(place == 0)..=slots / count);
+                let room = u16::from(slots).saturating_sub(u16::from(stride) * u16::from(count - 1)).max(1);
+                let first = rng.random_range(0..room);
+                code.extend(
+                    [bent(rng, first), bent(rng, stride.into())].map(|number| u8::try_from(number.min(255)).unwrap()),
+                );
+            }
+            code.push(u8::try_from(bent(rng, count.into()).min(255)).unwrap());
+        }
+    }
+}
+
+/// Random code: memory with a modulus and values, a context, instructions, all slots loaded, and a return of memory.
+fn code(rng: &mut ChaCha8Rng) -> Vec<u8> {
+    let (mut code, size, slots) = (Vec::new(), *SIZES.choose(rng).unwrap(), rng.random_range(1..9));
+    let mut modulus: Vec<u8> = (0..size).map(|_| rng.random()).collect();
+    match rng.random_range(0..8) {
+        0 => {
+            modulus.fill(0);
+            modulus[rng.random_range(0..usize::from(size))] = 1 << rng.random_range(0..8);
+        }
+        1 => {}
+        _ => {
+            modulus[usize::from(size) - 1] |= 1;
+            modulus[0] |= 0x80;
+        }
+    }
+    modulus.resize(usize::from(WORDS) * 32, 0);
+    // Numbers below 2⁶³ at the lower end of values.
+    let bytes = usize::from(size.div_ceil(8)) * 8;
+    for value in 0..(modulus.len() - 192) / bytes {
+        let low = 192 + (value + 1) * bytes - usize::from(size).min(7);
+        rng.fill(&mut modulus[low..192 + (value + 1) * bytes]);
+    }
+    for (place, row) in modulus.chunks(32).enumerate() {
+        code.push(op::PUSH32);
+        code.extend(row);
+        push(&mut code, u16::try_from(32 * place).unwrap());
+        code.push(op::MSTORE);
+    }
+    context(rng, &mut code, size, slots);
+    let count = slots.min(u8::try_from((modulus.len() - 192) / bytes).unwrap());
+    for number in [count.into(), 192, 0] {
+        push(&mut code, number);
+    }
+    code.push(STOREX);
+    for _ in 0..rng.random_range(1..16) {
+        instruction(rng, &mut code, size, slots);
+    }
+    for number in [count.into(), 0, 192] {
+        push(&mut code, number);
+    }
+    code.push(LOADX);
+    push(&mut code, u16::from(WORDS) * 32 + 64 * u16::from(rng.random_ratio(1, 2)));
+    code.extend([op::PUSH0, op::RETURN]);
+    code
+}
+
+#[test]
+#[ignore = "it takes long: by name, and in CI"]
+fn coq_computes_what_the_engine_does_with_slots() {
+    let Some(folder) = library("slots", &["Evm", "Program"]) else { return };
+    compiled(&folder, "Slots", include_str!("../../coq/Slots.v"));
+    let engine = Engine::new(EngineConfig::default_for(Revision::Eip6690_2024)).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(seed());
+    let (mut terms, mut returned) = (Vec::new(), 0);
+    for _ in 0..cases(40) {
+        let code = code(&mut rng);
+        let mut calldata = vec![0; rng.random_range(0..100)];
+        rng.fill(&mut calldata[..]);
+        let [plenty, exact, less] = {
+            let taken = engine.run_code(&code, &calldata, GAS).gas_used;
+            [GAS, taken, taken - 1].map(|gas| (gas, engine.run_code(&code, &calldata, gas)))
+        };
+        let found = match plenty.1.halt {
+            Halt::Return => Some(&plenty.1.output[..]),
+            halt if halt.is_exceptional() => None,
+            halt => panic!("{halt:?}: {}", hex::encode(&code)),
+        };
+        // What Coq is to say at the gas that is taken, and at one less.
+        assert_eq!((exact.1.halt, less.1.halt.is_exceptional()), (plenty.1.halt, true), "{}", hex::encode(&code));
+        returned += usize::from(found.is_some());
+        terms.push(format!("({}, {}, {}, {})", coq::bytes(&code), coq::bytes(&calldata), exact.0, end(found)));
+    }
+    let source = format!(
+        "From Coq Require Import ZArith List.\nFrom Residue Require Import Evm Program Run Slots.\nImport ListNotations.\nOpen Scope Z_scope.\nOpen Scope bool_scope.\n\
+         Definition agrees (c : list Z * list Z * Z * option (list Z)) : bool :=\n\
+         let '(code, cd, gas, expected) := c in\n\
+         let run g := frun_for 4096 code cd (start g) none in\n\
+         ends (run {GAS}) expected && ends (run gas) expected && ends (run (gas - 1)) None.\n\
+         Definition runs : list (list Z * list Z * Z * option (list Z)) :=\n [{}].\n\
+         Eval vm_compute in differing agrees 0 runs.\n",
+        terms.join(";\n ")
+    );
+    let said = compiled(&folder, "Cases", &source);
+    let codes = terms.len();
+    println!("{codes} codes at three amounts of gas, of which {returned} return");
+    assert!(returned * 4 > codes && returned < codes, "{returned} of {codes} codes return");
+    assert_eq!(numbers(&said), "[]", "cases that differ, by number, in {}", folder.join("Cases.v").display());
+}
