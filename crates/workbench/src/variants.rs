@@ -155,13 +155,15 @@ struct Tried<'a> {
     specialised: Specialised<'a>,
 }
 
+type OncePrepared = OnceLock<Result<Prepared<'static>, CompileError>>;
+
 /// Variants of a contract, recorded and simplified once for all revisions.
 #[derive(Debug)]
 pub struct Candidates<'a> {
     contract: &'a dyn Source,
     example: Vec<u8>,
     /// Each in full and in its short form.
-    variants: Vec<(Variant, [OnceLock<Result<Prepared<'static>, CompileError>>; 2])>,
+    variants: Vec<(Variant, [OncePrepared; 2])>,
     programs: HashMap<Form, OnceLock<Program>>,
 }
 

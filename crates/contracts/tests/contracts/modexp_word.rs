@@ -6,7 +6,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_compiler::{Deployment, Dialect, SmallMultiples, compile_as};
-use residue_contracts::find;
+use residue_contracts::{Source, find};
 use residue_engine::native::precompile;
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared};
 use residue_isa::precompile::MODEXP;
@@ -31,7 +31,8 @@ fn forms() -> [Form; 3] {
         let deployment = calls.map(|calls| Deployment { gas_a_byte: 200, calls: NonZeroU64::new(calls).unwrap() });
         let dialect = Dialect { deployment, short: calls.is_some(), ..Dialect::default() };
         let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
-        let program = contract.program();
+        let recorded = residue_ir::Form { is_short: Some(calls.is_some()), ..Default::default() };
+        let program = contract.program_as(recorded);
         let compiled = compile_as(&program, Revision::Evm, &schedule, SmallMultiples::AsWritten, dialect).unwrap();
         Form { code: compiled.code, bytes_max, gas_max }
     })
