@@ -1,6 +1,6 @@
 //! BIP-340, “Verification”: R = s·G − e·P has an even y and the x that the signature says.
 //!
-//! Where code may call ECRECOVER, that makes the sum. It returns the address of (s'·P − h·G)/x for a hash h, the point P with this x, and numbers x and s' from 1 to
+//! ECRECOVER makes the sum where code may call it. It returns the address of (s'·P − h·G)/x for a hash h, the point P with this x, and numbers x and s' from 1 to
 //! n − 1: with h = −s·x and s' = −e·x the address of R. A key from n on and a challenge that is 0 modulo n get 0 then: a signature that such a key
 //! verifies takes the logarithm of a point or a preimage of SHA-256. Two points are taken for one if their addresses are the same, 160 bits of Keccak-256.
 

@@ -1,6 +1,6 @@
 //! A program as a Python function of the package in `python/`, which records the same program from it.
 //!
-//! What has no form of its own in the package is written by its text, with `residue.ir`. What is recorded from the Python text has the
+//! Statements without a form of their own in the package are written by their text, with `residue.ir`. A program recorded from the Python text has the
 //! statements of the program in their order; words and values may have other numbers, and stretches are those of the Python lines.
 
 use super::print::{spell_order, spell_word};
@@ -439,7 +439,7 @@ impl<'a> Printer<'a> {
         })
     }
 
-    /// What is hashed; none where a piece of calldata is at a place that is not known.
+    /// The bytes that are hashed; none where a piece of calldata is at a place that is not known.
     fn pieces(&self, pieces: &[Piece<Word>]) -> Option<String> {
         let written = pieces.iter().map(|piece| match piece {
             Piece::Word { word, size_bytes } => Some(format!("({}, {})", self.word(*word), self.word(*size_bytes))),
