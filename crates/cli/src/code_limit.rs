@@ -6,9 +6,13 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow};
 use residue_compiler::{Deployment, Dialect};
+use residue_contracts::Source;
 use residue_engine::{Fork, accounts};
-use residue_workbench::{Trial, report};
+use residue_isa::{GasSchedule, Revision};
+use residue_workbench::variants::Variant;
+use residue_workbench::{Candidates, Trial, report};
 
+use crate::formulas::Formulas;
 use crate::tables::grouped;
 use crate::{input, output};
 
@@ -56,17 +60,17 @@ impl CodeLimit {
         }
     }
 
-    /// Compiles code that is short enough: as the dialect says, else in the form for the most calls that is ([`Deployment`]), since fewer calls
+    /// Compiles code that is short enough: as it was `asked` for, else in the form for the most calls that is ([`Deployment`]), since fewer calls
     /// make bytes dearer. Refused with the length of the shortest form if none is. `bytes` is the length of the shortest of what was compiled.
     pub fn within<T>(
         self,
         name: &str,
         dialect: Dialect,
+        asked: T,
         compile: impl Fn(Dialect) -> Result<T>,
         bytes: impl Fn(&T) -> usize,
     ) -> Result<T> {
         let (limit, _) = self.of(dialect.fork)?;
-        let asked = compile(dialect)?;
         if bytes(&asked) <= limit {
             return Ok(asked);
         }
@@ -91,17 +95,26 @@ impl CodeLimit {
         Ok(best)
     }
 
-    /// The variants of a contract with one at the front that is short enough, the cheapest of those.
+    /// The variants of a contract with one at the front that is short enough, the cheapest of those. If none is as it is, shorter forms are tried of
+    /// the cheapest variant and of the shortest.
     pub fn trials(
         self,
-        name: &str,
-        dialect: Dialect,
-        compile: impl Fn(Dialect) -> Result<Vec<Trial>>,
+        formulas: &Formulas,
+        contract: &dyn Source,
+        (revision, schedule, dialect): (Revision, &GasSchedule, Dialect),
     ) -> Result<Vec<Trial>> {
+        let name = contract.name();
         let (limit, _) = self.of(dialect.fork)?;
         let length = |trial: &Trial| trial.compiled.code.len();
-        let mut trials =
-            self.within(name, dialect, compile, |trials| trials.iter().map(length).min().unwrap_or(usize::MAX))?;
+        let context = || format!("compiling {name} for {revision}");
+        let asked = formulas.trials(contract, revision, schedule, dialect).with_context(context)?;
+        let shortest = asked.iter().min_by_key(|trial| length(trial)).expect("there is at least one");
+        let mut few: Vec<Variant> = [&asked[0], shortest].map(|trial| trial.variant).into();
+        few.dedup();
+        let few = Candidates::new(contract, few).weighed();
+        let compile = |dialect| few.trials(revision, schedule, dialect).with_context(context);
+        let least = |trials: &Vec<Trial>| trials.iter().map(length).min().unwrap_or(usize::MAX);
+        let mut trials = self.within(name, dialect, asked, compile, least)?;
         let place = trials.iter().position(|trial| length(trial) <= limit).expect("`within` refuses others");
         trials[..=place].rotate_right(1);
         Ok(trials)

@@ -111,13 +111,12 @@ impl DeployableOptions {
         takers::ensure_code_rules(self.code, source.name(), &[self.revision], || source.program())?;
         let rules = InterfaceRules { revision: self.revision, schedule: self.schedule.clone() };
         let (schedule, dialect) = (rules.schedule()?, self.code.dialect(self.fork));
-        let compile = |dialect| {
-            let trials = self.formulas.trials(source, self.revision, &schedule, dialect);
-            trials.with_context(|| format!("compiling {name} for {}", self.revision))
-        };
         let mut trials = match residue_engine::accounts::code_bytes_max(self.fork) {
-            Some(_) => CodeLimit::Fork.trials(source.name(), dialect, compile)?,
-            None => compile(dialect)?,
+            Some(_) => CodeLimit::Fork.trials(&self.formulas, source, (self.revision, &schedule, dialect))?,
+            None => {
+                let trials = self.formulas.trials(source, self.revision, &schedule, dialect);
+                trials.with_context(|| format!("compiling {name} for {}", self.revision))?
+            }
         };
         let trial = trials.swap_remove(0);
         Deployable::new(contract, trial.compiled, trial.gas, dialect, schedule.name(), self.salt.unwrap_or_default())

@@ -165,6 +165,7 @@ pub struct Candidates<'a> {
     /// Each in full and in its short form.
     variants: Vec<(Variant, [OncePrepared; 2])>,
     programs: HashMap<Form, OnceLock<Program>>,
+    only_weighed: bool,
 }
 
 impl<'a> Candidates<'a> {
@@ -173,7 +174,13 @@ impl<'a> Candidates<'a> {
         let variants: Vec<_> = variants.into_iter().map(|variant| (variant, Default::default())).collect();
         let forms = variants.iter().flat_map(|(variant, _)| [false, true].map(|is_short| variant.form(is_short)));
         let programs = forms.map(|form| (form, OnceLock::new())).collect();
-        Self { contract, example: contract.example(), variants, programs }
+        Self { contract, example: contract.example(), variants, programs, only_weighed: false }
+    }
+
+    /// The same without code whose bytes have no weight, where a dialect gives them one.
+    #[must_use]
+    pub fn weighed(self) -> Self {
+        Self { only_weighed: true, ..self }
     }
 
     fn program(&self, form: Form) -> &Program {
@@ -236,7 +243,9 @@ impl<'a> Candidates<'a> {
         }
         if dialect.deployment.is_some() {
             // Expected runs are estimates: code that they do not shorten may be cheaper.
-            tried.extend(self.different(&numbers, revision, Dialect { deployment: None, ..dialect })?);
+            if !self.only_weighed {
+                tried.extend(self.different(&numbers, revision, Dialect { deployment: None, ..dialect })?);
+            }
             let has_short_form = numbers.iter().any(|&number| {
                 let variant = self.variants[number].0;
                 self.program(variant.form(true)) != self.program(variant.form(false))

@@ -262,7 +262,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
     let multiples = args.formulas.multiples_of_program();
     let compile = |dialect| program_file::compile(path, &program, revision, schedule, multiples, dialect);
     let compiled = match args.code_limit {
-        Some(limit) => limit.within(path, dialect, compile, |compiled| compiled.code.len())?,
+        Some(limit) => limit.within(path, dialect, compile(dialect)?, compile, |compiled| compiled.code.len())?,
         None => compile(dialect)?,
     };
     let name = match path.as_str() {
@@ -301,13 +301,12 @@ fn build_one(contract: Chosen, schedule: &GasSchedule, args: &BuildArgs, path: O
     let revision = args.rules.revision;
     let dialect = args.dialect();
     let source = contract.source();
-    let compile = |dialect| {
-        let trials = args.formulas.trials(source, revision, schedule, dialect);
-        trials.with_context(|| format!("compiling {} for {revision}", source.name()))
-    };
     let trials = match args.code_limit {
-        Some(limit) => limit.trials(source.name(), dialect, compile)?,
-        None => compile(dialect)?,
+        Some(limit) => limit.trials(&args.formulas, source, (revision, schedule, dialect))?,
+        None => {
+            let trials = args.formulas.trials(source, revision, schedule, dialect);
+            trials.with_context(|| format!("compiling {} for {revision}", source.name()))?
+        }
     };
     let cheapest = &trials[0];
     certify(

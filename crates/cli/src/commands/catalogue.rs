@@ -128,8 +128,7 @@ fn made(contracts: &[&'static Contract], all_must: bool, held: Option<&Held>) ->
 
 fn entry(contract: &'static Contract, precompiles: bool, schedule: &GasSchedule) -> Result<Entry> {
     let dialect = Dialect { precompiles, ..Dialect::default() };
-    let compile = |dialect| Ok(Formulas::default().trials(contract, REVISION, schedule, dialect)?);
-    let mut trials = CodeLimit::Fork.trials(contract.name, dialect, compile)?;
+    let mut trials = CodeLimit::Fork.trials(&Formulas::default(), contract, (REVISION, schedule, dialect))?;
     let trial = trials.swap_remove(0);
     let salt = Default::default();
     let chosen = Chosen::Listed(contract);
