@@ -23,6 +23,7 @@ pub mod input;
 pub mod options;
 pub mod output;
 pub mod program_file;
+pub mod proof;
 pub mod report;
 pub mod subject;
 pub mod tables;

@@ -11,8 +11,7 @@ use residue_contracts::CONTRACTS;
 use residue_engine::accounts;
 use residue_engine::revm::primitives::Address;
 use residue_ir::Program;
-use residue_isa::{Fork, GasSchedule, Revision};
-use residue_proof::Certificate;
+use residue_isa::{Fork, GasSchedule};
 use residue_workbench::formats::Artifact;
 use residue_workbench::parallel::in_parallel;
 use residue_workbench::{Trial, report};
@@ -23,6 +22,7 @@ use crate::formats::Format;
 use crate::formulas::{Formulas, is_inexpressible};
 use crate::options::{CodeRules, InterfaceRules};
 use crate::output::Target;
+use crate::proof::Proof;
 use crate::subject::{Chosen, KeyOptions};
 use crate::tables::{grouped, right, table};
 use crate::takers::{self, Kind, Reads};
@@ -114,6 +114,7 @@ struct Built {
     /// Every way that was asked for, that of the code first.
     trials: Vec<Trial>,
     path: Option<PathBuf>,
+    proof: Proof,
 }
 
 impl BuildArgs {
@@ -271,7 +272,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
     };
     let (compiled, contract, address) = (&compiled, None, args.address);
     let bytes = compiled.code.len();
-    certify(args, path, &program, &compiled.code)?;
+    let proof = judged(args, path, || program.clone(), &compiled.code)?;
     code_limit::note(args.fork, path, bytes);
     let artifact = Artifact { name: &name, contract, compiled, schedule: schedule.name(), dialect, address };
     if let Some(output) = args.path() {
@@ -286,6 +287,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
         object["precompiles"] = dialect.precompiles.into();
         object["calls"] = args.calls.map(NonZeroU64::get).into();
         object["path"] = args.path().map(Path::to_string_lossy).into();
+        proof.add_to(&mut object);
         add_artifact(&mut object, &artifact, args)?;
         output::json(&object)?;
     } else if let Some(output) = args.path() {
@@ -309,13 +311,9 @@ fn build_one(contract: Chosen, schedule: &GasSchedule, args: &BuildArgs, path: O
         }
     };
     let cheapest = &trials[0];
-    certify(
-        args,
-        source.name(),
-        &source.program_as(cheapest.variant.form(cheapest.is_short)),
-        &cheapest.compiled.code,
-    )?;
-    let built = Built { contract, schedule: schedule.name().to_owned(), dialect, trials, path };
+    let recorded = || source.program_as(cheapest.variant.form(cheapest.is_short));
+    let proof = judged(args, source.name(), recorded, &cheapest.compiled.code)?;
+    let built = Built { contract, schedule: schedule.name().to_owned(), dialect, trials, path, proof };
     if let Some(path) = &built.path {
         make_directory_of(path, args)?;
         args.format().write(&built.artifact(args), path)?;
@@ -323,17 +321,13 @@ fn build_one(contract: Chosen, schedule: &GasSchedule, args: &BuildArgs, path: O
     Ok(built)
 }
 
-/// Writes the certificate, where one is asked for.
-fn certify(args: &BuildArgs, name: &str, recorded: &Program, code: &[u8]) -> Result<()> {
-    let Some(path) = &args.certificate else { return Ok(()) };
-    let revision = args.rules.revision;
-    ensure!(
-        revision == Revision::Evm,
-        "--certificate needs --revision {}: certificates know no field instructions yet, which {revision} has",
-        Revision::Evm
-    );
-    let certificate = Certificate::new(recorded, code).with_context(|| format!("the certificate of {name}"))?;
-    output::file(path, certificate.print().as_bytes())
+/// Verdict on code; its certificate is written where one is asked for.
+fn judged(args: &BuildArgs, name: &str, recorded: impl FnOnce() -> Program, code: &[u8]) -> Result<Proof> {
+    let proof = Proof::of(args.rules.revision, recorded, code);
+    if let Some(path) = &args.certificate {
+        proof.write(name, path)?;
+    }
+    Ok(proof)
 }
 
 /// With `all`, a contract's name has directories of its own below the one asked for.
@@ -346,7 +340,7 @@ fn make_directory_of(path: &Path, args: &BuildArgs) -> Result<()> {
     }
 }
 
-fn to_json(Built { contract, schedule, dialect, trials, path }: &Built) -> Value {
+fn to_json(Built { contract, schedule, dialect, trials, path, proof }: &Built) -> Value {
     let mut object = json!({
         "contract": contract.source().name(),
         "schedule": schedule,
@@ -363,6 +357,7 @@ fn to_json(Built { contract, schedule, dialect, trials, path }: &Built) -> Value
     {
         object.extend(code);
     }
+    proof.add_to(&mut object);
     object
 }
 
@@ -388,7 +383,7 @@ fn to_text(built: &[Built]) -> String {
 }
 
 /// The chosen variant, and the gas of every other variant of the contract.
-fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
+fn explained(Built { contract, schedule, trials, proof, .. }: &Built) -> String {
     let mut rows = table(&[
         "",
         "products in Fp2",
@@ -417,8 +412,9 @@ fn explained(Built { contract, schedule, trials, .. }: &Built) -> String {
     }
     let revision = chosen.compiled.revision;
     format!(
-        "{} under {revision}, schedule {schedule}; variants that give the same code are shown once\n\n{}",
+        "{} under {revision}, schedule {schedule}; variants that give the same code are shown once\n{}\n\n{}",
         contract.source().name(),
+        proof.describe(),
         rows.trim_fmt()
     )
 }

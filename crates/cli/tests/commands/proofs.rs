@@ -29,6 +29,22 @@ fn a_certificate_is_of_its_code_and_program() {
 }
 
 #[test]
+fn every_build_says_whether_its_code_is_proved() {
+    let built =
+        |contract: &str, revision: &str| residue(&["build", contract, "--revision", revision, "--json"]).json(0);
+    let proved = built("poseidon2/bn254_t2", "evm");
+    assert_eq!((&proved["proof"]["gas"], &proved["unproved"]), (&6199.into(), &serde_json::Value::Null));
+    for (contract, revision, reason) in
+        [("bn254/add", "evm", "do not know calls"), ("poseidon2/bn254_t2", "eip6690-2024", "no field instructions")]
+    {
+        let judged = built(contract, revision);
+        assert!(judged["proof"].is_null() && judged["unproved"].as_str().unwrap().contains(reason), "{judged}");
+    }
+    let explained = residue(&["build", "poseidon2/bn254_t2", "--revision", "evm", "--explain"]);
+    assert!(explained.text().contains("proved for all calldata, with 6 199 gas or more"), "{}", explained.text());
+}
+
+#[test]
 fn a_certificate_that_cannot_be_made_leaves_no_file() {
     let folder = directory("no_certificates");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
