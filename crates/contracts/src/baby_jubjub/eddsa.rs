@@ -31,6 +31,9 @@ const WORDS: usize = 6;
 /// The number of the word that S is. The others are elements.
 const S: usize = 4;
 
+/// Elements of Poseidon's state: five are hashed.
+const WIDTH: usize = 6;
+
 /// l, the number of points of the base point's group: an eighth of all.
 fn order() -> BigUint {
     BABY_JUBJUB.order() >> 3u32
@@ -52,7 +55,7 @@ pub fn text<M: Machine>(machine: &M) {
     for point in [key, r] {
         unless_return_zero(machine, machine.is_zero(BABY_JUBJUB.defect(machine, point)));
     }
-    let hash = hash_of(WORDS);
+    let hash = hash_of(WIDTH);
     let mut constants = FromCode::<M, LOADED>::new(machine, "added", &hash.sequence());
     let challenge = hash.hash(machine, &[r.x, r.y, key.x, key.y, element(5)], &mut constants);
     let challenge = machine.variable("challenge", machine.word_of(challenge, 0));
@@ -80,7 +83,7 @@ fn example() -> Vec<u8> {
         affine(&machine, point, &Bn254Fr::modulus())
     });
     let message = Bn254Fr::from_u64(1234);
-    let challenge = hash_of(WORDS).hash(&machine, &[r.x, r.y, key.x, key.y, message], &mut InSlots);
+    let challenge = hash_of(WIDTH).hash(&machine, &[r.x, r.y, key.x, key.y, message], &mut InSlots);
     let s = (nonce + 8u32 * challenge.to_canonical() * secret) % l;
     let elements = [key.x, key.y, r.x, r.y].map(|value| value.to_canonical());
     elements.iter().chain([&s, &message.to_canonical()]).flat_map(encoded).collect()
