@@ -324,7 +324,7 @@ PROBES = {
 }
 """Type of number of each entry, and ways to give it one."""
 
-OPTIONAL = re.compile(r"\.(capacity|size|limit|slices|hours|like)$")
+OPTIONAL = re.compile(r"\.(capacity|size|limit|slices|hours|like|initial)$")
 """Entries that have a meaning for None, or for nothing."""
 
 
