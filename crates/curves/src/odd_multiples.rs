@@ -73,7 +73,7 @@ impl<F: Fe> OddMultiples<F> {
         Self { points, curve: Isomorphism::new(factor * point.y, half_a, three_halves) }
     }
 
-    /// The same multiples of P in an array from element `first` on, by the nibbles that stand for them, with the code of one addition: loops make them. The curve that
+    /// The same multiples of P in an array, by the nibbles that stand for them, with the code of one addition: loops make them. The curve that
     /// they are on.
     pub fn store<M: Machine<Fe = F>>(
         machine: &M,
@@ -213,4 +213,32 @@ pub fn digits<M: Machine>(machine: &M, k: M::Word, n: U256) -> [M::Word; 4] {
 /// The step for the digit at place `at`, given [`digits`].
 pub fn step<W: Copy>(digits: &[W; 4], at: u32) -> SequenceStep<W> {
     SequenceStep::chosen(digits[(at % 4) as usize], at / 4 * 16) // u32 to usize widens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::p384::generator;
+    use residue_formula::Number;
+    use residue_ir::Numbers;
+    use residue_modular::fields::P384Fp;
+
+    /// Loops make the multiples, and the curve that they are on, as code without loops does.
+    #[test]
+    fn multiples_made_by_loops_are_the_same() {
+        let machine = Numbers::<P384Fp>::new(Vec::new());
+        let half = P384Fp::from_u64(2).inverse().unwrap();
+        let three_halves = half * P384Fp::from_u64(3);
+        let expected = OddMultiples::new(generator(), -three_halves, three_halves);
+        let points = machine.array::<Affine<P384Fp>>("points", Capacity::Fixed(16));
+        machine.reserve(points, U256::from(DIGITS));
+        let curve = OddMultiples::store(&machine, points, generator(), -three_halves, three_halves);
+        for nibble in 0..DIGITS {
+            assert_eq!(machine.load(points, U256::from(nibble)), expected.multiple(nibble), "{nibble}");
+        }
+        assert_eq!(
+            [curve.z, curve.half_a, curve.to_x, curve.to_y],
+            [expected.curve.z, expected.curve.half_a, expected.curve.to_x, expected.curve.to_y]
+        );
+    }
 }
