@@ -57,7 +57,7 @@ fn check(forms: &mut [Prepared], input: &[u8]) {
     }
 }
 
-/// A number of so many bytes: zero, all bits, with zeros in front or behind, one bit, or at random.
+/// A number of this length in bytes: zero, all bits set, padded with zeros on either side, one bit, or random.
 fn number(random: &mut ChaCha8Rng, bytes: usize) -> Vec<u8> {
     let mut number = vec![0; bytes];
     let zeros = random.random_range(0..=bytes);
