@@ -50,6 +50,16 @@ export interface CodeReport {
   field_instructions: number;
   operations: number;
   functions: Record<string, number>;
+  checked_blocks: BlockCheck[];
+}
+
+/** A block that the compiler's checker read back: its bytes, and the results in it that later code reads. */
+export interface BlockCheck {
+  function: string;
+  from: number;
+  to: number;
+  operations: number;
+  results: number;
 }
 
 export interface Execution {
@@ -79,7 +89,7 @@ export interface Profile {
   by_name: { name: string; calls: number; gas: number; gas_with_callees: number }[];
 }
 
-/** Offset, text, function, and for field instructions the innermost stretch of each lane, such as `line 12`. */
+/** Offset, text, function, and the innermost stretch of each operation that it is part of, such as `line 12`: of each lane of a field instruction. */
 export type Instruction = [number, string, string | null, (string | null)[]];
 
 /** Field instructions that the batch engine runs as one: a plan, a scalar trace, or one by one. */

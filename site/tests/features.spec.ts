@@ -87,6 +87,24 @@ test('lines, operations and bytes light up together, and lines have their gas', 
   await expect(page.locator('.gas-gutter .heat')).toHaveText([gas('nine'), gas('ten')]);
 });
 
+test('lines and bytes light up together, both ways, under every interface', async ({ page }) => {
+  const program = example('p256_double.ir');
+  await type(page, program);
+  await settled(page);
+  await tab(page, 'Code');
+  for (const { revision } of (await state(page)).columns) {
+    await page.getByRole('button', { name: revision, exact: true }).click();
+    const lines = program.split('\n').flatMap((line, at) => (/ = (add|sub|mul) /.test(line) ? [at + 1] : []));
+    expect(lines.length).toBeGreaterThan(5);
+    await expect(page.locator('.gas-gutter .heat'), revision).toHaveCount(lines.length);
+    for (const line of lines) {
+      const instruction = page.locator('.listing li').filter({ has: page.getByText(new RegExp(`^line .*\\b${line}\\b`)) });
+      await instruction.getByRole('button').first().focus();
+      await expect(page.locator('.cm-line.lit').filter({ hasText: program.split('\n')[line - 1] }), `${revision}, line ${line}`).toHaveCount(1);
+    }
+  }
+});
+
 test('the lanes of a block are those of the command line, and light its lines', async ({ page }) => {
   await page.getByLabel('Program to begin with').selectOption('text:poseidon');
   await settled(page);
@@ -185,7 +203,24 @@ test('calldata is built by what the program parses, valid and not', async ({ pag
 test('what was checked is told', async ({ page }) => {
   await tab(page, 'Checks');
   await expect(page.locator('.checks')).toBeVisible();
-  await expect(page.locator('.checks dt')).toHaveText(['✓ Checker', '✓ Evaluator', '✓ Executable specification', '✓ Second run']);
+  await expect(page.locator('.checks dt').filter({ hasNotText: 'Certificate' })).toHaveText(['✓ Checker', '✓ Evaluator', '✓ Executable specification', '✓ Second run']);
+  // Each block by itself, as the command line tells it.
+  const { text, columns } = await state(page);
+  for (const { revision } of columns) {
+    await page.getByRole('button', { name: revision, exact: true }).click();
+    const { checked_blocks } = residue('build', file('checked.ir', text), '--revision', revision);
+    expect(checked_blocks.length, revision).toBeGreaterThan(0);
+    const expected = checked_blocks.map((block: any) => [block.function, block.to - block.from, block.operations, block.results].map(String));
+    const shown = async () => (await page.locator('.panel-checks tbody tr').evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll('td')].map((cell) => (cell.textContent ?? '').replace(/\u202f/g, ''))))).map(([name, , ...numbers]) => [name, ...numbers]);
+    await expect.poll(shown, revision).toEqual(expected);
+    await page.locator('.panel-checks tbody button').first().focus();
+    await expect(page.locator('.cm-line.lit').first()).toBeVisible();
+  }
+  // Straight-line code of today's EVM is proved for all calldata.
+  await type(page, example('p256_double.ir'));
+  await settled(page);
+  await page.getByRole('button', { name: 'evm', exact: true }).click();
+  await expect(page.locator('.checks')).toContainText('✓ Certificate');
 });
 
 test('links bring everything back, and damaged ones are refused', async ({ page, context }) => {
@@ -207,6 +242,18 @@ test('links bring everything back, and damaged ones are refused', async ({ page,
     await expect(page.getByRole('status')).toContainText('link');
     await page.close();
   }
+});
+
+test('the text survives a closed tab, in the midst of its work', async ({ page, context }) => {
+  await page.getByLabel('Program to begin with').selectOption('text:poseidon');
+  await settled(page);
+  await type(page, LONGER);
+  // At once: neither the columns nor the link are there yet.
+  await page.close({ runBeforeUnload: true });
+  const again = await context.newPage();
+  await open(again);
+  expect((await state(again)).text).toBe(LONGER);
+  await again.close();
 });
 
 test('the text survives a reload', async ({ page }) => {

@@ -15,10 +15,12 @@ use crate::target::wide::Wide;
 use crate::target::words::Words;
 use crate::target::{FusedOps, Target};
 use crate::wide::read::{Text, targets};
-use crate::words::read::{Element, Elements};
+use crate::words::read::{Element, Elements, Made};
 use foldhash::{HashMap, HashMapExt};
 use num_bigint::BigUint;
-use residue_ir::program::{Block, Control, ControlKind, Function, Operand, Program, Region, Statement, Value, WordDef};
+use residue_ir::program::{
+    Block, Control, ControlKind, Function, Op, Operand, Program, Region, Statement, Value, WordDef,
+};
 use residue_isa::FieldOp;
 use residue_isa::assembly::Code;
 use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
@@ -209,13 +211,32 @@ pub struct Evidence<'a> {
     pub target: &'a dyn Target,
 }
 
+/// A block whose bytes have been read back and compared with the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckedBlock {
+    /// Index of its function in its program.
+    pub function: usize,
+    /// The first value that it defines.
+    pub first: Value,
+    /// Its bytes.
+    pub bytes: Range<usize>,
+    /// Operations of the program in it.
+    pub operations: usize,
+    /// Values that are read after it, all of which were compared.
+    pub results: usize,
+    /// Operations of stack code, with the offset after the instruction that computes or stores the first one's result, ascending; those
+    /// after the first have no instruction of their own, and this is the first that reads them.
+    pub made: Vec<(usize, Vec<Value>)>,
+}
+
 /// Checks every block; an error names the function and the value.
-pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
+pub fn check(evidence: &Evidence<'_>) -> Result<Vec<CheckedBlock>, CompileError> {
     let words = evidence.target.words().map(|words| (Judge::Words(words), Elements::new(words.field().clone())));
     let wide = evidence.target.wide().map(|wide| (Judge::Wide(wide), Elements::bare(wide.modulus())));
     let targets = wide.as_ref().map(|_| targets(&evidence.code.bytes)).unwrap_or_default();
     let mut elements = words.or(wide);
     let mut numbering = Numbering::new(&evidence.lowered.constants);
+    let mut checked = Vec::new();
     for (number, function) in evidence.lowered.functions.iter().enumerate() {
         let source = match &mut elements {
             Some((_, elements)) => {
@@ -233,14 +254,24 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
             let block =
                 blocks.get(&part.first).ok_or_else(|| fail(format!("no block begins with v{}", part.first.0)))?;
             let placement = &evidence.allocation.functions[number];
-            match (&source, &mut elements) {
+            let made = match (&source, &mut elements) {
                 (Source::Words(source), Some((words, elements))) => {
-                    check_words((*words, elements), (source, evidence, &targets), (block, part), placement)
+                    let made = check_words((*words, elements), (source, evidence, &targets), (block, part), placement);
+                    made.map(|made| operations_of(made, elements, (source, evidence), block))
                 }
-                (Source::Slots(source), _) => check_block(evidence, &mut numbering, source, block, placement, part),
+                (Source::Slots(source), _) => {
+                    check_block(evidence, &mut numbering, source, block, placement, part).map(|()| Vec::new())
+                }
                 (Source::Words(_), None) => unreachable!("sources are made of elements where there are some"),
-            }
-            .map_err(fail)?;
+            };
+            checked.push(CheckedBlock {
+                function: number,
+                first: part.first,
+                made: made.map_err(fail)?,
+                bytes: item_span(evidence.code, &part.items).map_err(fail)?,
+                operations: block.ops.len(),
+                results: placement.live_out[&part.first].ones().count(),
+            });
             lowered.insert(part.first);
         }
         if let (Source::Words(source), Some((Judge::Words(words), elements))) = (&source, &mut elements) {
@@ -250,7 +281,55 @@ pub fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
             return Err(fail(format!("the block of v{} was not lowered", missing.0)));
         }
     }
-    Ok(())
+    Ok(checked)
+}
+
+/// The operations whose results, or their negatives, are these elements, with those that are part of them; elements that are no
+/// operation's are left out.
+fn operations_of(
+    made: Made,
+    elements: &mut Elements,
+    (source, evidence): (&[Element], &Evidence<'_>),
+    block: &Block,
+) -> Vec<(usize, Vec<Value>)> {
+    let mut known: HashMap<Value, Element> = HashMap::new();
+    let mut operations: HashMap<Element, Value> = HashMap::new();
+    for &(value, Op { kind, x, y }) in &block.ops {
+        // Passes give values of their own numbers after the program's.
+        let mut read = |operand| match operand {
+            Operand::Value(value) => known.get(&value).or_else(|| source.get(value.0 as usize)).copied(), // u32 to usize widens
+            Operand::Constant(id) => Some(elements.constant(&evidence.lowered.constants[id.0 as usize])),
+        };
+        if let (Some(x), Some(y)) = (read(x), read(y)) {
+            let element = elements.operation(kind, x, y);
+            known.insert(value, element);
+            operations.entry(elements.without_sign(element).0).or_insert(value);
+        }
+    }
+    let mut found: Vec<(usize, Vec<Value>)> = Vec::new();
+    let mut place: HashMap<Value, usize> = HashMap::new();
+    for (end, element) in made {
+        let Some(&value) = operations.get(&elements.without_sign(element).0) else { continue };
+        match found.last_mut() {
+            Some((last, values)) if *values == [value] => *last = end,
+            _ => {
+                place.entry(value).or_insert(found.len());
+                found.push((end, vec![value]));
+            }
+        }
+    }
+    // Backwards, the first reader comes last.
+    let mut read_at: HashMap<Value, usize> = HashMap::new();
+    for &(value, op) in block.ops.iter().rev() {
+        let Some(&reader) = place.get(&value).or_else(|| read_at.get(&value)) else { continue };
+        read_at.extend([op.x, op.y].into_iter().filter_map(Operand::value).map(|operand| (operand, reader)));
+    }
+    for &(value, _) in &block.ops {
+        if let (None, Some(&reader)) = (place.get(&value), read_at.get(&value)) {
+            found[reader].1.push(value);
+        }
+    }
+    found
 }
 
 /// Value numbers of a function.
@@ -276,7 +355,7 @@ fn check_words(
     (source, evidence, targets): (&[Element], &Evidence<'_>, &BTreeSet<usize>),
     (block, part): (&Block, &LoweredBlock),
     placement: &Placement,
-) -> Result<(), String> {
+) -> Result<Made, String> {
     let none = HeldEnds::default();
     let held = part.held.as_ref().unwrap_or(&none);
     let on_stack = |state: &[Operand], value: Value| state.contains(&Operand::Value(value));
@@ -296,7 +375,8 @@ fn check_words(
     match judge {
         Judge::Words(words) => {
             let ends = held::read(elements, (source, constants), held);
-            words.judge(elements, &before, &own, &after, ends, &code[block])
+            let made = words.judge(elements, &before, &own, &after, ends, &code[block.clone()])?;
+            Ok(made.into_iter().map(|(end, element)| (block.start + end, element)).collect())
         }
         Judge::Wide(_) if part.held.is_some() => Err("a state on the stack is of single words only".to_owned()),
         Judge::Wide(wide) => wide.judge(elements, &before, &own, &after, &Text { code, targets, block }),
@@ -406,7 +486,7 @@ fn in_slots(
 }
 
 /// The bytes of items that are neighbours.
-pub(crate) fn item_bytes<'a>(code: &'a Code, items: &Range<usize>) -> Result<&'a [u8], String> {
+fn item_bytes<'a>(code: &'a Code, items: &Range<usize>) -> Result<&'a [u8], String> {
     Ok(&code.bytes[item_span(code, items)?])
 }
 
@@ -588,6 +668,10 @@ function f1 "start" () -> () values 20 {
         let Prepared { stage, fusions } = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
         let interface = Interface::new(revision, Dialect::default());
         Specialised { stage, interface, is_as_written: true, fusions }
+    }
+
+    fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {
+        super::check(evidence).map(drop)
     }
 
     fn evidence<'a>(built: &'a Built, source: &'a Program) -> Evidence<'a> {

@@ -45,6 +45,7 @@ use residue_isa::revision::Family;
 use residue_isa::{GasSchedule, Revision};
 use residue_passes::specialise::asks;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 use target::words::{NEAR_BYTES_MAX, NEAR_WIDE_BYTES_MAX, Rules};
 use words::prices::EvmGas;
@@ -66,10 +67,25 @@ pub struct Compiled {
     pub field_instructions: usize,
     /// Operations in the program's blocks, after simplification.
     pub operations: usize,
-    /// Function of each byte.
+    /// Function and operations of each byte.
     pub source_map: SourceMap,
+    /// The blocks that were read back and compared with the program, in the order of the code.
+    pub checks: Vec<BlockCheck>,
     /// Bytes of instructions; the rest of the code is data.
     pub instruction_bytes: usize,
+}
+
+/// A block of code that was read back and compared with the program. Code that outlining has moved is expanded again for that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockCheck {
+    /// Function of the program.
+    pub function: String,
+    /// Bytes of the block, but for what outlining has moved.
+    pub bytes: Range<usize>,
+    /// Operations of the program in it.
+    pub operations: usize,
+    /// Values that are read after it, all of which were compared.
+    pub results: usize,
 }
 
 /// Compiles `program` for `revision`; `schedule` decides between ways that differ in gas only. Small multiples are made as the
@@ -228,12 +244,11 @@ impl Specialised<'_> {
             Some(deployment) => self.weighed(schedule, deployment)?,
             None => Weighed { built: self.built(schedule)?, outlined: None, cost: 0.0 },
         };
-        for evidence in built.evidence(&self.stage.source) {
-            check(&evidence)?;
-        }
+        let checked = built.evidence(&self.stage.source).map(|evidence| check(&evidence));
+        let checked = checked.collect::<Result<Vec<_>, CompileError>>()?;
         let listing = outlined.as_ref().map_or(&built.listing, |outlined| &outlined.listing);
         let instruction_bytes = dialect.require(listing.assembly.items(), &listing.code, revision)?;
-        let source_map = source_map::source_map(&built, outlined.as_ref());
+        let source_map = source_map::source_map(&built, &checked, outlined.as_ref());
         let in_blocks = built.units.iter().flat_map(|unit| &unit.blocks).flat_map(|block| block.items.clone());
         let field_instructions = match &outlined {
             Some(outlined) => {
@@ -241,6 +256,7 @@ impl Specialised<'_> {
             }
             None => in_blocks.count(),
         };
+        let checks = source_map::checks(&built, checked, outlined.as_ref());
         let call_words = outlined.as_ref().map_or(0, |outlined| outlined.call_words);
         let compiled = Compiled {
             revision,
@@ -250,6 +266,7 @@ impl Specialised<'_> {
             field_instructions,
             operations: built.units.iter().map(|unit| operations(&unit.program)).sum(),
             source_map,
+            checks,
             instruction_bytes,
             code: listing.code.bytes.clone(),
         };

@@ -1,12 +1,12 @@
-//! Source map of code: the function of the program for each byte, and for field instructions the named stretches of its
+//! Source map of code: the function of the program for each byte, and for bytes of blocks the named stretches of its
 //! text ([`residue_ir::scope`]) too.
 //!
-//! The map is read back from the finished code, as the checker reads it; nothing in the compiler has to keep it up to date.
+//! The map is read back from the finished code, and for stack code is what the checker found there; nothing in the compiler has to keep it up to date.
 
-use crate::check::item_bytes;
+use crate::check::CheckedBlock;
 use crate::outline::Outlined;
 use crate::target::{Form, FusedInstructions, FusedOps};
-use crate::{Built, Unit};
+use crate::{BlockCheck, Built, Unit};
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use residue_ir::program::{Block, Op, Operand, Value};
 use residue_isa::FieldOp;
@@ -29,11 +29,11 @@ use std::sync::Arc;
 pub struct SourceMap {
     functions: Vec<(String, Range<usize>)>,
     spans: Vec<Span>,
-    blocks: Vec<(Range<usize>, Vec<usize>)>,
     paths: Vec<Vec<Arc<str>>>,
 }
 
-/// One field instruction, with the pushes of its operands.
+/// One field instruction with the pushes of its operands; in stack code, the instructions after those of the operation before it, to
+/// the one that computes or stores its result. There its lanes are this operation and those that have no instruction of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     /// Its bytes.
@@ -49,15 +49,7 @@ impl SourceMap {
     fn new(mut functions: Vec<(String, Range<usize>)>, mut spans: Vec<Span>, paths: Vec<Vec<Arc<str>>>) -> Self {
         functions.sort_by_key(|(_, range)| (range.start, range.end));
         spans.sort_by_key(|span| span.bytes.start);
-        Self { functions, spans, blocks: Vec::new(), paths }
-    }
-
-    /// The paths of all operations of the block that the byte at `offset` belongs to, each once, where the block has no field
-    /// instructions: stack code computes its operations in one piece.
-    pub fn block_at(&self, offset: usize) -> Option<&[usize]> {
-        let before = self.blocks.partition_point(|(bytes, _)| bytes.start <= offset);
-        let (_, paths) = self.blocks[..before].last().filter(|(bytes, _)| bytes.contains(&offset))?;
-        Some(paths)
+        Self { functions, spans, paths }
     }
 
     /// Names and bytes, ascending.
@@ -77,7 +69,7 @@ impl SourceMap {
         self.functions.get(index).map(|(name, range)| (name.as_str(), range.start))
     }
 
-    /// The field instruction that the byte at `offset` belongs to.
+    /// The span that the byte at `offset` belongs to.
     pub fn span_at(&self, offset: usize) -> Option<&Span> {
         let before = self.spans.partition_point(|span| span.bytes.start <= offset);
         self.spans[..before].last().filter(|span| span.bytes.contains(&offset))
@@ -88,7 +80,7 @@ impl SourceMap {
         self.paths.get(index).map_or(&[], Vec::as_slice)
     }
 
-    /// All field instructions, ascending.
+    /// All spans, ascending.
     pub fn spans(&self) -> &[Span] {
         &self.spans
     }
@@ -124,22 +116,23 @@ impl SourceMap {
 
 /// The map of a program that has been built and checked, by the bytes of its outlined code if there is any. Instructions of subroutines that
 /// outlining has made have no source.
-pub(crate) fn source_map(built: &Built, outlined: Option<&Outlined>) -> SourceMap {
+pub(crate) fn source_map(built: &Built, checked: &[Vec<CheckedBlock>], outlined: Option<&Outlined>) -> SourceMap {
     let paths = HashMap::from_iter([(Vec::new(), 0)]);
-    let mut reading = Reading { paths, spans: Vec::new(), blocks: Vec::new() };
-    for unit in &built.units {
+    let mut reading = Reading { paths, spans: Vec::new() };
+    for (unit, checked) in built.units.iter().zip(checked) {
         for (number, function) in unit.program.functions.iter().enumerate() {
             let mut blocks: BTreeMap<Value, &Block> = BTreeMap::new();
             function.body.for_each_block(&mut |block| {
                 blocks.extend(block.ops.first().map(|&(first, _)| (first, block)));
             });
             let mut begun = HashSet::new();
-            for part in unit.blocks.iter().filter(|part| part.function == number) {
-                if let (Some(block), Ok(bytes)) =
-                    (blocks.get(&part.first), item_bytes(&built.listing.code, &part.items))
-                {
-                    let start = built.listing.code.item_range(part.items.start).map_or(0, |range| range.start);
-                    reading.block((unit, number), block, start, bytes, &mut begun);
+            for part in checked.iter().filter(|part| part.function == number) {
+                let Some(block) = blocks.get(&part.first) else { continue };
+                if unit.target.words().is_some() || unit.target.wide().is_some() {
+                    reading.stack_code((unit, number), part, &mut begun);
+                } else {
+                    let bytes = &built.listing.code.bytes[part.bytes.clone()];
+                    reading.block((unit, number), block, part.bytes.start, bytes, &mut begun);
                 }
             }
         }
@@ -149,30 +142,44 @@ pub(crate) fn source_map(built: &Built, outlined: Option<&Outlined>) -> SourceMa
         paths[index] = path;
     }
     let code = outlined.map_or(&built.listing.code, |outlined| &outlined.listing.code);
-    reading.blocks.sort_by_key(|(bytes, _)| bytes.start);
-    let (spans, blocks) = match outlined {
+    let spans = match outlined {
         Some(outlined) => {
-            let place = |offset| moved(offset, built, outlined);
-            let spans = reading.spans.into_iter().filter_map(|span| {
-                let start = place(span.bytes.start)?;
-                Some(Span { bytes: start..start + span.bytes.len(), ..span })
-            });
-            // The end of a block is the start of what follows it, in the same place.
-            let blocks = reading
-                .blocks
-                .into_iter()
-                .filter_map(|(bytes, paths)| Some((place(bytes.start)?..place(bytes.end)?, paths)));
-            (spans.collect(), blocks.collect())
+            let moved = |span: Span| Some(Span { bytes: moved(&span.bytes, built, outlined)?, ..span });
+            reading.spans.into_iter().filter_map(moved).collect()
         }
-        None => (reading.spans, reading.blocks),
+        None => reading.spans,
     };
-    SourceMap { blocks, ..SourceMap::new(function_ranges(built, code), spans, paths) }
+    SourceMap::new(function_ranges(built, code), spans, paths)
 }
 
-/// The new offset of the item at an offset, if it is still in its place.
-fn moved(offset: usize, built: &Built, outlined: &Outlined) -> Option<usize> {
-    let item = built.listing.code.item_offsets.partition_point(|&start| start <= offset).checked_sub(1)?;
-    Some(outlined.listing.code.item_range(outlined.moved[item]?)?.start)
+/// The blocks of a program that were read back, by the bytes of its outlined code if there is any, ascending.
+pub(crate) fn checks(built: &Built, checked: Vec<Vec<CheckedBlock>>, outlined: Option<&Outlined>) -> Vec<BlockCheck> {
+    let of_unit = |(unit, checked): (&Unit, Vec<CheckedBlock>)| {
+        let functions = &unit.program.functions;
+        let of_block = |block: CheckedBlock| {
+            let bytes = match outlined {
+                Some(outlined) => moved(&block.bytes, built, outlined)?,
+                None => block.bytes,
+            };
+            let CheckedBlock { function, operations, results, .. } = block;
+            Some(BlockCheck { function: functions[function].name.clone(), bytes, operations, results })
+        };
+        checked.into_iter().filter_map(of_block).collect::<Vec<_>>()
+    };
+    let mut checks: Vec<BlockCheck> = built.units.iter().zip(checked).flat_map(of_unit).collect();
+    checks.sort_by_key(|check| check.bytes.start);
+    checks
+}
+
+/// The bytes of outlined code from the first of these that is still in its place to the last, with calls between them.
+fn moved(bytes: &Range<usize>, built: &Built, outlined: &Outlined) -> Option<Range<usize>> {
+    let offsets = &built.listing.code.item_offsets;
+    let items =
+        offsets.partition_point(|&start| start < bytes.start)..offsets.partition_point(|&start| start < bytes.end);
+    let mut left = items.filter_map(|item| outlined.listing.code.item_range(outlined.moved[item]?));
+    let first = left.next()?;
+    let last = left.next_back().unwrap_or_else(|| first.clone());
+    Some(first.start..last.end)
 }
 
 /// Byte range of each function: the start from 0, the others from their labels to the next one's. Functions of
@@ -195,7 +202,6 @@ struct Reading {
     /// Paths with their indices.
     paths: HashMap<Vec<Arc<str>>, usize>,
     spans: Vec<Span>,
-    blocks: Vec<(Range<usize>, Vec<usize>)>,
 }
 
 impl Reading {
@@ -229,9 +235,6 @@ impl Reading {
                 (ops.outs().into_iter().map(of_out).collect(), *length)
             };
             let Some((lanes, length)) = sum.as_ref().map(by_outs).or_else(|| unit.target.read(&bytes[at..])) else {
-                if at == 0 {
-                    self.whole((unit, function), block, start..start + bytes.len());
-                }
                 return;
             };
             let mut span = Span { bytes: start + at..start + at + length, lanes: Vec::new(), begins: Vec::new() };
@@ -241,14 +244,7 @@ impl Reading {
                     None => waiting.get_mut(&normal(lane)).and_then(VecDeque::pop_front),
                 };
                 let path = value.map(|value| unit.program.functions[function].origins.of(value));
-                let path = path.unwrap_or_default();
-                for depth in 1..=path.len() {
-                    if begun.insert(path[depth - 1].1) {
-                        let begins = self.path(&path[..depth]);
-                        span.begins.push(begins);
-                    }
-                }
-                span.lanes.push(self.path(&path));
+                self.lane(&mut span, &path.unwrap_or_default(), begun);
             }
             self.spans.push(span);
             at += length;
@@ -258,13 +254,33 @@ impl Reading {
         }
     }
 
-    /// Notes a block that is stack code.
-    fn whole(&mut self, (unit, function): (&Unit, usize), block: &Block, bytes: Range<usize>) {
+    /// Reads a block of stack code by what the checker found in it.
+    fn stack_code(&mut self, (unit, function): (&Unit, usize), part: &CheckedBlock, begun: &mut HashSet<usize>) {
         let origins = &unit.program.functions[function].origins;
-        let mut paths: Vec<usize> = block.ops.iter().map(|&(value, _)| self.path(&origins.of(value))).collect();
-        paths.sort_unstable();
-        paths.dedup();
-        self.blocks.push((bytes, paths));
+        let mut start = part.bytes.start;
+        for (end, values) in &part.made {
+            let mut span = Span { bytes: start..*end, lanes: Vec::new(), begins: Vec::new() };
+            values.iter().for_each(|&value| self.lane(&mut span, &origins.of(value), begun));
+            self.spans.push(span);
+            start = *end;
+        }
+        if !part.made.is_empty()
+            && let Some(last) = self.spans.last_mut()
+        {
+            last.bytes.end = part.bytes.end;
+        }
+    }
+
+    /// Adds the lane of an operation to a span. `begun` has the stretches met so far.
+    fn lane(&mut self, span: &mut Span, path: &[(Arc<str>, usize)], begun: &mut HashSet<usize>) {
+        for depth in 1..=path.len() {
+            if begun.insert(path[depth - 1].1) {
+                let begins = self.path(&path[..depth]);
+                span.begins.push(begins);
+            }
+        }
+        let lane = self.path(path);
+        span.lanes.push(lane);
     }
 
     fn path(&mut self, stretches: &[(Arc<str>, usize)]) -> usize {
@@ -344,18 +360,18 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_stack_code_have_all_their_lines() {
+    fn instructions_of_stack_code_have_the_lines_of_their_operations() {
         let source = "program \"two\" modulus 0x61\nfunction f0 \"start\" () -> () values 3 { word w0 = 0x0 parse w0 bytes 1 -> v0\nblock {\nv1 = mul v0 v0\nv2 = add v1 v0\n}\nreturn_elements (v2) bytes 1 }";
         let program = text::read_by_line(source).unwrap();
         let lines = |revision: Revision| {
             let map =
                 crate::compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap().source_map;
-            let found: Vec<&[usize]> = (0..200).filter_map(|offset| map.block_at(offset)).collect();
-            let names = |path: &usize| map.path(*path).last().unwrap().to_string();
-            found.first().map(|paths| paths.iter().map(names).collect::<Vec<_>>())
+            let names = |span: &Span| span.lanes.iter().map(|&path| map.path(path)[0].to_string()).collect::<Vec<_>>();
+            map.spans().iter().flat_map(names).collect::<Vec<_>>()
         };
-        assert_eq!(lines(Revision::Evm), Some(vec!["line 4".to_owned(), "line 5".to_owned()]));
-        assert_eq!(lines(Revision::Eip6690_2024), None, "its instructions have lines of their own");
+        for revision in [Revision::Evm, Revision::EvmCallsub, Revision::Eip6690_2024] {
+            assert_eq!(lines(revision), ["line 4", "line 5"], "{revision}");
+        }
     }
 
     /// A function called twice; three stretches, one of them within another.
@@ -383,7 +399,7 @@ mod tests {
             });
             text::parse(&text::print(&program)).unwrap()
         };
-        for &revision in Revision::ALL {
+        for revision in Revision::every() {
             let schedule = GasSchedule::default_for(revision).unwrap();
             // Some revisions have one field only, and some no field as wide.
             let moduli = [modulus.clone(), crate::target::evm384::fixed_modulus()];

@@ -93,7 +93,7 @@ impl Code {
         if traced { suite.trace("call", &made).map_err(said) } else { Ok(made.text) }
     }
 
-    /// Lines of assembly: offset, text, function, and for field instructions the innermost stretch of each lane.
+    /// Lines of assembly: offset, text, function, and the innermost stretch of each operation that they are part of.
     pub fn listing(&self) -> String {
         told(self.0.listing())
     }

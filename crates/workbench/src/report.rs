@@ -2,7 +2,7 @@
 //!
 //! The fields of an object are always the same; what is not known is null. Bytes are hexadecimal after 0x.
 
-use residue_compiler::{Compiled, SmallMultiples};
+use residue_compiler::{BlockCheck, Compiled, SmallMultiples};
 use residue_engine::{BlockExplained, Fork, accounts};
 use residue_isa::FieldOp;
 use serde_json::{Map, Value, json};
@@ -21,6 +21,10 @@ pub fn hex(bytes: &[u8]) -> String {
 /// The code, what is known of it, and what accounts of the fork take it for. `code_bytes_max` is null where they take any.
 pub fn code(compiled: &Compiled, fork: Fork) -> Value {
     let (bytes, bytes_max) = (compiled.code.len(), accounts::code_bytes_max(fork));
+    let check = |check: &BlockCheck| {
+        let BlockCheck { function, bytes, operations, results } = check;
+        json!({ "function": function, "from": bytes.start, "to": bytes.end, "operations": operations, "results": results })
+    };
     let functions = compiled.source_map.functions().map(|(name, range)| (name.to_owned(), range.len().into()));
     json!({
         "revision": compiled.revision.name(),
@@ -35,6 +39,7 @@ pub fn code(compiled: &Compiled, fork: Fork) -> Value {
         "field_instructions": compiled.field_instructions,
         "operations": compiled.operations,
         "functions": functions.collect::<Map<_, _>>(),
+        "checked_blocks": compiled.checks.iter().map(check).collect::<Vec<_>>(),
     })
 }
 

@@ -253,15 +253,14 @@ impl Code {
     }
 
     /// Lines of assembly: offset, text, the function and the stretches around it, and the innermost stretches of
-    /// what it computes: of each lane of a field instruction, of each operation of a block that is stack code.
+    /// the operations that it computes or is part of: those of the lanes of a field instruction, one in stack code.
     pub fn listing(&self) -> Value {
         let map = &self.compiled.source_map;
         let line = |(pc, line): (usize, residue_isa::assembly::Line)| {
             let function = map.function_at(pc).and_then(|function| map.function(function)).map(|(name, _)| name);
             let span = map.span_at(pc);
             let innermost = |&path: &usize| map.path(path).last().map(|name| name.to_string());
-            let paths = span.map(|span| &span.lanes[..]).or_else(|| map.block_at(pc));
-            let lanes = paths.map(|paths| paths.iter().map(innermost).collect::<Vec<_>>());
+            let lanes = span.map(|span| span.lanes.iter().map(innermost).collect::<Vec<_>>());
             json!([pc, line.text, function, lanes.unwrap_or_default()])
         };
         lines(&self.compiled.code, self.rules.revision).map(line).collect()

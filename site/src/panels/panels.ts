@@ -156,12 +156,16 @@ export class Panels {
         new Steps(into, await client.ask('trace', { ...run, skipped: 0, limit: STEPS_AT_ONCE }, group), this.asks.light, (step) => client.ask('frame', { ...run, step }, group), keptModulo(run.text, run.revision));
         return;
       case 'checks': {
-        const specified = await client.ask('specification', run, group).catch((error: Error) => {
+        const refused = (error: Error) => {
           if (error instanceof Cancelled) throw error;
-          return error.message;
-        });
-        const { expected, without } = this.asks.expected();
-        return drawChecks(into, column, expected, without, specified);
+          return { refused: error.message };
+        };
+        const [specified, certificate, listing] = await Promise.all([
+          client.ask('specification', run, group).catch(refused),
+          client.ask('certificate', run, group).catch(refused),
+          client.ask('listing', run, group),
+        ]);
+        return drawChecks(into, column, listing, { ...expected(), specified, certificate }, this.asks.light);
       }
       case 'files': {
         const name = this.asks.checked()?.name ?? 'program';

@@ -87,7 +87,7 @@ fn check_way(
     let after = in_slots(source, placement, stored)?;
     let own: BTreeSet<Slot> = after.iter().map(|&(slot, _)| slot).collect();
     let read = read(elements, (source, &evidence.lowered.constants), ends);
-    words.judge(elements, &before, &own, &after, read, item_bytes(evidence.code, items)?)
+    words.judge(elements, &before, &own, &after, read, item_bytes(evidence.code, items)?).map(drop)
 }
 
 /// Checks that all pieces of a sequence agree on the state at entry and exit, if any piece has a state on the stack.

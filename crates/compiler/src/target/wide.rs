@@ -19,7 +19,7 @@ use crate::wide::emit::{self, Memory, VALUE_BYTES, Way};
 use crate::wide::read::{self, Text};
 use crate::wide::sums::Source;
 use crate::wide::system::{RESIDUES, Residue, System};
-use crate::words::read::{Element, Elements};
+use crate::words::read::{Element, Elements, Made};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 use residue_ir::program::Program;
@@ -216,7 +216,7 @@ fn halves(number: &BigUint) -> (BigUint, BigUint) {
 
 impl Wide {
     /// Compares the bytes of a block with the contents of slots: `before` and `after` it, and the slots that it may
-    /// write.
+    /// write. The elements that it stores come back, with offsets in the whole code.
     pub fn judge(
         &self,
         elements: &mut Elements,
@@ -224,7 +224,7 @@ impl Wide {
         own: &BTreeSet<Slot>,
         after: &[(Slot, Element)],
         text: &Text<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<Made, String> {
         let at = |held: &[(Slot, Element)]| {
             held.iter().map(|&(slot, element)| (self.memory.address(slot), element)).collect::<Vec<_>>()
         };

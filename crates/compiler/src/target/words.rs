@@ -275,7 +275,7 @@ impl Words {
     }
 
     /// Compares the bytes of a block with the contents of slots: `before` and `after` it, and the slots that it may
-    /// write; and with the stack before and after it.
+    /// write; and with the stack before and after it. The elements that it makes come back.
     pub fn judge(
         &self,
         elements: &mut Elements,
@@ -284,7 +284,7 @@ impl Words {
         after: &[(Slot, read::Element)],
         ends: [Vec<read::Held>; 2],
         code: &[u8],
-    ) -> Result<(), String> {
+    ) -> Result<read::Made, String> {
         let [entry, exit] = ends;
         let address = |slot: Slot| BigUint::from(self.address(slot));
         let places = read::Places {

@@ -13,7 +13,7 @@
 
 use super::emit::VALUE_BYTES;
 use super::system::{Constant, RESIDUES, Residue, System};
-use crate::words::read::{Element, Elements, moved};
+use crate::words::read::{Element, Elements, Made, moved};
 use foldhash::{HashMap, HashMapExt};
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer as _;
@@ -113,8 +113,9 @@ fn immediate_bytes(opcode: u8) -> usize {
     }
 }
 
-/// Reads a block from its beginning to its end, through all subroutines that it calls; an error says what is wrong with it.
-pub fn check(system: &System, elements: &mut Elements, places: &Places, text: &Text<'_>) -> Result<(), String> {
+/// Reads a block from its beginning to its end, through all subroutines that it calls; an error says what is wrong with it. The elements that it stores
+/// come back; those that subroutines store, at the offset of the call's end.
+pub fn check(system: &System, elements: &mut Elements, places: &Places, text: &Text<'_>) -> Result<Made, String> {
     let mut reading = Reading {
         system,
         elements,
@@ -123,19 +124,24 @@ pub fn check(system: &System, elements: &mut Elements, places: &Places, text: &T
         written: HashMap::new(),
         meanings: vec![Meaning::One],
         products: HashMap::new(),
+        stored: Vec::new(),
     };
     for &(address, element) in &places.before {
         let integer = reading.unknown(Meaning::Integer(element, system.integer_max()));
         let most = RESIDUES.map(|residue| system.word_max(residue));
         reading.hold(address, integer, &most);
     }
-    let (mut at, mut jumps) = (text.block.start, 0);
+    let mut made = Made::new();
+    let (mut at, mut jumps, mut end) = (text.block.start, 0, text.block.start);
     while at != text.block.end {
         let opcode = *text.code.get(at).ok_or("a block goes on after the end of the code")?;
         let next = at + 1 + immediate_bytes(opcode);
         let is_within = text.block.contains(&at);
         if is_within && next > text.block.end {
             return Err("a PUSH ends after the block".to_owned());
+        }
+        if is_within {
+            end = next;
         }
         let immediate = text.code.get(at + 1..next).ok_or("a PUSH ends after the code")?;
         at = match opcode {
@@ -154,6 +160,7 @@ pub fn check(system: &System, elements: &mut Elements, places: &Places, text: &T
             evm::JUMPDEST => next,
             _ => {
                 reading.instruction(places, opcode, immediate)?;
+                made.extend(reading.stored.drain(..).map(|element| (end, element)));
                 next
             }
         };
@@ -164,7 +171,7 @@ pub fn check(system: &System, elements: &mut Elements, places: &Places, text: &T
     for &(address, element) in &places.after {
         reading.require(address, element)?;
     }
-    Ok(())
+    Ok(made)
 }
 
 struct Reading<'a> {
@@ -176,6 +183,8 @@ struct Reading<'a> {
     written: HashMap<u32, [bool; 4]>,
     meanings: Vec<Meaning>,
     products: HashMap<(Factor, Factor), Unknown>,
+    /// Elements of slots that have been written since they were last taken.
+    stored: Vec<Element>,
 }
 
 impl Reading<'_> {
@@ -403,6 +412,9 @@ impl Reading<'_> {
             true => self.sum_of_slots(&words)?,
             false => self.reduction(&words)?,
         };
+        if let Meaning::Integer(element, _) = integer {
+            self.stored.push(element);
+        }
         let integer = self.unknown(integer);
         self.hold(slot, integer, &words.map(|word| word.most));
         Ok(())

@@ -134,7 +134,7 @@ impl Case {
         let own = written.iter().copied().chain(SLOTS..SLOTS + SPARE).map(address).collect();
         let places = read::Places { base: BASE, before, own, after };
         let text = Text { code, targets: &targets(code), block: 0..end };
-        read::check(&self.system, &mut elements, &places, &text)
+        read::check(&self.system, &mut elements, &places, &text).map(drop)
     }
 
     /// Slots that hold integers up to the greatest, with words up to the greatest: all of them, or by chance.

@@ -22,6 +22,9 @@ type Sum = BTreeMap<usize, BigUint>;
 /// An element of the field by its number: equal elements, as far as sums and products tell, have the same.
 pub type Element = usize;
 
+/// Elements that code computes or stores, each with the offset after the instruction that does, ascending.
+pub type Made = Vec<(usize, Element)>;
+
 /// Elements by number.
 #[derive(Debug)]
 pub struct Elements {
@@ -168,7 +171,7 @@ impl Elements {
 
     /// An element or its negative, whichever has the smaller multiple of the first atom in which they differ, and true
     /// if it is the negative.
-    fn without_sign(&mut self, element: Element) -> (Element, bool) {
+    pub(crate) fn without_sign(&mut self, element: Element) -> (Element, bool) {
         let mut doubled = self.sums[element].values().map(|multiple| multiple * 2u8);
         if doubled.find(|doubled| *doubled != self.modulus).is_none_or(|doubled| doubled < self.modulus) {
             return (element, false);
@@ -258,17 +261,17 @@ pub struct Places {
 
 /// Reads the bytes of a block; an error describes the first mistake. Bounds are multiples of p plus numbers, so a block
 /// is right for every given modulus if it is right for the least and for the greatest.
-pub fn check(elements: &mut Elements, places: &Places, code: &[u8]) -> Result<(), String> {
+pub fn check(elements: &mut Elements, places: &Places, code: &[u8]) -> Result<Made, String> {
     match &elements.field {
         Field::Known(modulus) => check_modulo(&modulus.clone(), elements, places, code),
         Field::Given => {
-            let least = BigUint::from(GIVEN_LEAST);
-            [least, word_max()].iter().try_for_each(|p| check_modulo(p, elements, places, code))
+            check_modulo(&GIVEN_LEAST.into(), elements, places, code)?;
+            check_modulo(&word_max(), elements, places, code)
         }
     }
 }
 
-fn check_modulo(p: &BigUint, elements: &mut Elements, places: &Places, code: &[u8]) -> Result<(), String> {
+fn check_modulo(p: &BigUint, elements: &mut Elements, places: &Places, code: &[u8]) -> Result<Made, String> {
     let canonical = |element: Element| Word::new(element, BigUint::zero(), p - 1u8);
     let mut reading = Reading { stack: Vec::new(), memory: HashMap::new(), p: p.clone() };
     for (address, &element) in &places.before {
@@ -287,12 +290,15 @@ fn check_modulo(p: &BigUint, elements: &mut Elements, places: &Places, code: &[u
         let word = held.word(elements, p);
         reading.stack.push(word);
     }
+    let mut made = Made::new();
     let mut at = 0;
     while at < code.len() {
         let opcode = code[at];
         let end = at + 1 + usize::from(opcode.checked_sub(evm::PUSH0).filter(|&bytes| bytes <= 32).unwrap_or(0));
         let immediate = code.get(at + 1..end).ok_or("a push ends behind the block")?;
-        reading.instruction(elements, places, opcode, immediate).map_err(|what| format!("offset {at}: {what}"))?;
+        let element = reading.instruction(elements, places, opcode, immediate);
+        let element = element.map_err(|what| format!("offset {at}: {what}"))?;
+        made.extend(element.map(|element| (end, element)));
         at = end;
     }
     if reading.stack.len() != places.exit.len() {
@@ -312,7 +318,7 @@ fn check_modulo(p: &BigUint, elements: &mut Elements, places: &Places, code: &[u
             _ => return Err(format!("address {address} holds another value after the block")),
         }
     }
-    Ok(())
+    Ok(made)
 }
 
 impl Held {
@@ -372,13 +378,14 @@ impl Reading {
         self.stack.pop().ok_or_else(|| "something below the block is read".to_owned())
     }
 
+    /// Executes an instruction; the element that it computes or stores, if it does.
     fn instruction(
         &mut self,
         elements: &mut Elements,
         places: &Places,
         opcode: u8,
         immediate: &[u8],
-    ) -> Result<(), String> {
+    ) -> Result<Option<Element>, String> {
         match opcode {
             evm::PUSH0..=evm::PUSH32 => {
                 let value = BigUint::from_bytes_be(immediate);
@@ -399,15 +406,19 @@ impl Reading {
                 if address.least != address.most || !places.own.contains(&address.most) {
                     return Err("memory is written that belongs to no value of the block".to_owned());
                 }
+                let element = word.element;
                 self.memory.insert(address.most, word);
+                return Ok(Some(element));
             }
             evm::ADD | evm::SUB | evm::MUL | evm::MOD | evm::ADDMOD | evm::MULMOD => {
                 let word = self.arithmetic(elements, opcode)?;
+                let element = word.element;
                 self.stack.push(word);
+                return Ok(Some(element));
             }
             _ => return Err(format!("opcode {opcode:#04x} is none of a block")),
         }
-        Ok(())
+        Ok(None)
     }
 
     /// An operand; the address of the next code is none.

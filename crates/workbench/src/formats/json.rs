@@ -30,7 +30,7 @@ pub fn artifact(artifact: &Artifact<'_>) -> Result<Value, FormatError> {
     }))
 }
 
-/// Functions with their bytes, the paths of named stretches, and field instructions as [start, end, [path of each lane]].
+/// Functions with their bytes, the paths of named stretches, and instructions of blocks as [start, end, [path of each operation]].
 fn source_map(map: &SourceMap) -> Value {
     let functions =
         map.functions().map(|(name, bytes)| json!({ "name": name, "start": bytes.start, "end": bytes.end }));
