@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { example, expect, file, open, paste, residue, row, settled, state, test, type } from './page';
+import { example, expect, file, open, paste, residue, row, settled, SIZED, state, test, type } from './page';
 
 const SHORT = `program "short"
 modulus 0x61
@@ -217,7 +217,7 @@ test('what was checked is told', async ({ page }) => {
     await expect(page.locator('.cm-line.lit').first()).toBeVisible();
   }
   // Straight-line code of today's EVM is proved for all calldata.
-  await type(page, example('p256_double.ir'));
+  await type(page, SIZED);
   await settled(page);
   await page.getByRole('button', { name: 'evm', exact: true }).click();
   await expect(page.locator('.checks')).toContainText('✓ Certificate');

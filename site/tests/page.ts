@@ -101,3 +101,8 @@ export async function row(page: Page, label: string): Promise<Record<string, str
     return Object.fromEntries(names.map((name, at) => [name, shown(cells[at])]));
   }, label);
 }
+
+/** Straight-line code over a field of one word: it has certificates, plans and lines. */
+export const PROGRAM = example('fp2_square.ir');
+/** The same with the requirement of calldata's size that certificates speak of. */
+export const SIZED = PROGRAM.replace('v6 = mul v1 v0', 'v6 = add v5 v0').replace('  stretch s0', '  word w2 = 0x40\n  word w3 = calldata_size\n  word w4 = eq w3 w2\n  stretch s0').replace('  parse w0', '  require w4\n  parse w0');

@@ -3,12 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { example, expect, file, open, RESIDUE, residue, row, settled, test, type } from './page';
+import { example, expect, file, open, PROGRAM, RESIDUE, residue, row, settled, SIZED, test, type } from './page';
 
-/** Straight-line code over a field of one word: it has certificates, plans and lines. */
-const PROGRAM = example('fp2_square.ir');
-/** The same with the requirement of calldata's size that certificates speak of. */
-const SIZED = PROGRAM.replace('v6 = mul v1 v0', 'v6 = add v5 v0').replace('  stretch s0', '  word w2 = 0x40\n  word w3 = calldata_size\n  word w4 = eq w3 w2\n  stretch s0').replace('  parse w0', '  require w4\n  parse w0');
 const INPUT = `0x${'5'.padStart(64, '0')}${'3'.padStart(64, '0')}`;
 
 async function tab(page: Page, name: string): Promise<void> {
