@@ -69,6 +69,20 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "bls12_381/fast_aggregate_verify",
+        &["verify(bytes:96 signature, uint16 count, bytes keys, bytes message) returns (bool)"],
+    ),
+    (
+        "eth/deposit",
+        &[
+            "verify(bytes:48 key, bytes:96 signature, bytes32 credentials, bytes8 amount, bytes32 domain) returns (bool)",
+        ],
+    ),
+    (
+        "eth/sync_committee",
+        &["signers(bytes:96 signature, bytes32 root, bytes32 domain, bytes32[2] bits, bytes keys) returns (uint256)"],
+    ),
+    (
         "drand/verify",
         &[
             "verifyKeyInG1(bytes:48 publicKey, bytes:96 signature, bytes previous, uint64 round) returns (bool)",

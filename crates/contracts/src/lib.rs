@@ -16,6 +16,7 @@ pub mod bw6_761;
 pub mod drand;
 pub mod ed25519;
 pub mod encoding;
+pub mod eth;
 pub mod evm384;
 pub mod falcon512;
 pub mod functions;
@@ -87,6 +88,9 @@ pub static CONTRACTS: &[Contract] = &[
     bls12_381::hash_to_g1::CONTRACT,
     bls12_381::hash_to_g2::CONTRACT,
     bls12_381::verify::CONTRACT,
+    bls12_381::fast_aggregate_verify::CONTRACT,
+    eth::deposit::CONTRACT,
+    eth::sync_committee::CONTRACT,
     drand::verify::CONTRACT,
     kzg::point_evaluation::CONTRACT,
     bls12_377::pairing::CONTRACT,

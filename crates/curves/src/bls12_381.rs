@@ -105,7 +105,7 @@ pub fn is_final_exponentiation_one_by_root<M: Machine>(machine: &M, f: Fp12<M::F
 }
 
 /// As [`invert`], for programs that take roots.
-pub(crate) fn invert_by_root<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
+pub fn invert_by_root<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
     machine.inverse(a, |machine, a| inverse_from_root(a, root_power(machine, a)))
 }
 

@@ -25,7 +25,7 @@ export function drawChecks(parent: HTMLElement, column: Column, listing: Instruc
   const blocks = code.checked_blocks;
   const bytes = blocks.reduce((sum, { from, to }) => sum + to - from, 0);
   const share = `${grouped(bytes)} of ${grouped(code.code_bytes)} bytes (${percent(bytes, code.code_bytes)})`;
-  const checker = `${grouped(blocks.length)} blocks, ${share}, were read back and compared with the program, by numbering of values: ${grouped(code.operations)} operations. Code that differs is not returned. The other bytes (calls, loops, parses, data) are judged by the runs below.`;
+  const checker = `${grouped(blocks.length)} ${blocks.length === 1 ? 'block' : 'blocks'}, ${share}, read back and compared with the program, by numbering of values: ${grouped(code.operations)} operations. Code that differs is not returned. The other bytes (calls, loops, parses, data) are judged by the runs below.`;
   const evaluator = expected ? agrees(run, expected) : undefined;
   const refused = 'refused' in specified ? specified.refused : undefined;
   const isSame = !('refused' in specified) && specified.halt === run.halt && specified.output === run.output && specified.gas_used === run.gas_used && specified.disagreement === null;

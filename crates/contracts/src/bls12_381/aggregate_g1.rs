@@ -54,7 +54,7 @@ pub fn text<M: Machine>(machine: &M) {
 }
 
 /// a ↦ 3b·a, for b = 4.
-fn times_12<F: Fe>(a: F) -> F {
+pub(super) fn times_12<F: Fe>(a: F) -> F {
     let four = a.double().double();
     four.double() + four
 }

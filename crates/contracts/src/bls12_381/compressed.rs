@@ -82,6 +82,27 @@ impl<W: Copy> Compressed<W> {
     }
 }
 
+/// The point at `offset` of x and y in 48 bytes each, if both are below p. Whether it is on the curve is not asked.
+pub fn uncompressed<M: Machine>(machine: &M, offset: M::Word, demand: impl Fn(&M, M::Word) + Copy) -> Affine<M::Fe> {
+    let [x, y] = [0, FP_BYTES].map(|bytes| machine.bind(after(machine, offset, bytes)));
+    let high = |machine: &M, at| machine.word_op(WordOp::Shr, machine.calldata_word(at), machine.small(128));
+    // Nearly always the first 16 bytes tell.
+    let p_high = machine.word(word(modulus() >> 256u32));
+    let [is_clear_x, is_clear_y] = [x, y].map(|at| machine.word_op(WordOp::Lt, high(machine, at), p_high));
+    machine.branch(
+        machine.word_op(WordOp::And, is_clear_x, is_clear_y),
+        |_| (),
+        |machine| {
+            for at in [x, y] {
+                let low = machine.bind(machine.calldata_word(after(machine, at, 16)));
+                demand(machine, is_below_p(machine, machine.bind(high(machine, at)), low));
+            }
+        },
+    );
+    let [x, y] = [x, y].map(|at| machine.parse(at, FP_BYTES));
+    Affine::new(x, y)
+}
+
 /// The element of 48 bytes at `offset`, without the highest `flag_bits` of its first byte.
 fn element<M: Machine>(machine: &M, offset: M::Word, flag_bits: u64, demand: impl Fn(&M, M::Word)) -> M::Fe {
     let at = |bytes| machine.calldata_word(after(machine, offset, bytes));
@@ -98,11 +119,15 @@ fn element<M: Machine>(machine: &M, offset: M::Word, flag_bits: u64, demand: imp
 /// 1 if high·2²⁵⁶ + low is below p, else 0.
 fn is_below_p<M: Machine>(machine: &M, high: M::Word, low: M::Word) -> M::Word {
     let p = modulus();
-    let word = |value: BigUint| machine.word(U256::try_from_be_slice(&value.to_bytes_be()).expect("it is half of p"));
-    let (p_high, p_low) = (word(&p >> 256u32), word(&p & ((BigUint::one() << 256u32) - 1u32)));
+    let (p_high, p_low) = (&p >> 256u32, &p & ((BigUint::one() << 256u32) - 1u32));
+    let (p_high, p_low) = (machine.word(word(p_high)), machine.word(word(p_low)));
     let is_tie = machine.word_op(WordOp::Eq, high, p_high);
     let is_less_in_tie = machine.word_op(WordOp::And, is_tie, machine.word_op(WordOp::Lt, low, p_low));
     machine.word_op(WordOp::Or, machine.word_op(WordOp::Lt, high, p_high), is_less_in_tie)
+}
+
+fn word(half: BigUint) -> U256 {
+    U256::try_from_be_slice(&half.to_bytes_be()).expect("it is half of p")
 }
 
 /// 1 if y is larger than −y, for y ≠ 0: then 2y − p is odd, else 2y is even.

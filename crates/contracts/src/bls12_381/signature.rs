@@ -11,12 +11,13 @@
 //! pairs, whose Miller loop gives the subgroup check of the point of G2 that comes from outside.
 
 use super::compressed::{Compressed, FP_BYTES};
+use crate::encoding::unless_return_zero as demand;
 use residue_curves::Affine;
 use residue_curves::bls12_381::constants::{g1_generator, g2_generator};
 use residue_curves::bls12_381::hash_to_curve::{
     HashGroup, Message, SIGNATURE_TAG_G1, SIGNATURE_TAG_G2, constant_tag, hash,
 };
-use residue_curves::bls12_381::{G1, G2, g1, is_final_exponentiation_one_by_root};
+use residue_curves::bls12_381::{Fp2, G1, G2, g1, is_final_exponentiation_one_by_root};
 use residue_curves::pairing::{Pairs, miller_loop};
 use residue_ir::{Machine, Piece, WordOp};
 
@@ -57,12 +58,7 @@ pub(crate) fn text<M: Machine>(
             (minus_g2, hashed::<M, G1>(machine, &message, SIGNATURE_TAG_G1))
         },
     );
-    let pairs = Pairs::new(machine, machine.small(2));
-    pairs.store(machine, machine.small(0), p, partners.0);
-    pairs.store(machine, machine.small(1), partners.1, q);
-    let (f, conditions) = miller_loop(machine, &pairs, machine.small(2), g1::membership(machine, p));
-    demand(machine, conditions.hold(machine));
-    machine.return_word(is_final_exponentiation_one_by_root(machine, f));
+    machine.return_word(is_product_one(machine, (p, partners.0), (partners.1, q)));
 }
 
 /// The hash of the message under the tag.
@@ -71,14 +67,36 @@ fn hashed<M: Machine, G: HashGroup<M>>(machine: &M, message: &[Piece<M::Word>], 
 }
 
 /// The compressed point at `offset`, which is not the identity: a key must not be, and no message has that signature.
-fn finite<M: Machine>(machine: &M, offset: M::Word) -> Compressed<M::Word> {
+pub(crate) fn finite<M: Machine>(machine: &M, offset: M::Word) -> Compressed<M::Word> {
     let point = Compressed::new(machine, offset);
     demand(machine, point.is_compressed(machine));
     demand(machine, machine.not(point.is_identity(machine)));
     point
 }
 
-/// Returns 0 unless the condition holds.
-fn demand<M: Machine>(machine: &M, condition: M::Word) {
-    machine.branch(machine.not(condition), |machine| machine.return_word(machine.small(0)), |_| ());
+/// 1 if the compressed point at `signature` is a signature of the message under a key in G1, a point of the curve and not the identity,
+/// else 0; returns 0 if one of them is outside of its group. The tag is that of a suite with signatures in G2.
+pub(crate) fn key_in_g1<M: Machine>(
+    machine: &M,
+    key: Affine<M::Fe>,
+    signature: M::Word,
+    (message, tag): (&[Piece<M::Word>], &[u8]),
+) -> M::Word {
+    let q = finite(machine, signature).g2(machine, demand);
+    let Affine { x, y } = g1_generator();
+    let minus_g1 = Affine::new(machine.constant(&x), -machine.constant(&y));
+    let hashed = hashed::<M, G2>(machine, message, tag);
+    is_product_one(machine, (key, hashed), (minus_g1, q))
 }
+
+/// 1 if e(p, partner of p)·e(partner of q, q) = 1; returns 0 if p or q is outside of its group. Partners are in theirs.
+fn is_product_one<M: Machine>(machine: &M, p: Pair<M>, q: Pair<M>) -> M::Word {
+    let pairs = Pairs::new(machine, machine.small(2));
+    pairs.store(machine, machine.small(0), p.0, p.1);
+    pairs.store(machine, machine.small(1), q.0, q.1);
+    let (f, conditions) = miller_loop(machine, &pairs, machine.small(2), g1::membership(machine, p.0));
+    demand(machine, conditions.hold(machine));
+    is_final_exponentiation_one_by_root(machine, f)
+}
+
+type Pair<M> = (Affine<<M as Machine>::Fe>, Affine<Fp2<<M as Machine>::Fe>>);

@@ -6,13 +6,15 @@ use residue_compiler::compile;
 use residue_engine::{Engine, EngineConfig, Halt};
 use residue_isa::{GasSchedule, Revision};
 
-const VERIFIERS: [&str; 7] = [
+const VERIFIERS: [&str; 9] = [
     "p384/verify",
     "bip340/verify",
     "ed25519/verify",
     "ed25519/zip215",
     "baby_jubjub/eddsa",
     "bls12_381/verify",
+    "bls12_381/fast_aggregate_verify",
+    "eth/deposit",
     "drand/verify",
 ];
 

@@ -57,6 +57,19 @@ const BEYOND: &[Beyond] = &[
         Some(TWO_PAIRS + HASH_TO_G2),
     ),
     ("bls12_381/verify", "a key in G2, a message of 56 bytes", key_in_g2, Some(TWO_PAIRS + HASH_TO_G1)),
+    (
+        "bls12_381/fast_aggregate_verify",
+        "3 compressed keys, a message of 32 bytes",
+        || example("bls12_381/fast_aggregate_verify"),
+        Some(2 * ADD + TWO_PAIRS + HASH_TO_G2),
+    ),
+    ("eth/deposit", "a deposit", || example("eth/deposit"), Some(TWO_PAIRS + HASH_TO_G2)),
+    (
+        "eth/sync_committee",
+        "400 of 512 keys, x and y",
+        || example("eth/sync_committee"),
+        Some(399 * ADD + TWO_PAIRS + HASH_TO_G2),
+    ),
     ("drand/verify", "a key in G2, a round", || example("drand/verify"), Some(QUICKNET)),
 ];
 

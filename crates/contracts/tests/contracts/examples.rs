@@ -65,6 +65,61 @@ fn the_verify_example_is_a_key_a_signature_and_a_message() {
     assert_eq!(outcome, Outcome::Returned([vec![0; 31], vec![1]].concat()));
 }
 
+/// The tag of Ethereum's signatures.
+const POSSESSION: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_";
+
+/// The sum of signatures of one message.
+fn together(keys: &[&SecretKey], message: &[u8]) -> Vec<u8> {
+    let signatures: Vec<Signature> = keys.iter().map(|key| key.sign(message, POSSESSION, &[])).collect();
+    let sum = blst::min_pk::AggregateSignature::aggregate(&signatures.iter().collect::<Vec<_>>(), true).unwrap();
+    sum.to_signature().compress().to_vec()
+}
+
+fn sha256(bytes: &[u8]) -> Vec<u8> {
+    native::precompile(Fork::default(), 2, bytes, u64::MAX).unwrap().output
+}
+
+/// Holds the example of a contract to its input, and the evaluator to the answer, a word.
+#[track_caller]
+fn is_example(name: &str, input: &[u8], answer: u16) {
+    let contract = find(name).unwrap();
+    assert_eq!(hex::encode((contract.example)()), hex::encode(input), "{name}");
+    let outcome = residue_ir::evaluate(&contract.program(), &(contract.example)());
+    assert_eq!(outcome, Outcome::Returned([vec![0; 30], answer.to_be_bytes().to_vec()].concat()), "{name}");
+}
+
+#[test]
+fn the_examples_of_ethereum_are_signed_as_it_signs() {
+    let keys = [SECRET_KEY, &format!("{:064x}", 7), &format!("{:064x}", 8)].map(secret_key);
+    let message = sha256(MESSAGE);
+    let compressed = keys.iter().flat_map(|key| key.sk_to_pk().compress()).collect::<Vec<_>>();
+    let signature = together(&keys.iter().collect::<Vec<_>>(), &message);
+    let input = [&signature[..], &3u16.to_be_bytes(), &compressed, &message].concat();
+    is_example("bls12_381/fast_aggregate_verify", &input, 1);
+
+    // Mainnet: fork version 0, so the root of the fork's data is that of zeros.
+    let domain = |kind: u8| [&[kind, 0, 0, 0][..], &sha256(&[0; 64])[..28]].concat();
+    let key = keys[0].sk_to_pk().compress();
+    let credentials = [&[1][..], &[0; 11], &[0x52; 20]].concat();
+    let amount = 32_000_000_000u64.to_le_bytes();
+    let left = sha256(&[&sha256(&[&key[..], &[0; 16]].concat())[..], &credentials].concat());
+    let right = sha256(&[&amount[..], &[0; 56]].concat());
+    let signing_root = sha256(&[&sha256(&[left, right].concat())[..], &domain(3)].concat());
+    let signature = together(&[&keys[0]], &signing_root);
+    let input = [&key[..], &signature, &credentials, &amount, &domain(3)].concat();
+    is_example("eth/deposit", &input, 1);
+
+    // Those before number 400 have signed: 200 times each of two keys.
+    let (root, domain) = (sha256(b"header"), domain(7));
+    let signing_root = sha256(&[&root[..], &domain].concat());
+    let signers: Vec<&SecretKey> = (0..400).map(|number| &keys[number % 2]).collect();
+    let signature = together(&signers, &signing_root);
+    let bits = [[0xff; 50].as_slice(), &[0; 14]].concat();
+    let two = [&keys[0].sk_to_pk().serialize()[..], &keys[1].sk_to_pk().serialize()].concat();
+    let input = [&signature[..], &root, &domain, &bits, &two.repeat(256)].concat();
+    is_example("eth/sync_committee", &input, 400);
+}
+
 #[test]
 fn the_drand_example_is_a_beacon() {
     let key = min_sig::SecretKey::from_bytes(&hex::decode(SECRET_KEY).unwrap()).unwrap();

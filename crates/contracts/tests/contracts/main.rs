@@ -13,6 +13,7 @@ mod decompress;
 mod ecdsa;
 mod ed25519;
 mod eip2537_page;
+mod ethereum;
 mod evm384;
 mod evm_page;
 mod evmmax_next_page;

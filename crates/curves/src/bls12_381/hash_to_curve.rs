@@ -18,6 +18,9 @@ pub const SIGNATURE_TAG_G1: &[u8] = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL
 /// The same for signatures in G2.
 pub const SIGNATURE_TAG_G2: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
 
+/// The tag of signatures in G2 whose keys come with a proof of possession, §4.2.3: that of Ethereum's consensus layer.
+pub const POSSESSION_TAG_G2: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_";
+
 /// Message and tag to hash to a curve.
 #[derive(Debug, Clone)]
 pub struct Message<W> {
