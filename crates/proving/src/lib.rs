@@ -8,5 +8,6 @@ pub mod figure;
 #[path = "../guest/src/form.rs"]
 pub mod form;
 pub mod machine;
+pub mod memory;
 pub mod record;
 pub mod subjects;

@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use residue_proving::figure;
-use residue_proving::machine::{Form, Guest, Width, has_target};
+use residue_proving::machine::{Counts, Form, Guest, Width, has_target};
 use residue_proving::record::{FILE, PAGE, PART, Record, Row, path};
 use residue_proving::subjects::{SUBJECTS, Subject};
 
@@ -45,11 +45,13 @@ fn run(options: &Options) -> Result<()> {
         [] => SUBJECTS.iter().collect(),
         names => names.iter().map(|name| Subject::named(name)).collect::<Result<Vec<_>>>()?,
     };
-    if options.check {
-        return check(&subjects);
-    }
+    if options.check { check(&subjects) } else { write(&subjects) }
+}
+
+/// Counts and writes the record, the tables and the figure.
+fn write(subjects: &[&Subject]) -> Result<()> {
     let guests = Width::ALL.into_iter().map(Guest::build).collect::<Result<Vec<_>>>()?;
-    let rows = counted(&subjects, &guests)?;
+    let rows = counted(subjects, &guests)?;
     let known = std::fs::read_to_string(path()).unwrap_or_default();
     let mut record = Record { environment: environment()?, ..Record::parse(&known).context(FILE)? };
     record.replace(rows);
@@ -88,14 +90,18 @@ fn counted(subjects: &[&Subject], guests: &[Guest]) -> Result<Vec<Row>> {
         let name = subject.names[0];
         let call = subject.call().with_context(|| name.to_owned())?;
         for guest in guests {
+            let mut ready = Counts::default();
             for form in Form::ALL {
                 let machine = guest.width().name();
                 let Some((address, code)) = call.code(form) else { continue };
                 let what = || format!("{name}, {machine}, {}", form.name());
                 let run = guest.run(form, address, code, &call.calldata);
                 let (answer, counts) = run.with_context(what)?;
-                let expected = if form == Form::Analysis { &call.calldata } else { &call.answer };
-                ensure!(answer == *expected, "{}: another answer than the native one", what());
+                ensure!(answer == *call.expected(form), "{}: another answer than the native one", what());
+                if form == Form::Ready {
+                    ready = counts;
+                }
+                let counts = if form.begins_ready() { counts.beyond(ready) } else { counts };
                 println!("{}: {} instructions, {:?} calls", what(), counts.instructions, counts.calls);
                 let [machine, subject, form] = [machine, name, form.name()].map(str::to_owned);
                 rows.push(Row { machine, subject, form, counts });
@@ -105,14 +111,17 @@ fn counted(subjects: &[&Subject], guests: &[Guest]) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
+fn rustc() -> Result<(String, String)> {
+    let rustc = Command::new("rustc").arg("--version").output().context("rustc does not start")?;
+    Ok(("compiler".to_owned(), String::from_utf8_lossy(&rustc.stdout).trim().to_owned()))
+}
+
 /// The versions and flags that counts depend on.
 fn environment() -> Result<Vec<(String, String)>> {
-    let rustc = Command::new("rustc").arg("--version").output().context("rustc does not start")?;
-    let rustc = String::from_utf8_lossy(&rustc.stdout).trim().to_owned();
     let targets = Width::ALL.map(Width::target).join(" and ");
     let of = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     Ok(vec![
-        of("compiler", &rustc),
+        rustc()?,
         of("targets", &targets),
         of("flags", "release, opt-level 3, fat lto, one codegen unit, panic abort"),
         of("revm-interpreter", "43.0.2"),
