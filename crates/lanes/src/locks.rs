@@ -30,6 +30,12 @@ mod bare {
     #[derive(Debug)]
     pub struct OnceLock<T>(spin::once::Once<T>);
 
+    impl<T> Default for OnceLock<T> {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
     impl<T> OnceLock<T> {
         /// No value yet.
         pub const fn new() -> Self {
