@@ -1,5 +1,8 @@
 //! Parameters of an execution besides code, input and gas.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use residue_isa::{GasSchedule, Price, Revision};
 use thiserror::Error;
 

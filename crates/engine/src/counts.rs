@@ -1,6 +1,7 @@
 //! Counting: executed instructions, and gas by purpose.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip5843;

@@ -1,6 +1,8 @@
 //! The engine: a revision, a gas schedule and a fork, made ready once and shared by every EVM built from it.
 
-use std::sync::Arc;
+use alloc::borrow::ToOwned;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use residue_isa::Revision;
 use revm::Database;

@@ -4,7 +4,7 @@
 //! revm's loops find it, the plain one and the inspecting one, so neither is replaced and they cannot disagree. The plain
 //! one lets handlers run whole blocks as one (see [`crate::batch`]).
 
-use std::sync::Arc;
+use alloc::sync::Arc;
 
 use revm::context::{ContextSetters, ContextTr, Evm, FrameStack};
 use revm::context_interface::Cfg;

@@ -1,6 +1,8 @@
 //! One outermost frame with all it calls, over a state in memory and without a transaction around it.
 
-use std::convert::Infallible;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::convert::Infallible;
 
 use revm::context::result::{EVMError, InvalidTransaction};
 use revm::context::{BlockEnv, CfgEnv, Context, ContextTr, Journal, JournalTr, LocalContextTr, TxEnv};

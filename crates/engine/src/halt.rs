@@ -1,6 +1,6 @@
 //! Halts: our names for the end of a frame, kept beside revm's closed set of results.
 
-use std::fmt;
+use core::fmt;
 
 use revm::interpreter::{InstructionResult, Interpreter, STACK_LIMIT};
 

@@ -1,5 +1,7 @@
 //! The instruction and gas tables: revm's for the fork, with the handlers and base prices of one revision.
 
+use alloc::vec::Vec;
+
 use residue_isa::{Family, GasSchedule, Revision};
 use revm::bytecode::opcode as evm;
 use revm::handler::instructions::EthInstructions;

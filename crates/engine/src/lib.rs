@@ -8,8 +8,11 @@
 //! This is the only crate of the project that names revm. The EVM's own instructions are revm's; only
 //! field instructions have handlers here.
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
+
+extern crate alloc;
 
 pub mod accounts;
 mod analysis;
@@ -29,7 +32,9 @@ mod operands;
 mod outcome;
 mod prepared;
 mod prices;
+#[cfg(feature = "std")]
 mod probe;
+#[cfg(feature = "std")]
 mod probed;
 mod replacements;
 mod stock;
@@ -48,10 +53,13 @@ pub use halt::Halt;
 pub use machine::FieldMachine;
 pub use outcome::Outcome;
 pub use prepared::{PLANNING_RUNS_MAX, Prepared};
+#[cfg(feature = "std")]
 pub use probe::Probe;
+#[cfg(feature = "std")]
 pub use probed::Probed;
 pub use replacements::Replacement;
-pub use residue_isa::Fork;
+pub use residue_isa::{FieldOp, Fork, PerOp};
+pub use residue_modular::accelerators;
 /// The revm this engine is built on, whose version is exact.
 pub use revm;
 pub use trace::{FieldStep, Step, Tracer, View};

@@ -4,7 +4,10 @@
 //! the same for traced and untraced execution. Frames are entered and left in [`crate::FieldEvm`], in step with revm's
 //! frame stack: a callee of any kind starts with nothing, and a caller finds everything as it left it.
 
-use std::sync::Arc;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use residue_isa::revision::rules::ID_MAX;
 use residue_modular::FieldContext;
@@ -22,6 +25,7 @@ use crate::batch::slots::Slots;
 use crate::batch::tuning::ROW_BYTES_MAX;
 use crate::halt::Halt;
 use crate::prices::{Prices, WidthPrices};
+#[cfg(feature = "std")]
 use crate::probe::Probe;
 
 /// Mark of an id without a context.
@@ -49,6 +53,7 @@ pub struct FieldMachine {
     /// True if all possible plans are made, free of charge, at a client's request.
     pub(crate) plans_ahead: bool,
     /// Jump targets passed, where they are probed.
+    #[cfg(feature = "std")]
     pub(crate) probes: Vec<Probe>,
     pub(crate) is_probed: bool,
 }
@@ -111,6 +116,7 @@ impl FieldMachine {
             in_blocks: false,
             in_runs: false,
             plans_ahead: false,
+            #[cfg(feature = "std")]
             probes: Vec::new(),
             is_probed: false,
         }
@@ -158,7 +164,7 @@ impl FieldMachine {
     pub(crate) fn enter(&mut self) {
         let callee = FieldState { ledger: self.frame.ledger.clone(), ..FieldState::default() };
         self.suspended_row_bytes += self.frame.row_bytes;
-        self.suspended.push(std::mem::replace(&mut self.frame, callee));
+        self.suspended.push(core::mem::replace(&mut self.frame, callee));
     }
 
     /// Ends the running frame; its caller's state is the running one again.
@@ -215,7 +221,7 @@ impl FieldMachine {
 
     /// Adds the running frame's earnings to the credit of its code.
     pub(crate) fn pay_in(&mut self) {
-        let earned = std::mem::take(&mut self.frame.earned);
+        let earned = core::mem::take(&mut self.frame.earned);
         match (&self.frame.blocks, &self.frame.memory_blocks) {
             _ if earned == 0 => {}
             (Some(blocks), _) => blocks.credit.earn(self.prices.rate.cycles(earned)),

@@ -1,5 +1,9 @@
 //! The native code of the precompiles: revm's own, blst for BLS12-381, called without an EVM. Baseline and judge.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use revm::precompile::{PrecompileSpecId, PrecompileStatus, Precompiles};
 use revm::primitives::Address;
 use thiserror::Error;

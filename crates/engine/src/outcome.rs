@@ -1,5 +1,7 @@
 //! Outcome of a frame.
 
+use alloc::vec::Vec;
+
 use crate::halt::Halt;
 
 /// Outcome of a frame: its halt, output and resources.

@@ -1,5 +1,7 @@
 //! Raw code in a frame of its own: no transaction around it, no size limit, and nothing to be made ready between runs.
 
+use alloc::vec::Vec;
+
 use revm::database::InMemoryDB;
 use revm::primitives::Address;
 use revm::state::{AccountInfo, Bytecode};

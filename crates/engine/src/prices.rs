@@ -4,7 +4,7 @@
 //! schedule is computed from [`crate::Counts`] after the run. Only schedules that themselves round, once an
 //! instruction, keep prices in thousandths.
 
-use std::sync::Arc;
+use alloc::sync::Arc;
 
 use residue_isa::opcode::evm::{DUP1, DUP16, JUMP, JUMPDEST, PUSH1, PUSH32};
 use residue_isa::{FieldOp, GasSchedule, PerOp, Price, Revision};

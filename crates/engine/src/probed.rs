@@ -2,6 +2,7 @@
 //! a program apart while it runs whole blocks as one. Blocks are not joined across jump targets then, so the gain of
 //! joining is lost.
 
+use alloc::vec::Vec;
 use std::time::Instant;
 
 use revm::bytecode::opcode::JUMPDEST;
@@ -33,9 +34,9 @@ impl Prepared {
 impl Probed {
     /// Runs the code, without copying its memory out, and appends the readings to `probes`.
     pub fn run(&mut self, input: &[u8], gas: u64, probes: &mut Vec<Probe>) -> Outcome {
-        self.prepared.evm.inner.ctx.chain.probes = std::mem::take(probes);
+        self.prepared.evm.inner.ctx.chain.probes = core::mem::take(probes);
         let outcome = self.prepared.run_without_memory(input, gas);
-        *probes = std::mem::take(&mut self.prepared.evm.inner.ctx.chain.probes);
+        *probes = core::mem::take(&mut self.prepared.evm.inner.ctx.chain.probes);
         outcome
     }
 }

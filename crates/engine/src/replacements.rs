@@ -1,6 +1,7 @@
 //! Contracts in place of precompiles: a call of such an address is given their code before revm looks at it.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use revm::interpreter::FrameInput;
 use revm::interpreter::interpreter_action::FrameInit;

@@ -1,6 +1,6 @@
 //! Unmodified revm, beside the engine: the share of the EVM's own part in a time.
 
-use std::convert::Infallible;
+use core::convert::Infallible;
 
 use revm::context::TxEnv;
 use revm::context::result::{ExecutionResult, HaltReason};

@@ -1,5 +1,8 @@
 //! Tracing: every instruction as it has been executed, of the outermost frame and of all it calls.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use residue_isa::revision::evm384::Modulus;
 use residue_isa::{Family, FieldOp, Revision};
 use revm::Inspector;

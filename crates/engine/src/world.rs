@@ -1,5 +1,7 @@
 //! A state in memory with several contracts, for frames that call each other.
 
+use alloc::vec::Vec;
+
 use revm::context::{ContextTr, JournalTr};
 use revm::database::InMemoryDB;
 use revm::interpreter::CallInputs;
@@ -53,7 +55,7 @@ impl World {
     /// Calls the contract at an address from outside. Gas is that of execution alone.
     pub fn call(&mut self, address: [u8; 20], input: &[u8], gas: u64) -> Outcome {
         let inputs = self.inputs(address, input, gas);
-        let mut evm = self.engine.evm_over(std::mem::take(&mut self.db));
+        let mut evm = self.engine.evm_over(core::mem::take(&mut self.db));
         let outcome = execute(&mut evm, inputs);
         let outcome = Outcome { memory: memory(&evm), ..outcome };
         self.keep(evm.inner.ctx);
@@ -64,7 +66,7 @@ impl World {
     pub fn call_traced(&mut self, address: [u8; 20], input: &[u8], gas: u64, tracer: &mut dyn Tracer) -> Outcome {
         let inputs = self.inputs(address, input, gas);
         let observer = Observer::new(self.engine.config().revision, tracer);
-        let mut evm = self.engine.evm_over(std::mem::take(&mut self.db)).with_inspector(observer);
+        let mut evm = self.engine.evm_over(core::mem::take(&mut self.db)).with_inspector(observer);
         let outcome = execute_observed(&mut evm, inputs);
         let outcome = Outcome { memory: memory(&evm), ..outcome };
         self.keep(evm.inner.ctx);

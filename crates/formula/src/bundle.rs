@@ -1,5 +1,7 @@
 //! Bundles: fixed-shape groups of field values, which functions take and return, loops carry and arrays hold.
 
+use alloc::vec::Vec;
+
 use crate::fe::Fe;
 
 /// A group of values of type `F` with a fixed number of them: an Fp12 element, a point, a tuple of both.
@@ -59,7 +61,7 @@ impl<F: Fe, B: Bundle<F>, const N: usize> Bundle<F> for [B; N] {
     }
 
     fn build(values: &mut impl Iterator<Item = F>) -> Self {
-        std::array::from_fn(|_| B::build(values))
+        core::array::from_fn(|_| B::build(values))
     }
 }
 

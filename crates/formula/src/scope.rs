@@ -3,8 +3,9 @@
 //! A formula [`enter`]s a name at its beginning; recorders of operations read the [`open`] names. Names do not change
 //! results. They lie on a stack of the thread, because operators such as `a * b` have no other place for them.
 
-use std::cell::{Cell, RefCell};
-use std::marker::PhantomData;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
+use core::marker::PhantomData;
 
 /// A named stretch that is being computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,6 +3,8 @@
 //! [`Assembly`] collects [`Item`]s; [`assemble`] encodes them, choosing the smallest push for every number and label;
 //! [`parse()`] and [`assemble_text`] read text and [`print()`] writes it; [`disassemble()`] turns any bytes into text that assembles to the same bytes.
 
+use alloc::vec::Vec;
+
 mod disassemble;
 mod encode;
 mod older;
@@ -10,8 +12,8 @@ mod parse;
 mod print;
 mod token;
 
+use core::ops::Range;
 use num_bigint::BigUint;
-use std::ops::Range;
 
 use crate::field_instruction::FieldInstruction;
 use crate::fork::Fork;

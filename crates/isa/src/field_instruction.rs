@@ -1,5 +1,7 @@
 //! A field instruction apart from its bytes: emitted by the compiler and executed by the engine, for every revision.
 
+use alloc::vec::Vec;
+
 pub use residue_formula::{FieldOp, PerOp};
 
 use crate::fp2::Fp2Products;

@@ -1,7 +1,7 @@
 //! Hard forks by name: the rule set of the EVM under the field instructions, and which opcodes it has.
 
-use std::fmt;
-use std::str::FromStr;
+use core::fmt;
+use core::str::FromStr;
 
 use crate::names::UnknownName;
 use crate::opcode::evm;

@@ -3,6 +3,9 @@
 //! A JUMPDEST byte inside an immediate, be it of a PUSH or of a field instruction, is not a target. Nor is an ENTERSUB
 //! byte there, in revisions with subroutines. JUMPDEST is a target of jumps only, ENTERSUB of CALLSUB only.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::opcode::evm::JUMPDEST;
 use crate::opcode::subroutine::ENTERSUB;
 use crate::revision::Revision;

@@ -6,8 +6,11 @@
 //! set of prices as a value; [`mod@assembly`] turns text or a list of items into code and back; [`mod@nearest`] finds
 //! the known names nearest to an unknown one, and [`names`] reports them; [`text`] reads the text of files.
 
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
+
+extern crate alloc;
 
 pub mod assembly;
 pub mod field_instruction;

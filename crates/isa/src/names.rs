@@ -1,7 +1,12 @@
 //! Messages on unknown names: the nearest ones, and the command that lists all.
 
-use std::borrow::Cow;
-use std::fmt;
+use alloc::borrow::Cow;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
 
 use crate::nearest::did_you_mean;
 
@@ -56,7 +61,7 @@ impl fmt::Display for UnknownName {
     }
 }
 
-impl std::error::Error for UnknownName {}
+impl core::error::Error for UnknownName {}
 
 /// The begin of a word that is too long for a message; else all of it.
 pub fn cut(word: &str) -> Cow<'_, str> {

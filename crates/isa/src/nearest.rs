@@ -1,6 +1,8 @@
 //! Names near an unknown one, for messages: suggestions in place of a name that no table has.
 
-use std::fmt::Write as _;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
 
 /// Names that are offered at most.
 const OFFERED_MAX: usize = 3;
@@ -48,8 +50,19 @@ pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -
 /// Likeness of two names in lower case, from 0 to 1.
 fn likeness(given: &str, name: &str) -> f64 {
     let is_part = given.chars().count() >= CONTAINED_LETTERS_MIN && name != given && name.contains(given);
-    let by_letters = strsim::jaro(given, name);
+    let by_letters = by_letters(given, name);
     if is_part { by_letters.max(CONTAINED) } else { by_letters }
+}
+
+#[cfg(feature = "std")]
+fn by_letters(given: &str, name: &str) -> f64 {
+    strsim::jaro(given, name)
+}
+
+/// Names that differ are not alike, without the library that says how much.
+#[cfg(not(feature = "std"))]
+fn by_letters(given: &str, name: &str) -> f64 {
+    f64::from(u8::from(given == name))
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@
 //! revision is one file with its `INTERFACE`, or an entry of [`experiments`], and one line in the list below; code with a case for each revision matches
 //! on all of them.
 
-use std::fmt;
-use std::str::FromStr;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
 
 use thiserror::Error;
 

@@ -4,13 +4,20 @@
 //! instruction adds `[per_width]`, prices by width of the modulus in limbs, and may add `[per_word]` for moduli that are powers
 //! of two and `[narrow]` for moduli of at most 32 bits; `[evm]` may replace base prices of the EVM's own opcodes. Which ranges memory grows to is a rule of the revision, not a price.
 
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
 mod parse;
 mod price;
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::sync::OnceLock;
+use alloc::collections::BTreeMap;
+use core::fmt::Write;
 
+use once_cell::race::OnceBox;
 use thiserror::Error;
 
 pub use parse::ScheduleFault;
@@ -249,12 +256,12 @@ impl GasSchedule {
 
     /// All that come with the program, read once.
     fn bundled() -> Result<&'static [Self], ScheduleError> {
-        static READ: OnceLock<Vec<GasSchedule>> = OnceLock::new();
+        static READ: OnceBox<Vec<GasSchedule>> = OnceBox::new();
         if let Some(read) = READ.get() {
             return Ok(read);
         }
         let read = BUNDLED.iter().map(|(file, text)| Self::from_toml(text, file)).collect::<Result<_, _>>()?;
-        Ok(READ.get_or_init(|| read))
+        Ok(READ.get_or_init(|| Box::new(read)))
     }
 
     /// The name users write, such as `evmone`.
@@ -389,7 +396,7 @@ impl GasSchedule {
         let quoted = |text: &str| toml::Value::from(text).to_string();
         let revisions: Vec<String> = self.revisions.iter().map(|revision| quoted(revision.name())).collect();
         let mut text = format!("name = {}\nsummary = {}\n", quoted(&self.name), quoted(&self.summary));
-        let mut line = |args: std::fmt::Arguments<'_>| {
+        let mut line = |args: core::fmt::Arguments<'_>| {
             text.write_fmt(args).expect("writing to a string does not fail");
             text.push('\n');
         };

@@ -1,7 +1,8 @@
 //! Text of files: UTF-8, with or without the byte order mark that editors of other systems put in front.
 
-use std::path::Path;
-use std::{fs, io, str};
+use core::str;
+#[cfg(feature = "std")]
+use std::{fs, io, path::Path};
 
 use thiserror::Error;
 
@@ -55,6 +56,7 @@ pub fn without_mark(text: &str) -> &str {
 }
 
 /// The text of a file.
+#[cfg(feature = "std")]
 pub fn read_file(path: &Path) -> io::Result<String> {
     text_of(&fs::read(path)?).map(str::to_owned).map_err(io::Error::other)
 }

@@ -2,6 +2,8 @@
 //!
 //! Operations take effect in order and slots may be overwritten. The lanes of one instruction all read before any of them writes.
 
+use alloc::vec::Vec;
+
 use crate::plan_error::PlanError;
 pub use residue_formula::FieldOp;
 
@@ -285,12 +287,12 @@ impl SlotBlock {
     }
 
     /// The sums, each with the operations that it stands for, in order.
-    pub fn sums(&self) -> impl Iterator<Item = (&SumOp, std::ops::Range<usize>)> {
+    pub fn sums(&self) -> impl Iterator<Item = (&SumOp, core::ops::Range<usize>)> {
         self.sums.iter().map(|sum| (sum, sum.first..sum.first + sum.operations().count()))
     }
 
     /// The products in Fp6, each with the operations that it stands for, in order.
-    pub fn products_in_fp6(&self) -> impl Iterator<Item = (&Fp6Op, std::ops::Range<usize>)> {
+    pub fn products_in_fp6(&self) -> impl Iterator<Item = (&Fp6Op, core::ops::Range<usize>)> {
         self.sixes.iter().map(|product| (product, product.first..product.first + product.operations().len()))
     }
 
@@ -353,7 +355,7 @@ impl SlotBlock {
     pub fn instructions(&self) -> impl Iterator<Item = &[Op]> {
         let mut groups = self.groups.iter().peekable();
         let mut at = 0;
-        std::iter::from_fn(move || {
+        core::iter::from_fn(move || {
             let end = groups.next_if(|group| group.first == at).map_or(at + 1, |group| group.end);
             let lanes = self.ops.get(at..end)?;
             at = end;

@@ -4,6 +4,9 @@
 //! checks the operands of each step against its requirements, runs the step with the scalar kernel, and compares the
 //! result with the proved bounds.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use num_bigint::{BigInt, BigUint};
 use thiserror::Error;
 

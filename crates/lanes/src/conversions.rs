@@ -53,7 +53,7 @@ impl Rows {
         let offsets = offsets_of(modulus);
         for bytes in be_bytes.chunks(self.piece_bytes(modulus, first_slot, be_bytes.len())) {
             let count = bytes.len() / value_bytes(modulus);
-            let slots: [u16; BATCH_LANES] = std::array::from_fn(|lane| slot + lane as u16); // Below eight.
+            let slots: [u16; BATCH_LANES] = core::array::from_fn(|lane| slot + lane as u16); // Below eight.
             let entered =
                 self.enter(modulus, Form::Canonical, ByteOrder::Big, &slots[..count], bytes, &offsets[..count]);
             entered.map_err(|lane| ValueOutOfRange { slot: usize::from(slot) + lane })?;
@@ -69,7 +69,7 @@ impl Rows {
         let offsets = offsets_of(modulus);
         for bytes in out.chunks_mut(self.piece_bytes(modulus, first_slot, out.len())) {
             let count = bytes.len() / value_bytes(modulus);
-            let slots: [u16; BATCH_LANES] = std::array::from_fn(|lane| slot + lane as u16); // Below eight.
+            let slots: [u16; BATCH_LANES] = core::array::from_fn(|lane| slot + lane as u16); // Below eight.
             self.leave(modulus, Form::Canonical, ByteOrder::Big, &slots[..count], bytes, &offsets[..count]);
             slot += count as u16; // At most eight.
         }
@@ -132,7 +132,7 @@ fn value_bytes(modulus: &ModulusRows) -> usize {
 
 /// Byte offsets of eight consecutive values.
 fn offsets_of(modulus: &ModulusRows) -> [usize; BATCH_LANES] {
-    std::array::from_fn(|lane| lane * value_bytes(modulus))
+    core::array::from_fn(|lane| lane * value_bytes(modulus))
 }
 
 #[cfg(test)]

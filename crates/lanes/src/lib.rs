@@ -24,8 +24,12 @@
 //! assert_eq!(out, [0, 0, 0, 0, 0, 0, 0, 144 - 101]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![deny(unsafe_code)]
+#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only vector kernels read some tables"))]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
+
+extern crate alloc;
 
 pub mod block;
 pub mod bounds;
@@ -33,6 +37,7 @@ pub mod check;
 mod conversions;
 mod estimate;
 mod line;
+pub mod locks;
 pub mod modulus_rows;
 pub mod plan;
 mod plan_error;

@@ -1,6 +1,7 @@
 //! Modulus in row form: the constants by which kernels multiply, add and reduce, and the factors of conversions.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use num_bigint::BigUint;
 use residue_modular::{Limb, Modulus};
@@ -8,6 +9,7 @@ use residue_modular::{Limb, Modulus};
 use crate::bounds::{BIAS_COUNT, Bias, UNIT};
 use crate::line::{LIMB_MASK, ROW_LIMB_BITS};
 use crate::line::{LINE_LIMBS, Line, ROW_LIMBS, ZERO_LINE, pack, unpack};
+use crate::locks::{Mutex, lock};
 use crate::shape::{Shape, ShapeError, TOP_LIMB_BITS_MIN};
 
 /// An odd modulus m, with its working modulus M, for rows of its [`Shape`].
@@ -99,8 +101,6 @@ impl ModulusRows {
 
     /// As [`ModulusRows::new`], made once for the moduli used last.
     pub fn shared(modulus: &Modulus) -> Result<Arc<Self>, ShapeError> {
-        // Nothing panics while a list is half changed, so a poisoned lock is as good as any.
-        let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         let take = |kept: &mut Vec<Arc<Self>>| {
             let at = kept.iter().position(|rows| rows.modulus == *modulus)?;
             Some(kept.remove(at))
@@ -111,14 +111,14 @@ impl ModulusRows {
             rows
         };
         {
-            let mut kept = kept();
+            let mut kept = lock(&KEPT);
             if let Some(rows) = take(&mut kept) {
                 return Ok(put(&mut kept, rows));
             }
         }
         // No lock is held here. Of two threads that make the same rows, the later one takes those of the first.
         let made = Arc::new(Self::new(modulus)?);
-        let mut kept = kept();
+        let mut kept = lock(&KEPT);
         let rows = take(&mut kept).unwrap_or(made);
         Ok(put(&mut kept, rows))
     }

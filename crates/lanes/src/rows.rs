@@ -1,5 +1,8 @@
 //! Rows: the slots of a field context in row form. A row is one line of 64 bytes, or two for more than eight limbs.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::line::{LINE_LIMBS, Line, ROW_LIMBS, ZERO_LINE};
 use crate::shape::Shape;
 

@@ -41,6 +41,12 @@ pub enum ShapeError {
         /// Bits of the modulus.
         bits: usize,
     },
+    /// Rows take values from Montgomery form.
+    #[error("rows take values in Montgomery form; those of this modulus of {bits} bits are canonical")]
+    Canonical {
+        /// Bits of the modulus.
+        bits: usize,
+    },
     /// Wider than every row.
     #[error("a modulus of {bits} bits is wider than the widest row, which holds {MODULUS_BITS_MAX}")]
     TooWide {
@@ -63,6 +69,9 @@ impl Shape {
         let (bits, width_limbs) = (modulus.bits(), modulus.width_limbs());
         if modulus.is_power_of_two() {
             return Err(ShapeError::PowerOfTwo { bits });
+        }
+        if modulus.is_canonical() {
+            return Err(ShapeError::Canonical { bits });
         }
         let shape = Self::of_bits(bits)?;
         if width_limbs > shape.lines() * LINE_LIMBS {

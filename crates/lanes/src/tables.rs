@@ -1,5 +1,7 @@
 //! The tables of a plan: batches and linear phases over numbered rows. [`crate::plan`] fills them, [`crate::kernel`] runs them.
 
+use alloc::vec::Vec;
+
 use crate::block::Digest;
 use crate::bounds::Bias;
 use crate::line::Line;
@@ -88,7 +90,7 @@ impl BatchStep {
     }
 
     /// The companions' places in the table of linear steps.
-    pub fn companions(&self) -> std::ops::Range<usize> {
+    pub fn companions(&self) -> core::ops::Range<usize> {
         let start = self.companions_start as usize;
         start..start + usize::from(self.companions)
     }

@@ -1,9 +1,11 @@
 //! A field context: a modulus with its numbered slots, and the three operations on them.
 //!
-//! Slots of an odd modulus hold Montgomery form, those of a power of two canonical form; [`FieldContext::store`] and
+//! Slots of an odd modulus hold Montgomery form, those of a power of two, and all with accelerators, canonical form; [`FieldContext::store`] and
 //! [`FieldContext::load`] use canonical big-endian bytes, so the form is invisible. Every slot is below the modulus,
 //! except the results of [`FieldContext::store_any`] and [`FieldContext::invert_doubled`] modulo a power of two.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use core::fmt;
 
 use thiserror::Error;
@@ -203,20 +205,20 @@ impl FieldContext {
         assert!(8 * element_bytes >= modulus.bits(), "the modulus fits");
         assert_eq!(element_bytes.div_ceil(LIMB_BYTES), modulus.width_limbs(), "no limb is spare");
         let width = modulus.width_limbs();
-        let kernels = backend::kernels(width, modulus.is_power_of_two());
+        let kernels = backend::kernels(width, modulus.kind());
         let limbs = vec![0; slot_count * width];
         let shape = match width {
-            4 if !modulus.is_power_of_two() => Shape::Odd4,
-            6 if !modulus.is_power_of_two() => Shape::Odd6,
+            4 if !modulus.is_canonical() => Shape::Odd4,
+            6 if !modulus.is_canonical() => Shape::Odd6,
             _ => Shape::Other,
         };
         Self { modulus, kernels, shape, slot_count, element_bytes, limbs, array: Vec::new() }
     }
 
     /// As [`FieldContext::new`] for an odd modulus, in plain Rust on every CPU: the baseline of the other kernels.
-    /// Panics if the modulus is a power of two.
+    /// Panics if its residues are canonical: modulo a power of two, or by accelerators.
     pub fn portable(modulus: Modulus, slot_count: usize) -> Self {
-        assert!(modulus.is_odd(), "powers of two have one kind of kernels");
+        assert!(!modulus.is_canonical(), "canonical residues have one kind of kernels");
         let kernels = backend::portable_kernels(modulus.width_limbs());
         Self { kernels, shape: Shape::Other, ..Self::new(modulus, slot_count) }
     }
@@ -370,7 +372,7 @@ impl FieldContext {
     fn inverse_of(&self, slot: usize) -> Vec<Limb> {
         let (width, m) = (self.width_limbs(), &self.modulus);
         let value = self.slot(slot);
-        if m.is_power_of_two() || width > division_steps::WIDTH_LIMBS_MAX {
+        if m.is_canonical() || width > division_steps::WIDTH_LIMBS_MAX {
             let mut canonical = vec![0; width];
             m.from_mont(value, &mut canonical);
             let mut inverse = vec![0; width];

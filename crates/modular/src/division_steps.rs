@@ -220,7 +220,7 @@ fn lowest(carry: i128) -> i64 {
 
 /// Limbs of 64 bits as limbs of 62.
 fn split<const N: usize>(limbs: &[Limb]) -> Signed<N> {
-    std::array::from_fn(|i| {
+    core::array::from_fn(|i| {
         let (from, shift) = (BITS * i / LIMB_BITS, BITS * i % LIMB_BITS);
         let limb = |at: usize| limbs.get(at).copied().unwrap_or(0);
         let high = if shift > 0 { limb(from + 1) << (LIMB_BITS - shift) } else { 0 };

@@ -2,6 +2,8 @@
 //!
 //! The constants n0, R and R² are computed from the modulus by the compiler, so a field is one array of limbs.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;

@@ -1,6 +1,9 @@
 //! Inversion modulo any modulus of any width: binary extended Euclid for odd moduli, Newton's iteration for powers of two.
 //! Running time depends on the values.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::limbs::{Limb, add_assign, halve_assign, is_zero, less_than, sub_assign};
 
 /// a ↦ a⁻¹ mod m for odd m ≥ 3; `None` unless gcd(a, m) = 1. Requires a < m, both of one width; the result is < m.

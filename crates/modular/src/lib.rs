@@ -7,9 +7,13 @@
 //!
 //! All data of the EVM is public, so nothing here hides secrets: additions and products happen to be branch-free
 //! because that is fastest, inversions are not.
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may unwrap"))]
 
+extern crate alloc;
+
+pub mod accelerators;
 pub mod context;
 pub mod division_steps;
 pub mod evm384;
@@ -32,8 +36,16 @@ pub use limbs::Limb;
 pub use modulus::{Modulus, ModulusError};
 
 /// True unless the environment variable `RESIDUE_LANES` is `off`: use vectors of several values if the CPU has them.
-/// Read once.
+/// Read once. Without the standard library there is no environment, and the CPU decides.
 pub fn wants_vectors() -> bool {
+    #[cfg(not(feature = "std"))]
+    return true;
+    #[cfg(feature = "std")]
+    wanted_by_the_environment()
+}
+
+#[cfg(feature = "std")]
+fn wanted_by_the_environment() -> bool {
     static WANTED: std::sync::LazyLock<bool> =
         std::sync::LazyLock::new(|| std::env::var_os("RESIDUE_LANES").is_none_or(|setting| setting != "off"));
     *WANTED

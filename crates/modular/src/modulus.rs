@@ -3,9 +3,14 @@
 //! The width is a property of the modulus' declaration, not of its value: 3 declared in 48 bytes has six limbs, and
 //! R = 2³⁸⁴. The constants are computed at the width of the value, so that a wide declaration costs little.
 
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
 use num_bigint::BigUint;
 use thiserror::Error;
 
+use crate::accelerators;
 use crate::backend;
 use crate::inverse;
 use crate::limbs::{LIMB_BITS, LIMB_BYTES, Limb, MAX_WIDTH_LIMBS, bits, is_zero, n0_of, read_be, write_be};
@@ -15,9 +20,20 @@ use crate::limbs::{LIMB_BITS, LIMB_BYTES, Limb, MAX_WIDTH_LIMBS, bits, is_zero, 
 pub struct Modulus {
     limbs: Box<[Limb]>,
     n0: Limb,
-    /// R² mod m for odd m; 1 for powers of two, whose residues stay in canonical form.
+    /// R² mod m, or 1 where residues stay in canonical form.
     to_form: Box<[Limb]>,
-    is_power_of_two: bool,
+    kind: Kind,
+}
+
+/// The form of residues and the arithmetic on them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// An odd modulus with residues in Montgomery form.
+    Montgomery,
+    /// A power of two with canonical residues.
+    PowerOfTwo,
+    /// An odd modulus with canonical residues, whose operations are calls of the machine ([`crate::accelerators`]).
+    Accelerated,
 }
 
 /// Why a number is no modulus.
@@ -83,13 +99,14 @@ impl Modulus {
         if limbs[0].is_multiple_of(2) && !is_power_of_two {
             return Err(ModulusError::EvenNotPowerOfTwo { value: value() });
         }
-        let (n0, to_form) = if is_power_of_two {
-            (0, one(width_limbs))
-        } else {
-            let n0 = n0_of(limbs[0]);
-            (n0, r_squared(&limbs, n0))
+        let kind = match is_power_of_two {
+            true => Kind::PowerOfTwo,
+            false if accelerators::are_there(width_limbs) => Kind::Accelerated,
+            false => Kind::Montgomery,
         };
-        Ok(Self { limbs, n0, to_form, is_power_of_two })
+        let n0 = if is_power_of_two { 0 } else { n0_of(limbs[0]) };
+        let to_form = if kind == Kind::Montgomery { r_squared(&limbs, n0) } else { one(width_limbs) };
+        Ok(Self { limbs, n0, to_form, kind })
     }
 
     /// The limbs, `width_limbs` of them.
@@ -113,7 +130,19 @@ impl Modulus {
     /// Is it a power of two? Its residues are then kept in canonical form.
     #[inline]
     pub fn is_power_of_two(&self) -> bool {
-        self.is_power_of_two
+        self.kind == Kind::PowerOfTwo
+    }
+
+    /// Are its residues kept in canonical form: modulo a power of two, or by accelerators?
+    #[inline]
+    pub fn is_canonical(&self) -> bool {
+        self.kind != Kind::Montgomery
+    }
+
+    /// The form of its residues and the arithmetic on them.
+    #[inline]
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// Is it odd?
@@ -134,13 +163,13 @@ impl Modulus {
         bytes
     }
 
-    /// Canonical a ↦ a·R mod m (a itself modulo a power of two). Requires a < R; the result is < m for odd m, and for
+    /// Canonical a ↦ a·R mod m (a itself where residues are canonical). Requires a < R; the result is < m for odd m, and for
     /// a power of two if a < m. `out` and `a` have the modulus' width.
     pub fn to_mont(&self, a: &[Limb], out: &mut [Limb]) {
         self.product(a, &self.to_form, out);
     }
 
-    /// a·R mod m ↦ canonical a (a itself modulo a power of two). Requires a < R; the result is < m if a < m.
+    /// a·R mod m ↦ canonical a (a itself where residues are canonical). Requires a < R; the result is < m if a < m.
     /// `out` and `a` have the modulus' width.
     pub fn from_mont(&self, a: &[Limb], out: &mut [Limb]) {
         let mut one = [0; MAX_WIDTH_LIMBS];
@@ -150,21 +179,21 @@ impl Modulus {
 
     /// Canonical a ↦ a⁻¹ mod m, canonical; `None` unless gcd(a, m) = 1. Requires a < m, of the modulus' width.
     pub fn inverse(&self, a: &[Limb]) -> Option<Vec<Limb>> {
-        if self.is_power_of_two {
+        if self.is_power_of_two() {
             inverse::modulo_power_of_two(a, self.bits() - 1)
         } else {
             inverse::modulo_odd(a, &self.limbs)
         }
     }
 
-    /// Factor of [`Modulus::to_mont`]: R² mod m, or 1 for powers of two.
+    /// Factor of [`Modulus::to_mont`]: R² mod m, or 1 where residues are canonical.
     pub(crate) fn to_form(&self) -> &[Limb] {
         &self.to_form
     }
 
-    /// (x, y) ↦ x·y·R⁻¹ mod m; for powers of two x·y mod m.
+    /// (x, y) ↦ x·y·R⁻¹ mod m; where residues are canonical x·y mod m.
     fn product(&self, x: &[Limb], y: &[Limb], out: &mut [Limb]) {
-        backend::kernels(self.width_limbs(), self.is_power_of_two).mul.apply(x, y, &self.limbs, self.n0, out);
+        backend::kernels(self.width_limbs(), self.kind).mul.apply(x, y, &self.limbs, self.n0, out);
     }
 }
 
@@ -173,7 +202,7 @@ fn r_squared(m: &[Limb], n0: Limb) -> Box<[Limb]> {
     let own_bits = bits(m);
     let own_limbs = own_bits.div_ceil(LIMB_BITS);
     let (width_limbs, m) = (m.len(), &m[..own_limbs]);
-    let kernels = backend::kernels(own_limbs, false);
+    let kernels = backend::kernels(own_limbs, Kind::Montgomery);
     // w(e) = 2ᵉ·2^(64k) mod m, with k the limbs of the value. First w(own_bits − 64k) = 2^own_bits − m, below m.
     let mut w: Vec<Limb> = m.iter().map(|limb| !limb).collect();
     w[0] += 1; // m is odd, so !m is even and this carries nowhere.

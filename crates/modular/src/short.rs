@@ -3,6 +3,9 @@
 //! Modulus and operands may be any numbers: the formulas are total. With B = 2^(8·size): for odd m a product is reduced
 //! with −m⁻¹ mod B; for even m there is one conditional subtraction only, as in `evm384-v12`.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::evm384::{self, VALUE_BYTES, Value};
 use crate::limbs::{Limb, n0_of};
 

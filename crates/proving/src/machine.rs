@@ -9,14 +9,14 @@ use anyhow::{Context, Result, ensure};
 use ckb_vm::cost_model::estimate_cycles;
 use ckb_vm::registers::{A0, A1, A2, A3, A7};
 use ckb_vm::{
-    Bytes, DefaultCoreMachine, DefaultMachineBuilder, FlatMemory, ISA_A, ISA_IMC, Memory, RISCV_MAX_MEMORY, Register,
-    SupportMachine, Syscalls,
+    Bytes, DefaultCoreMachine, DefaultMachineBuilder, ISA_A, ISA_IMC, Memory, Register, SupportMachine, Syscalls,
 };
 use num_bigint::BigUint;
 
 pub use crate::form::Form;
+use crate::memory::{Flat, MEMORY_BYTES};
 
-/// Numbers of calls, as `guest/src/system.rs` and `guest/src/arithmetic.rs` have them.
+/// Numbers of calls, as `guest/src/machine/emulator.rs` has them.
 const READ: u64 = 0x5245;
 const ANSWER: u64 = 0x5246;
 const FIRST_ARITHMETIC: u64 = 0x5250;
@@ -57,9 +57,15 @@ impl Width {
 }
 
 impl Form {
+    /// True if what [`Self::Ready`] takes is no part of its counts.
+    pub fn begins_ready(self) -> bool {
+        matches!(self, Self::Analysis | Self::Software | Self::Calls)
+    }
+
     /// Its name in records.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Ready => "ready",
             Self::Analysis => "analysis",
             Self::Native => "native",
             Self::Software => "software",
@@ -79,6 +85,17 @@ pub struct Counts {
     pub cycles: u64,
     /// Products, sums and differences of 256 bits, then of 384 bits, that were calls.
     pub calls: [u64; ARITHMETIC_CALLS],
+}
+
+impl Counts {
+    /// What a run takes beyond another, which begins as it does.
+    pub fn beyond(self, begin: Self) -> Self {
+        Self {
+            instructions: self.instructions.saturating_sub(begin.instructions),
+            cycles: self.cycles.saturating_sub(begin.cycles),
+            ..self
+        }
+    }
 }
 
 /// A guest's program.
@@ -122,14 +139,19 @@ impl Guest {
 
     /// Runs one call: its answer and what it took. An error if the guest fails.
     pub fn run(&self, form: Form, address: u16, code: &[u8], calldata: &[u8]) -> Result<(Vec<u8>, Counts)> {
-        let length = u32::try_from(code.len())?.to_le_bytes();
-        let header = [&[form as u8][..], &address.to_le_bytes(), &length].concat();
-        let input = [&header, code, calldata].concat();
+        let input = input(form, address, code, calldata)?;
         match self.width {
             Width::Bits64 => run::<u64>(&self.elf, input),
             Width::Bits32 => run::<u32>(&self.elf, input),
         }
     }
+}
+
+/// A call as the guest reads it.
+pub(crate) fn input(form: Form, address: u16, code: &[u8], calldata: &[u8]) -> Result<Vec<u8>> {
+    let length = u32::try_from(code.len())?.to_le_bytes();
+    let header = [&[form as u8][..], &address.to_le_bytes(), &length].concat();
+    Ok([&header, code, calldata].concat())
 }
 
 #[derive(Default)]
@@ -146,11 +168,11 @@ fn run<R: Register + 'static>(elf: &Bytes, input: Vec<u8>) -> Result<(Vec<u8>, C
     let talk = Arc::new(Mutex::new(Talk { input, ..Talk::default() }));
     let cycles = Arc::new(AtomicU64::new(0));
     let priced = Arc::clone(&cycles);
-    let core = DefaultCoreMachine::<R, FlatMemory<R>>::new_with_memory(
+    let core = DefaultCoreMachine::<R, Flat<R>>::new_with_memory(
         ISA_IMC | ISA_A,
         ckb_vm::machine::VERSION2,
         u64::MAX,
-        RISCV_MAX_MEMORY,
+        MEMORY_BYTES,
     );
     // The emulator's own count is of instructions; there is one thread.
     let count = move |instruction| {

@@ -114,7 +114,7 @@ impl Record {
         );
         for subject in SUBJECTS {
             let native = self.of(width, subject.names[0], Form::Native).map(|counts| counts.instructions);
-            let [_, forms @ ..] = Form::ALL;
+            let [_, _, forms @ ..] = Form::ALL;
             let cells = forms.map(|form| match self.of(width, subject.names[0], form) {
                 None => "–".to_owned(),
                 Some(Counts { instructions, .. }) => match native.filter(|_| form != Form::Native) {
@@ -198,12 +198,12 @@ fn row(line: &str) -> Result<Row> {
     Ok(Row { machine, subject, form, counts })
 }
 
-fn thousands(number: u64) -> String {
+pub(crate) fn thousands(number: u64) -> String {
     grouped((number + 500) / 1000)
 }
 
 /// a / b with two decimals below ten, one below a hundred.
-fn times(a: u64, b: u64) -> String {
+pub(crate) fn times(a: u64, b: u64) -> String {
     let ratio = a as f64 / b as f64; // Far below 2⁵³.
     let decimals = if ratio < 10.0 { 2 } else { usize::from(ratio < 100.0) };
     format!("{ratio:.decimals$}")

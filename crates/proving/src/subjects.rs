@@ -187,8 +187,7 @@ fn evaluated(source: &dyn Source, calldata: &[u8]) -> Result<Vec<u8>> {
 }
 
 fn code_of(source: &dyn Source, revision: Revision, precompiles: bool) -> Result<Option<Vec<u8>>> {
-    // revm's search for jump targets, which the guest has, skips only the data of PUSH.
-    let dialect = Dialect { portable: true, precompiles, ..Dialect::default() };
+    let dialect = Dialect { precompiles, ..Dialect::default() };
     match trials(source, Variant::all(), revision, &GasSchedule::default_for(revision)?, dialect) {
         Err(error) if error.is_inexpressible() => Ok(None),
         trials => Ok(Some(trials?.swap_remove(0).compiled.code)),
@@ -212,11 +211,16 @@ impl Call {
         Ok(self)
     }
 
+    /// The answer that a form must give: the calldata where it runs no code.
+    pub fn expected(&self, form: Form) -> &Vec<u8> {
+        if matches!(form, Form::Ready | Form::Analysis) { &self.calldata } else { &self.answer }
+    }
+
     /// Address and code of a form; none if the call has none, or one that is too long for the guest.
     pub fn code(&self, form: Form) -> Option<(u16, &[u8])> {
         match form {
             Form::Native => self.native.as_ref().map(|(address, code)| (*address, &code[..])),
-            Form::Analysis | Form::Software | Form::Calls => Some((0, &self.fields)),
+            Form::Ready | Form::Analysis | Form::Software | Form::Calls => Some((0, &self.fields)),
             Form::Words | Form::WordsByCalls => {
                 let fits = |code: &&[u8]| code.len() + self.calldata.len() <= CALL_BYTES_MAX;
                 self.words.as_deref().filter(fits).map(|code| (0, code))

@@ -6,9 +6,11 @@
 //! analysed once in a transaction ([`transaction`]), and not again while the process keeps it
 //! ([`crate::batch::cache`]).
 
+use alloc::vec::Vec;
+
 pub(crate) mod transaction;
 
-use std::sync::Arc;
+use alloc::sync::Arc;
 
 use residue_isa::{Jumpdests, Revision, jumpdests};
 use revm::bytecode::opcode::{DUPN, EXCHANGE, STOP};

@@ -2,11 +2,11 @@
 //! table, however many codes there are. The number of codes of a transaction is bounded by its gas, as the first access
 //! of an account is priced for loading it.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
+use alloc::vec::Vec;
 use revm::bytecode::{Bytecode, JumpTable};
 use revm::primitives::B256;
+use revm::primitives::map::HashMap;
+use revm::primitives::map::hash_map::Entry;
 
 use crate::batch::cache::AnyBlocks;
 use crate::batch::tuning::TRANSACTION_BYTES_MAX;

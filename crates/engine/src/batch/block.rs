@@ -2,12 +2,15 @@
 //! entry. It is walked once. The operations with their price, end and guards are kept, and are the only source of its
 //! plans and its trace.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32, Ordering};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use residue_isa::{FieldOp, PerOp};
+use residue_lanes::locks::OnceLock;
 use residue_lanes::{Digest, Op, SlotBlock};
 
+use super::AtomicI64;
 use super::budget::{Budget, Counted};
 use super::location::{Instruction, Location};
 use super::path::Path;

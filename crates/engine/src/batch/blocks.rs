@@ -6,7 +6,9 @@
 //! with many short blocks. Blocks are never removed while a frame runs the code: replacements are added, and all are
 //! freed when the code leaves the cache.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use residue_isa::{PerOp, Revision};
 use residue_lanes::Shape;
@@ -374,7 +376,7 @@ impl<L: Location> Blocks<L> {
         let turn = usize::from(place.turn.fetch_add(1, Ordering::Relaxed));
         let entries =
             |at: usize| self.block(&place.paths[at]).map_or(0, |path| path.entries.swap(0, Ordering::Relaxed));
-        let counts: [u32; PATHS_MAX] = std::array::from_fn(entries);
+        let counts: [u32; PATHS_MAX] = core::array::from_fn(entries);
         (0..PATHS_MAX).map(|at| (at + turn) % PATHS_MAX).min_by_key(|&at| counts[at]).unwrap_or(0)
     }
 
@@ -394,8 +396,8 @@ impl<L: Location> Blocks<L> {
     /// Replaces a block whose plans are all for other field contexts by a copy without plans.
     fn replace(&self, place: &Place, block: &Block<L>) {
         let number = self.add(Box::new(block.afresh(&self.budget)));
-        for at in std::iter::once(&place.run).chain(&place.paths) {
-            if self.block(at).is_some_and(|found| std::ptr::eq(found, block)) {
+        for at in core::iter::once(&place.run).chain(&place.paths) {
+            if self.block(at).is_some_and(|found| core::ptr::eq(found, block)) {
                 at.store(number, Ordering::Release);
             }
         }

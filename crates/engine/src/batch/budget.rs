@@ -1,8 +1,8 @@
 //! Memory budget, in bytes of everything derived from codes: blocks, paths, plans and traces, capacities included. They
 //! count as long as they live, in the caches or in a frame that still runs them.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use alloc::sync::Arc;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use revm::bytecode::Bytecode;
 
@@ -38,7 +38,7 @@ impl Budget {
     }
 
     fn parts(&self) -> impl Iterator<Item = &AtomicUsize> {
-        std::iter::once(&*self.bytes).chain(self.whole.as_deref())
+        core::iter::once(&*self.bytes).chain(self.whole.as_deref())
     }
 }
 

@@ -4,11 +4,12 @@
 //! The key of a code is its hash and revision, for blocks also the batching; a hit requires equal bytes. Nothing here
 //! depends on prices. Locks are held for looking up only: analysing, walking and planning happen outside of them.
 
-use std::hash::Hash;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use alloc::sync::Arc;
+use core::hash::Hash;
 
 use lru::LruCache;
 use residue_isa::Revision;
+use residue_lanes::locks::{LazyLock, Mutex, lock};
 use revm::bytecode::Bytecode;
 use revm::primitives::B256;
 
@@ -185,15 +186,10 @@ impl<K: Hash + Eq, V> Kept<K, V> {
     }
 }
 
-/// Nothing panics while a cache is half changed, so a poisoned lock is as good as any.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// True if two codes have equal bytes; no bytes are compared if they are the same allocation, the usual case.
 pub(crate) fn is_same(a: &Bytecode, b: &Bytecode) -> bool {
     let (a, b) = (a.original_byte_slice(), b.original_byte_slice());
-    std::ptr::eq(a, b) || a == b
+    core::ptr::eq(a, b) || a == b
 }
 
 #[cfg(test)]

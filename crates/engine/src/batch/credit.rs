@@ -2,8 +2,9 @@
 //!
 //! So time that gas does not meter is bounded by gas, under every schedule and from the first execution on.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use core::sync::atomic::Ordering;
 
+use super::AtomicI64;
 use super::tuning::{CREDIT_CYCLES_MAX, CYCLES_PER_GAS_MAX, CYCLES_PER_PRODUCT};
 
 /// Credit of one code, in cycles. Work is never done on credit to be earned later: the length of a walk is not known

@@ -1,7 +1,9 @@
 //! Report on the blocks, traces and plans of a code, for people.
 
+use alloc::vec::Vec;
+
+use core::ops::Range;
 use residue_isa::{FieldOp, PerOp};
-use std::ops::Range;
 
 use residue_lanes::{Explanation, Plan};
 

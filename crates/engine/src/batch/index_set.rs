@@ -69,14 +69,14 @@ impl<const WORDS: usize> IndexSet<WORDS> {
 
     /// Intersection of both sets.
     pub fn intersection(&self, other: &Self) -> Self {
-        Self(std::array::from_fn(|i| self.0[i] & other.0[i]))
+        Self(core::array::from_fn(|i| self.0[i] & other.0[i]))
     }
 
     /// The numbers, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().enumerate().flat_map(|(i, &word)| {
             let mut rest = word;
-            std::iter::from_fn(move || {
+            core::iter::from_fn(move || {
                 let bit = rest.trailing_zeros() as usize; // At most 64.
                 rest &= rest.wrapping_sub(1);
                 (bit < 64).then_some(64 * i + bit)

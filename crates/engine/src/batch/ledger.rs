@@ -1,15 +1,15 @@
 //! Profit and loss of plans: the better form of values, plan by plan, and the point from which a transaction runs no
 //! more plans.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use alloc::sync::Arc;
+use core::sync::atomic::Ordering;
 
 use residue_lanes::Shape;
 
-use super::Batching;
 use super::plan::RowPlan;
 use super::tuning::{ASKED_CYCLES, BALANCE_CYCLES_MAX, LOSS_CYCLES_MAX, MODULUS_CYCLES};
 use super::work::signed;
+use super::{AtomicI64, Batching};
 
 /// Choice between two forms of the values of a field context, plan by plan: a plan that gains less than moving its
 /// operands costs is skipped, until the gains forgone reach that cost.

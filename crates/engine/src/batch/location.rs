@@ -2,7 +2,7 @@
 //! discovery and construction, [`super::runner::Runner`] their execution; blocks, paths, plans and credit are the same
 //! for both.
 
-use std::fmt::Debug;
+use core::fmt::Debug;
 
 use residue_isa::{FieldOp, Revision};
 use residue_lanes::{Fp6Op, SlotBlock, SumOp};

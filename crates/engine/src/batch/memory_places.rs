@@ -3,7 +3,10 @@
 //! Places are numbered over the whole code, so that rows outlive a block (see [`super::memory_rows`]); places that overlap each other or a
 //! modulus take no part, and blocks end where they occur.
 
-use std::ops::Range;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 use residue_isa::revision::evm384::{self, Evm384, Modulus, Operands, R_INV_BYTES, VALUE_BYTES};
 use residue_isa::{FieldInstruction, FieldOp, ModulusAt, Revision};

@@ -3,8 +3,8 @@
 //! Plans leave their results in rows. Places in rows are written back before other readers of memory, and dropped
 //! before other writers, so that the difference cannot be observed.
 
-use std::ops::Range;
-use std::sync::Arc;
+use alloc::sync::Arc;
+use core::ops::Range;
 
 use residue_isa::revision::evm384::{R_INV_BYTES, VALUE_BYTES};
 use residue_lanes::{ByteOrder, Form, ModulusRows, Rows, Shape};

@@ -29,6 +29,12 @@ pub(crate) mod tuning;
 pub(crate) mod walk;
 pub(crate) mod work;
 
+/// Counters of cycles, also on machines of 32 bits.
+#[cfg(target_has_atomic = "64")]
+pub(crate) use core::sync::atomic::AtomicI64;
+#[cfg(not(target_has_atomic = "64"))]
+pub(crate) use portable_atomic::AtomicI64;
+
 use residue_isa::Revision;
 use residue_lanes::Kernel;
 

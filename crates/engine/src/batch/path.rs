@@ -1,5 +1,7 @@
 //! Paths: the course of a block through the code, and the stack words that an execution needs to follow it.
 
+use alloc::boxed::Box;
+
 use revm::primitives::U256;
 
 /// Path from the start of a block to its end, with its cost beside field instructions.

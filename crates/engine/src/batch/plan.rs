@@ -1,9 +1,10 @@
 //! Plans of a block, by number of slots and shape of the modulus; plans that do not pay, and plans of other operations,
 //! are rejected.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use alloc::boxed::Box;
+use core::sync::atomic::{AtomicBool, Ordering};
 
+use residue_lanes::locks::OnceLock;
 use residue_lanes::{Digest, Plan, Policy, Shape, SlotBlock};
 
 use super::budget::{Budget, Counted};
@@ -88,7 +89,7 @@ pub(crate) enum Known<'a, S> {
 
 impl<S> Default for Plans<S> {
     fn default() -> Self {
-        Self { made: std::array::from_fn(|_| OnceLock::new()), is_busy: AtomicBool::new(false) }
+        Self { made: core::array::from_fn(|_| OnceLock::new()), is_busy: AtomicBool::new(false) }
     }
 }
 

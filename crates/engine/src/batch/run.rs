@@ -4,7 +4,7 @@
 //! stack and the return stack have room for all pushes on the way. So halts, gas, memory and output are those of the
 //! instructions one by one.
 
-use std::sync::Arc;
+use alloc::sync::Arc;
 
 use residue_isa::opcode::subroutine::RETURNS_MAX;
 use revm::interpreter::interpreter::EthInterpreter;
@@ -83,7 +83,7 @@ fn run_of<L: Runner>(
     pc: usize,
 ) -> bool {
     if machine.frame.earned >= EARNED_TOGETHER {
-        blocks.credit.earn(machine.prices.rate.cycles(std::mem::take(&mut machine.frame.earned)));
+        blocks.credit.earn(machine.prices.rate.cycles(core::mem::take(&mut machine.frame.earned)));
     }
     let is_free = machine.plans_ahead || blocks.batching.is_eager();
     let Some(place) = blocks.place(pc, is_free) else { return false };

@@ -4,7 +4,7 @@
 mod memory;
 mod slots;
 
-use std::sync::Arc;
+use alloc::sync::Arc;
 
 use residue_lanes::Shape;
 use revm::interpreter::Interpreter;

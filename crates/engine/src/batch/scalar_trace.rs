@@ -4,6 +4,9 @@
 //! Squarings that each square the result of the one before are one step if nothing else reads the results between,
 //! which are overwritten before the block ends: an entered block does not halt on the way.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
 use residue_lanes::{FieldOp, Fp6Op, Op, SlotBlock, SumOp};
 use residue_modular::{ShortStrided, SlotLanes, SlotStep, Strided};
 

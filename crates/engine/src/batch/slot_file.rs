@@ -1,7 +1,9 @@
 //! The slots of a field context, each in one of two forms: limbs for the plain instructions, rows for the plans of the
 //! batch engine. Which one it is cannot be observed, so a slot stays where the last instruction left it.
 
-use std::sync::Arc;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use residue_isa::PerOp;
 use residue_lanes::{ModulusRows, Rows, Shape};
@@ -220,7 +222,7 @@ impl SlotFile {
     /// True if a slot is zero, in either form.
     pub fn is_zero(&mut self, slot: usize) -> bool {
         if let Some(form) = &mut self.rows {
-            form.give_back(&mut self.limbs, std::iter::once(slot));
+            form.give_back(&mut self.limbs, core::iter::once(slot));
         }
         self.limbs.slot(slot).iter().all(|&limb| limb == 0)
     }

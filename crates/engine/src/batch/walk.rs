@@ -7,6 +7,9 @@
 //! of every execution that finds the same words, and of no other. A path ends after a field instruction. It does not go through one place twice
 //! with the same words pushed, so a loop stays a loop.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
 use residue_isa::FieldOp;
 use residue_isa::opcode::evm::{DUP1, DUP16, JUMP, JUMPDEST, PUSH1, PUSH3};
 use residue_isa::opcode::subroutine::{CALLSUB, ENTERSUB, RETURNSUB};

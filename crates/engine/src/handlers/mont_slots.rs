@@ -3,7 +3,7 @@
 //! Source: ethereum/EIPs pull request 5843 at commit efad4b117 and go-ethereum's reading of it at commit f700b0ad0. The modulus
 //! is that of a field context with scratch slots only; operands come from memory and the result goes back there.
 
-use std::ops::Range;
+use core::ops::Range;
 
 use residue_isa::FieldOp;
 use residue_isa::revision::eip5843::{ADDMODX, MULMONTX, SETMODX, SUBMODX, TOMONTX, WIDTH_LIMBS_MAX};

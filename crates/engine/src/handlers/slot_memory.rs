@@ -4,7 +4,7 @@
 //! growth; the rest of Cmem(W′ + R) − Cmem(W + R) is charged here, before revm's own handler runs, so before the call
 //! family keeps back a 64th of the gas. Without slots this is one comparison.
 
-use std::ops::Range;
+use core::ops::Range;
 
 use revm::bytecode::opcode::{
     CALL, CALLCODE, CALLDATACOPY, CODECOPY, CREATE, CREATE2, DELEGATECALL, EXTCODECOPY, KECCAK256, LOG0, LOG1, LOG2,

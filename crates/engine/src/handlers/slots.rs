@@ -9,7 +9,7 @@ mod compared;
 mod prefix;
 mod runs;
 
-use std::ops::Range;
+use core::ops::Range;
 
 use residue_isa::revision::rules::{EmptyTransfer, ID_MAX, InvertsModulo, SLOTS_MAX, SetForm, SlotBytesMax, SlotRules};
 use residue_isa::revision::strided::{Operands, unpack};

@@ -1,5 +1,9 @@
 //! From any bytes to text that assembles to the same bytes.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+
 use super::print::{data_text, field_text, push_text};
 use crate::opcode::evm::{PUSH1, PUSH32};
 use crate::revision::Revision;
@@ -36,7 +40,7 @@ pub struct Line {
 /// The lines that [`disassemble`] writes, each with its offset in the code.
 pub fn lines(code: &[u8], revision: Revision) -> impl Iterator<Item = (usize, Line)> {
     let mut next = 0;
-    std::iter::from_fn(move || {
+    core::iter::from_fn(move || {
         let pc = next;
         let line = code.get(pc..).filter(|rest| !rest.is_empty()).map(|rest| first_line(rest, revision))?;
         next += line.bytes;

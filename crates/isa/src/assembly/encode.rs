@@ -1,8 +1,10 @@
 //! From items to bytes. Label pushes start without immediate and grow until every offset fits; sizes never shrink, so this
 //! ends, and it ends with the smallest sizes that fit.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 use num_bigint::BigUint;
 use thiserror::Error;

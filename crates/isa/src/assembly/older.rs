@@ -3,6 +3,8 @@
 //! A shift is a multiplication by a power of two or a division by it, which are the same modulo 2²⁵⁶ for every
 //! distance: from 256 on the power is 0, and so is the product or quotient. A copy in memory goes word by word.
 
+use alloc::vec::Vec;
+
 use num_bigint::BigUint;
 
 use super::{Assembly, Item};

@@ -12,7 +12,11 @@
 //!   r_inv from the stack it follows after the modulus of a multiplication; where it takes no modulus neither is written.
 //! - `; comment` and `// comment` to the end of the line.
 
-use std::collections::{BTreeMap, BTreeSet};
+use alloc::borrow::ToOwned;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
 
 use num_bigint::BigUint;
 use thiserror::Error;
@@ -128,7 +132,7 @@ const DIGITS_MAX: usize = 1000;
 
 struct Parser<'a> {
     revision: Revision,
-    tokens: std::iter::Peekable<std::vec::IntoIter<Token<'a>>>,
+    tokens: core::iter::Peekable<alloc::vec::IntoIter<Token<'a>>>,
     end: Place,
     constants: BTreeMap<&'a str, BigUint>,
     labels: BTreeMap<&'a str, LabelId>,

@@ -1,6 +1,10 @@
 //! Items as text that [`super::parse`] reads back.
 
-use std::fmt::Write;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write;
 
 use super::Item;
 use crate::field_instruction::{FieldInstruction, Lanes, ModulusAt};

@@ -1,6 +1,8 @@
 //! Words of assembly text with their places. Words are separated by white space; `;` and `//` start a comment that ends with
 //! the line; `=` is a word of its own.
 
+use alloc::vec::Vec;
+
 use crate::text::without_mark;
 
 /// A word and where it starts.
@@ -43,7 +45,7 @@ fn without_comment(line: &str) -> &str {
 /// Splits a line into runs of white space, runs of other characters, and single `=`.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
-    std::iter::from_fn(move || {
+    core::iter::from_fn(move || {
         let kind = kind_of(rest.chars().next()?);
         let end = match kind {
             Kind::Equals => 1,

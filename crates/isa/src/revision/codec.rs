@@ -1,5 +1,7 @@
 //! Bytes of arithmetic on numbered slots, with strides and without: shared by the revisions' `encode` and `decode`.
 
+use alloc::vec::Vec;
+
 use super::rules::SlotRules;
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, SumOfProducts};

@@ -4,6 +4,8 @@
 //! is the 8·L bytes from mem_start + 8·L·s on, L limbs being the width of the modulus, and R = 2⁶⁴ᴸ. TOMONTX takes slots in
 //! the least significant bytes of two words. Nothing grows memory.
 
+use alloc::vec::Vec;
+
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, opcodes};

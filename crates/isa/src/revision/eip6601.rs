@@ -4,6 +4,8 @@
 //! section of an EOF container; on legacy code there is none, so SETUPX takes them from the stack below the offset, in the
 //! order in which EIP-6690 took them over.
 
+use alloc::vec::Vec;
+
 use super::rules::{SetForm, SlotBytesMax, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;

@@ -3,6 +3,8 @@
 //! Source: EIP-6690 from commit 974a67f71 to 46bb34222, the text on main until November 2024. LOADX grows memory; STOREX and
 //! SETUPX do not.
 
+use alloc::vec::Vec;
+
 use super::rules::SlotRules;
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;

@@ -4,6 +4,8 @@
 //! [`super::strided`]. LOADX copies slots into memory and STOREX copies memory into slots; values
 //! in memory are canonical, big-endian and 8·⌈modulus_size / 8⌉ bytes long.
 
+use alloc::vec::Vec;
+
 use super::rules::SlotRules;
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;

@@ -3,6 +3,8 @@
 //! Source: ethereum/EIPs pull request 8743, commit 58475fc29, July 2024; on legacy code. The text charges loads by
 //! value and stores not at all, and counts two slots more than requested as memory.
 
+use alloc::vec::Vec;
+
 use super::rules::{Moduli, SlotBytesMax, SlotRules, SlotsAsMemory};
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;

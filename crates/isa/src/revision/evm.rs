@@ -3,6 +3,8 @@
 //! Values are words. ADDMOD and MULMOD take the modulus from the stack each time (Yellow Paper, appendix H.2), so
 //! moduli have at most 256 bits; the other opcodes are those of the hard fork.
 
+use alloc::vec::Vec;
+
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{evm, immediate_table};

@@ -5,6 +5,8 @@
 //! revision has a file with its encoding of operands; [`Evm384`] has it as data, for the compiler and for generators of
 //! programs.
 
+use alloc::vec::Vec;
+
 use super::EncodeError;
 use crate::field_instruction::{FieldInstruction, FieldOp, ModulusAt};
 use crate::opcode::evm::{PUSH0, PUSH8};

@@ -6,6 +6,8 @@
 //! r_inv, little-endian too. It pushes a pair. Chosen here, without a source: the bytes of the result after its 48 are
 //! zero.
 
+use alloc::vec::Vec;
+
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, VALUE_BITS, refused};
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::FieldInstruction;

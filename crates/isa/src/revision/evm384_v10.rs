@@ -6,6 +6,8 @@
 //! experiment over another field. Memory does not grow: the highest slot must end before the last byte of memory,
 //! otherwise the frame halts with `memory_out_of_range`; the origin aborts.
 
+use alloc::vec::Vec;
+
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BITS, opcode, operation, refused};
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};

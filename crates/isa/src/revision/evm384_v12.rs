@@ -6,6 +6,8 @@
 //! little-endian; any other byte there halts. Memory grows to the highest offset plus the length. Chosen here: evm.py
 //! takes any length, at prices that are the same for all; a length above [`MODULUS_BYTES_MAX`] halts.
 
+use alloc::vec::Vec;
+
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BITS, VALUE_BYTES, opcode, operation, refused};
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};

@@ -4,6 +4,8 @@
 //! bits above 24 are ignored. The modulus is at byte 12288, r_inv at 12336. Memory always grows to 12336, for a
 //! multiplication to 12344.
 
+use alloc::vec::Vec;
+
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, Parts, VALUE_BITS, VALUE_BYTES, opcode, operation, refused};
 use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, ModulusAt};

@@ -5,6 +5,8 @@
 //! above 128 are ignored. Values are little-endian; after the 48 bytes of the modulus follow the 8 bytes of
 //! r_inv = −m⁻¹ mod 2⁶⁴. Memory grows to max(offsets) + 48, for a multiplication to max(offsets) + 56, as evmone does.
 
+use alloc::vec::Vec;
+
 use super::evm384::{
     ByteOrder, Evm384, Modulus, Operands as OperandsFrom, Parts, VALUE_BITS, opcode, operation, refused,
 };

@@ -3,6 +3,8 @@
 //! Source: evmone branch `evm384-v8`, 6c29724. The 48 bytes of a value and the 8 bytes of r_inv are reversed as a whole;
 //! operands, growth and arithmetic are those of version 7.
 
+use alloc::vec::Vec;
+
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, VALUE_BITS};
 use super::evm384_v7::{decode, encode_for};
 use super::{EncodeError, Interface, Semantics};

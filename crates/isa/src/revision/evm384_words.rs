@@ -3,6 +3,8 @@
 //! Versions 1 and 2 have an operand for the modulus, and for a multiplication one for r_inv; version 3 is version 2 without growth of memory; versions 4
 //! and 5 are the same for the base field of BLS12-381 alone, whose modulus the machine knows. An entry names its source.
 
+use alloc::vec::Vec;
+
 use super::EncodeError;
 use super::evm384::{Evm384, Modulus, Operands, Parts, offset, push_operands, pushed_operands, refused};
 use crate::field_instruction::{FieldInstruction, FieldOp, ModulusAt};
@@ -19,6 +21,8 @@ macro_rules! versions {
     )*) => {$(
         $(#[$doc])*
         pub mod $module {
+            use alloc::vec::Vec;
+
             use crate::field_instruction::FieldInstruction;
             use crate::opcode::{immediate_table, opcodes};
             use crate::revision::evm384::{ByteOrder, Evm384, Modulus, Operands, VALUE_BITS};

@@ -2,6 +2,8 @@
 //!
 //! A revision and no fork, as no fork has them: their bytes are ours until one has (`crates/isa/src/opcode/subroutine.rs`).
 
+use alloc::vec::Vec;
+
 use super::{EncodeError, Interface, Semantics, codec, evm};
 use crate::field_instruction::FieldInstruction;
 use crate::opcode::{immediate_table, subroutine};

@@ -5,6 +5,8 @@
 //! modulo a power of two only when an operation reads them; lanes are computed one after the other, so a later one
 //! reads the results of earlier ones. INVMODX has five immediate bytes: out, out_stride, x, x_stride, count.
 
+use alloc::vec::Vec;
+
 use super::rules::{EmptyTransfer, Moduli, SetForm, SlotBytesMax, SlotRules, SlotsAsMemory};
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;

@@ -3,6 +3,8 @@
 //! Source: ethereum/evmone branch `evmmax-poseidon`, commit 66e15cd5. As `evmone-2025` otherwise, for odd moduli of up to 384
 //! bits and without INVMODX.
 
+use alloc::vec::Vec;
+
 use super::rules::{Moduli, SizeUnit, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;

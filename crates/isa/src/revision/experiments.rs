@@ -15,6 +15,8 @@ macro_rules! experiments {
     )*) => {$(
         $(#[$doc])*
         pub mod $module {
+            use alloc::vec::Vec;
+
             use crate::field_instruction::FieldInstruction;
             use crate::opcode::{immediate_table, opcodes};
             use crate::revision::rules::{Addition, SlotRules};

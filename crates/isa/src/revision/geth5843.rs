@@ -4,6 +4,8 @@
 //! operands of TOMONTX are byte offsets, the output on top; a range must end before the last byte of memory, not with
 //! it; SETMODX requires mem_start + mod_offset + 8·L to be inside memory.
 
+use alloc::vec::Vec;
+
 use super::eip5843::Reading;
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;

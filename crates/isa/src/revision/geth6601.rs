@@ -3,6 +3,8 @@
 //! Source: jwasinger/go-ethereum, commit 9335437f0. A modulus is 48 bytes, or 44, which its padding also accepts. Nothing grows
 //! memory. Its STOREX reverses the bytes it has read inside EVM memory; that is a mistake and not done here.
 
+use alloc::vec::Vec;
+
 use super::rules::{EmptyTransfer, Moduli, SlotRules, SlotsAsMemory};
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;

@@ -2,6 +2,8 @@
 //!
 //! Source: jwasinger/go-ethereum, commit 55076e862. Without the byte the instruction is invalid; nothing is pushed.
 
+use alloc::vec::Vec;
+
 use super::rules::SlotRules;
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;

@@ -3,6 +3,8 @@
 //! Source: none outside for the rule; the first notes on EVM384 hoped that a bit that is never set saves carries. Opcodes, bytes and results
 //! are those of version 9, whose contracts are the cheapest of all versions whose modulus is an operand in memory.
 
+use alloc::vec::Vec;
+
 use super::evm384::{Evm384, VALUE_BITS};
 use super::evm384_v9::{self, decode, encode_for};
 use super::{EncodeError, Interface, Semantics};

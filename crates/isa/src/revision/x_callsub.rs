@@ -2,6 +2,8 @@
 //!
 //! Source: EIP-7979 for the additions, without its validated code (`crates/isa/src/opcode/subroutine.rs`).
 
+use alloc::vec::Vec;
+
 use super::rules::{Addition, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;

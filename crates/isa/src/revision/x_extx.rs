@@ -5,6 +5,8 @@
 //! nor the byte without an opcode is an instruction. Jump analysis skips all of it, contrary to the EIP
 //! (`docs/revisions/x-extx.md`).
 
+use alloc::vec::Vec;
+
 use super::rules::{Addition, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;

@@ -4,6 +4,8 @@
 //! Source: none outside. Opcodes and semantics are those of EIP-6690; a value of ⌈14 / 8⌉ bytes takes two where LOADX
 //! and STOREX take eight there. Slots are as wide as before, also in the cost of memory.
 
+use alloc::vec::Vec;
+
 use super::rules::{Addition, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec};
 use crate::field_instruction::FieldInstruction;

@@ -3,6 +3,8 @@
 //!
 //! Source: none outside. All is as in EIP-6690 of 2024 but the longest modulus. Above 12 limbs the prices are those of its own schedule, by time.
 
+use alloc::vec::Vec;
+
 use super::rules::{Addition, Moduli, SlotRules};
 use super::{EncodeError, Interface, Semantics, codec, eip6690_2024};
 use crate::field_instruction::FieldInstruction;

@@ -1,7 +1,12 @@
 //! Reading and validating the TOML of a gas schedule; every fault is reported with its line and its value as written.
 
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
 use thiserror::Error;
 use toml::Spanned;

@@ -1,7 +1,9 @@
 //! A price in thousandths of gas, read from decimal text without ever being a floating-point number.
 
-use std::fmt;
-use std::ops::{Add, Mul};
+use alloc::format;
+use alloc::string::ToString;
+use core::fmt;
+use core::ops::{Add, Mul};
 
 use thiserror::Error;
 

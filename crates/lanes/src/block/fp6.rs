@@ -1,5 +1,7 @@
 //! Products in Fp6 in blocks: the operations that they stand for.
 
+use alloc::vec::Vec;
+
 use super::{FieldOp, Op, SumOp};
 
 /// A product in Fp6 = Fp2[v] with v³ = a + b·u, over Fp2 = Fp[u] with u² = −1, an element in six slots; it stands in a block as operations that go by temporaries.

@@ -1,6 +1,17 @@
 //! The kernels that there are, and the fastest of this machine.
 
-use std::sync::LazyLock;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+use std::arch::is_x86_feature_detected;
+
+use crate::locks::LazyLock;
+
+/// Without the system, the features that the build asks for.
+#[cfg(all(target_arch = "x86_64", not(feature = "std")))]
+macro_rules! is_x86_feature_detected {
+    ($name:tt) => {
+        cfg!(target_feature = $name)
+    };
+}
 
 /// Ways to run a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

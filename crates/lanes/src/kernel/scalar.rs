@@ -36,7 +36,7 @@ pub(super) fn run(plan: &Plan, modulus: &ModulusRows, rows: &mut Rows) {
 /// out = x ± y, limb by limb.
 pub(crate) fn linear(rows: &mut Rows, step: &LinearStep) {
     let (x, y) = (rows.row(step.x), rows.row(step.y));
-    let out = std::array::from_fn(|i| if step.sign < 0 { x[i] - y[i] } else { x[i] + y[i] });
+    let out = core::array::from_fn(|i| if step.sign < 0 { x[i] - y[i] } else { x[i] + y[i] });
     rows.set_row(step.out, &out);
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn reduce(constants: &Constants, shape: Shape, rows: &mut Rows, step:
     let top = x[shape.limbs() - 1] as u64 >> constants.top_shift;
     let q = high(top, constants.mu);
     let m = |i: usize| constants.product.m[i];
-    let out = std::array::from_fn(|i| {
+    let out = core::array::from_fn(|i| {
         let above = if i == 0 || i >= shape.limbs() { 0 } else { high(q, m(i - 1)) };
         // Halves of 52 bits and limbs of at most 2⁵³.
         x[i] + (m(i) as i64) - (low(q, m(i)) as i64) - (above as i64)
@@ -87,7 +87,7 @@ pub(crate) fn products(
     rows: &Rows,
     step: &BatchStep,
 ) -> [Limbs; BATCH_LANES] {
-    std::array::from_fn(|lane| product(&rows.row(step.x[lane]), &rows.row(step.y[lane]), constants, shape.limbs()))
+    core::array::from_fn(|lane| product(&rows.row(step.x[lane]), &rows.row(step.y[lane]), constants, shape.limbs()))
 }
 
 /// (x, y) ↦ (x′y′ + uM)/R with x′ = x + k·M, y′ = y + k·M, k of [`Shape::lift`], and u < R. Limbs are sums of halves of 52-bit products,
@@ -180,7 +180,7 @@ pub(super) fn leave(transfer: &Transfer<'_>, bytes: &mut [u8], rows: &Rows) {
 /// The 52-bit words of x + lift, which lies in [0, R): limbs fully carried.
 fn words(x: &Limbs, lift: &[u64; ROW_LIMBS]) -> [u64; ROW_LIMBS] {
     let mut carry = 0;
-    std::array::from_fn(|i| {
+    core::array::from_fn(|i| {
         let limb = x[i] + lift[i] as i64 + carry; // Limbs of a multiple of M are below 2⁵³.
         carry = limb >> ROW_LIMB_BITS;
         limb as u64 & LIMB_MASK // The low bits, whatever the sign.
@@ -191,7 +191,7 @@ fn words(x: &Limbs, lift: &[u64; ROW_LIMBS]) -> [u64; ROW_LIMBS] {
 fn carried(x: &Limbs, shape: Shape) -> Limbs {
     let top = shape.limbs() - 1;
     let carry = |i: usize| if i < top { x[i] >> ROW_LIMB_BITS } else { 0 };
-    std::array::from_fn(|i| {
+    core::array::from_fn(|i| {
         let kept = if i < top { x[i] & LIMB_MASK as i64 } else { x[i] };
         kept + if i == 0 { 0 } else { carry(i - 1) }
     })

@@ -1,5 +1,7 @@
 //! Statistics of a plan, and its running time.
 
+use alloc::vec::Vec;
+
 use crate::estimate;
 use crate::tables::{BATCH_LANES, BatchStep, Plan};
 

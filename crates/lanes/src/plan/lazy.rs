@@ -1,6 +1,9 @@
 //! Second step of planning: sums and differences stay lazy as long as the bounds allow; otherwise steps are inserted
 //! that lift a value by a multiple of M, carry limbs, or reduce the range.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::values::{Definition, NONE, ValueId, Values};
 use crate::block::FieldOp;
 use crate::bounds::{Bias, Bounds, LIMB_MAX, UNIT};

@@ -4,6 +4,8 @@
 //! Planning renames slots to values (`values`), keeps sums lazy as far as the bounds allow (`lazy`), orders steps so that products come in
 //! eights (`order`), and gives values rows (`place`). A plan knows the [`Shape`] of the modulus, not the modulus.
 
+use alloc::vec::Vec;
+
 mod explanation;
 mod lazy;
 mod order;

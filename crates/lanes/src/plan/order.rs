@@ -2,7 +2,9 @@
 //! enough products are ready to fill a batch, which takes further ones along; carries and reductions wait until nothing else is
 //! ready and then run together.
 
-use std::collections::BinaryHeap;
+use alloc::collections::BinaryHeap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::lazy::{PlannedStep, StepKind};
 use super::policy::{COMPANIONS_MAX, Policy};
@@ -58,7 +60,7 @@ impl Order {
         let mut graph = Graph::of(steps);
         let mut ready = Ready {
             steps,
-            waits_for: std::mem::take(&mut graph.waits_for),
+            waits_for: core::mem::take(&mut graph.waits_for),
             heights: heights(steps),
             linear: BinaryHeap::new(),
             products: BinaryHeap::new(),

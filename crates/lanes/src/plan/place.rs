@@ -1,6 +1,9 @@
 //! Last step of planning: values get rows. A value lives from its step to its last reader; the values of a slot at
 //! entry and at exit lie in the slot's own row, everything else in temporary rows, the latest freed first.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::lazy::{PlannedStep, PlannedSteps, StepKind};
 use super::order::Order;
 use super::values::{NONE, ValueId};
@@ -114,8 +117,8 @@ fn linear(id: ValueId, steps: &PlannedSteps, rows: &mut Rows) -> Result<LinearSt
 /// Reads the operands of eight lanes; those left over repeat the first.
 fn read_batch(products: &[ValueId], steps: &PlannedSteps, rows: &mut Rows) -> BatchStep {
     let step = |lane: usize| &steps.steps[products[if lane < products.len() { lane } else { 0 }] as usize];
-    let x = std::array::from_fn(|lane| rows.row[step(lane).x as usize]);
-    let y = std::array::from_fn(|lane| rows.row[step(lane).y as usize]);
+    let x = core::array::from_fn(|lane| rows.row[step(lane).x as usize]);
+    let y = core::array::from_fn(|lane| rows.row[step(lane).y as usize]);
     for lane in 0..products.len() {
         rows.read(step(lane));
     }

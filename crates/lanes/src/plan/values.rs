@@ -1,5 +1,8 @@
 //! First step of planning: slots become values, each defined once, and unused values are dropped.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::block::{FieldOp, SlotBlock};
 
 /// Number of a value: its place in a list of definitions.

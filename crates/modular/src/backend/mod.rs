@@ -4,12 +4,14 @@
 //! [`power_of_two`] the moduli that need no Montgomery form. A context selects its [`Kernels`] once, at construction:
 //! an instruction then costs one call through a function pointer.
 
-use std::marker::PhantomData;
+use core::marker::PhantomData;
 
 use residue_formula::PerOp;
 
+use crate::accelerators::Accelerated;
 use crate::context::{FieldContext, Fp2Strided, Fp6Slots, PackedStep, SlotStep, Strided, ValueOutOfRange};
 use crate::limbs::Limb;
+use crate::modulus::Kind;
 
 mod fp2;
 mod fp6;
@@ -79,7 +81,7 @@ pub(crate) struct Kernels {
     pub add: Operation,
     /// (x, y) ↦ x − y mod m.
     pub sub: Operation,
-    /// (x, y) ↦ x·y·R⁻¹ mod m; for powers of two x·y mod m.
+    /// (x, y) ↦ x·y·R⁻¹ mod m; where residues are canonical x·y mod m.
     pub mul: Operation,
     /// As [`FieldContext::sum_products`].
     pub sum: fn(&mut FieldContext, usize, u8, &[[u16; 2]]),
@@ -154,6 +156,15 @@ impl Kernels {
         Self::of_width::<N, Mul, Repeated<Mul>>()
     }
 
+    /// For odd moduli of N limbs with canonical residues.
+    fn of_calls<const N: usize, Add: Kernel, Sub: Kernel, Mul: Kernel>() -> Self {
+        Self {
+            store: transfer::store_canonical::<N>,
+            load: transfer::load_canonical::<N>,
+            ..Self::of::<N, Add, Sub, Mul, Repeated<Mul>>()
+        }
+    }
+
     /// For odd moduli of one limb.
     fn of_one_limb<Add: Kernel, Sub: Kernel, Mul: Kernel>() -> Self {
         let of_any_width = Self::of_three::<Add, Sub, Mul>();
@@ -175,10 +186,17 @@ impl Kernels {
 }
 
 /// The fastest kernels for a modulus of this width on this CPU.
-pub(crate) fn kernels(width_limbs: usize, is_power_of_two: bool) -> Kernels {
-    if is_power_of_two {
-        return Kernels::of_three::<power_of_two::Add, power_of_two::Sub, power_of_two::Mul>();
+pub(crate) fn kernels(width_limbs: usize, kind: Kind) -> Kernels {
+    match (kind, width_limbs) {
+        (Kind::Montgomery, _) => montgomery_kernels(width_limbs),
+        (Kind::Accelerated, 4) => Kernels::of_calls::<4, Accelerated<4, 0>, Accelerated<4, 1>, Accelerated<4, 2>>(),
+        (Kind::Accelerated, _) => Kernels::of_calls::<6, Accelerated<6, 0>, Accelerated<6, 1>, Accelerated<6, 2>>(),
+        (Kind::PowerOfTwo, _) => Kernels::of_three::<power_of_two::Add, power_of_two::Sub, power_of_two::Mul>(),
     }
+}
+
+/// The same for odd moduli with residues in Montgomery form.
+fn montgomery_kernels(width_limbs: usize) -> Kernels {
     #[cfg(target_arch = "x86_64")]
     if width_limbs == 1 && x86_64::has_lanes() {
         return Kernels::of_one_limb::<x86_64::AddLanes, x86_64::SubLanes, x86_64::MulLanes>();
@@ -425,7 +443,7 @@ pub(crate) fn reads_after_writes(out: Strided, operand: Strided, count: usize) -
 
 /// Panics unless residues of N limbs at these offsets lie inside `limbs`. Said once, so that slicing need not ask again.
 #[inline(always)]
-fn check_operands<const N: usize>(limbs: &[Limb], offsets: [usize; 3]) {
+pub(crate) fn check_operands<const N: usize>(limbs: &[Limb], offsets: [usize; 3]) {
     let last = limbs.len().checked_sub(N).expect("the limbs hold a residue");
     let [out, x, y] = offsets;
     assert!(out <= last && x <= last && y <= last, "operands lie inside the limbs");
@@ -433,6 +451,6 @@ fn check_operands<const N: usize>(limbs: &[Limb], offsets: [usize; 3]) {
 
 /// The N limbs from `at` on.
 #[inline(always)]
-fn array<const N: usize>(limbs: &[Limb], at: usize) -> &[Limb; N] {
+pub(crate) fn array<const N: usize>(limbs: &[Limb], at: usize) -> &[Limb; N] {
     limbs[at..at + N].try_into().expect("the slice was cut to N limbs")
 }

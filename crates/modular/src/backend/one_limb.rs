@@ -3,7 +3,7 @@
 //! x·y − u·m with u = (x·y)·m⁻¹ mod 2⁶⁴ has a low half of zero, so the high halves decide: those of x·y and of u·m are
 //! below m, and so their difference is above −m. m is added if it is negative.
 
-use std::cell::Cell;
+use core::cell::Cell;
 
 use super::{Kernel, array};
 use crate::context::Strided;

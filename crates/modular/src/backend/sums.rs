@@ -1,5 +1,8 @@
 //! Sums and differences of products of slots, with one Montgomery reduction if the width has an array.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::portable::minus;
 use super::{array, sum_rows};
 use crate::context::{FieldContext, SUM_PRODUCTS_MAX};

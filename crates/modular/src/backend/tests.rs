@@ -9,6 +9,7 @@ use crate::context::Strided;
 use crate::fields::{Bls12_381Fp, Bls12_381FpModulus};
 use crate::fp::PrimeField;
 use crate::limbs::{Limb, n0_of};
+use crate::modulus::Kind;
 
 /// Comparisons of each kernel with its twin.
 const ROUNDS: usize = 1_000_000;
@@ -609,7 +610,7 @@ fn addresses(kernels: super::Kernels) -> [usize; 4] {
 
 #[test]
 fn each_width_has_the_kernels_that_are_made_for_it() {
-    let of = |width_limbs| addresses(super::kernels(width_limbs, false));
+    let of = |width_limbs| addresses(super::kernels(width_limbs, Kind::Montgomery));
     for width in 1..=13 {
         for other in 1..width {
             assert!(of(width).iter().zip(of(other)).all(|(a, b)| *a != b), "{width} and {other} limbs");
@@ -621,7 +622,7 @@ fn each_width_has_the_kernels_that_are_made_for_it() {
     for width in [4, 6, 12] {
         assert!(portable(width).iter().zip(portable(5)).all(|(a, b)| *a != b));
     }
-    let of_powers = |width_limbs| addresses(super::kernels(width_limbs, true));
+    let of_powers = |width_limbs| addresses(super::kernels(width_limbs, Kind::PowerOfTwo));
     assert!((1..=64).all(|width| of_powers(width) == of_powers(1)) && of_powers(6) != of(6));
 }
 
@@ -647,7 +648,7 @@ fn products_in_assembly_are_taken_where_the_cpu_has_the_instructions() {
         (8, super::Kernels::of_plain_product::<8>()),
         (12, super::Kernels::of_plain_product::<12>()),
     ] {
-        let products = [super::kernels(width, false), in_plain_rust].map(|kernels| addresses(kernels)[2]);
+        let products = [super::kernels(width, Kind::Montgomery), in_plain_rust].map(|kernels| addresses(kernels)[2]);
         assert_eq!(products[0] != products[1], has_products);
     }
 }

@@ -1,7 +1,9 @@
 //! Values on their way between big-endian bytes and the slots of a context.
 //!
 //! A slot of an odd modulus m < R holds Montgomery form: a value v is stored as v·R² / R, a product with
-//! [`Modulus::to_form`](crate::Modulus::to_form), and loaded as a product with 1. Modulo a power of two both factors are 1.
+//! [`Modulus::to_form`](crate::Modulus::to_form), and loaded as a product with 1. Where residues are canonical both factors are 1.
+
+use alloc::vec;
 
 use super::{Kernel, one_limb};
 use crate::context::{FieldContext, ValueOutOfRange};
@@ -28,6 +30,32 @@ pub(super) fn store<const N: usize, Mul: Kernel>(
         slot.copy_from_slice(&operands[0]);
     }
     Ok(())
+}
+
+/// [`FieldContext::store`] for canonical residues of N limbs and values of 8·N bytes.
+pub(super) fn store_canonical<const N: usize>(
+    context: &mut FieldContext,
+    first_slot: usize,
+    be_bytes: &[u8],
+) -> Result<(), ValueOutOfRange> {
+    let (limbs, modulus) = context.parts();
+    let m: &[Limb; N] = modulus.limbs().try_into().expect("the kernels are those of the width");
+    let values = || be_bytes.chunks_exact(N * LIMB_BYTES).map(from_be::<N>);
+    // No slot changes before all values are seen.
+    if let Some(at) = values().position(|value| !is_below(&value, m)) {
+        return Err(ValueOutOfRange { slot: first_slot + at });
+    }
+    for (value, slot) in values().zip(limbs[first_slot * N..].chunks_exact_mut(N)) {
+        slot.copy_from_slice(&value);
+    }
+    Ok(())
+}
+
+/// [`FieldContext::load`] for canonical residues of N limbs and values of 8·N bytes.
+pub(super) fn load_canonical<const N: usize>(context: &FieldContext, first_slot: usize, out: &mut [u8]) {
+    for (bytes, slot) in out.chunks_exact_mut(N * LIMB_BYTES).zip(first_slot..) {
+        write_be(context.slot(slot), bytes);
+    }
 }
 
 /// [`FieldContext::load`] for an odd modulus of N limbs and values of 8·N bytes.
@@ -140,7 +168,7 @@ pub(crate) fn load_any_width(context: &FieldContext, first_slot: usize, out: &mu
     let mut operands = vec![0; 2 * width];
     for (bytes, slot) in out.chunks_exact_mut(context.element_bytes()).zip(first_slot..) {
         operands[..width].copy_from_slice(context.slot(slot));
-        if !modulus.is_power_of_two() {
+        if !modulus.is_canonical() {
             operands[width..].fill(0);
             operands[width] = 1;
             context.product()(&mut operands, 0, 0, width, modulus.limbs(), modulus.n0());
@@ -152,7 +180,7 @@ pub(crate) fn load_any_width(context: &FieldContext, first_slot: usize, out: &mu
 /// [`FieldContext::less`] for every modulus.
 pub(crate) fn less_any_width(context: &FieldContext, x: usize, y: usize) -> bool {
     let modulus = context.modulus();
-    if modulus.is_power_of_two() {
+    if modulus.is_canonical() {
         return less_than(context.slot(x), context.slot(y));
     }
     let [x, y] = [x, y].map(|slot| {

@@ -1,40 +1,40 @@
-//! revm's interpreter over one frame, with the instructions of the form.
+//! revm's interpreter over one frame of code for today's EVM.
 
 use alloc::vec::Vec;
 
-use revm_bytecode::{Bytecode, opcode};
-use revm_context_interface::host::DummyHost;
-use revm_interpreter::instructions::gas_table_spec;
-use revm_interpreter::interpreter::{EthInterpreter, ExtBytecode, InputsImpl};
-use revm_interpreter::interpreter_types::ReturnData;
-use revm_interpreter::{
+use residue_engine::revm::bytecode::{Bytecode, opcode};
+use residue_engine::revm::context_interface::host::DummyHost;
+use residue_engine::revm::interpreter::instructions::gas_table_spec;
+use residue_engine::revm::interpreter::interpreter::{EthInterpreter, ExtBytecode, InputsImpl};
+use residue_engine::revm::interpreter::interpreter_types::ReturnData;
+use residue_engine::revm::interpreter::{
     CallInput, CallInputs, FrameInput, Instruction, InstructionContext, InstructionExecResult, InstructionResult,
     InstructionTable, Interpreter, InterpreterAction, SharedMemory, instruction_table,
 };
-use revm_primitives::hardfork::SpecId;
-use revm_primitives::{Bytes, U256};
+use residue_engine::revm::primitives::hardfork::SpecId;
+use residue_engine::revm::primitives::{Bytes, U256};
 
-use crate::arithmetic::{Operation, by_call};
-use crate::fields::{self, Contexts};
+use residue_engine::FieldOp;
+
 use crate::form::Form;
+use crate::machine::calls::ACCELERATORS;
 use crate::native;
 
-/// revm's interpreter with the field contexts of its frame.
-pub type Wire = EthInterpreter<Contexts>;
-
 /// More than anything measured takes.
-const GAS: u64 = 1 << 40;
+pub const GAS: u64 = 1 << 40;
 
 /// Output of code for calldata; none if it halts or reverts.
 pub fn run(form: Form, code: &'static [u8], calldata: &'static [u8]) -> Option<Vec<u8>> {
     let code = Bytecode::new_raw(Bytes::from_static(code));
     let input = InputsImpl { input: CallInput::Bytes(Bytes::from_static(calldata)), ..InputsImpl::default() };
-    let mut interpreter =
-        Interpreter::<Wire>::new(SharedMemory::new(), ExtBytecode::new(code), input, false, SpecId::OSAKA, GAS);
-    if form == Form::Analysis {
-        return Some(calldata.to_vec());
-    }
-    interpreter.extend.by_calls = form == Form::Calls;
+    let mut interpreter = Interpreter::<EthInterpreter>::new(
+        SharedMemory::new(),
+        ExtBytecode::new(code),
+        input,
+        false,
+        SpecId::OSAKA,
+        GAS,
+    );
     let mut host = DummyHost::new(SpecId::OSAKA);
     let (table, prices) = (table(form), gas_table_spec(SpecId::OSAKA));
     loop {
@@ -49,7 +49,7 @@ pub fn run(form: Form, code: &'static [u8], calldata: &'static [u8]) -> Option<V
 }
 
 /// Answers a call of a precompile, which must succeed, and gives back the gas that it left.
-fn answer(interpreter: &mut Interpreter<Wire>, call: &CallInputs) -> Option<()> {
+fn answer(interpreter: &mut Interpreter<EthInterpreter>, call: &CallInputs) -> Option<()> {
     let output = native(&call.bytecode_address, &call.input.as_bytes_memory(&interpreter.memory), call.gas_limit)?;
     interpreter.gas.erase_cost(call.gas_limit - output.gas_used);
     let place = &call.return_memory_offset;
@@ -58,24 +58,24 @@ fn answer(interpreter: &mut Interpreter<Wire>, call: &CallInputs) -> Option<()> 
     interpreter.stack.push(U256::ONE).then_some(())
 }
 
-fn table(form: Form) -> InstructionTable<Wire, DummyHost> {
-    let mut table = instruction_table::<Wire, DummyHost>();
-    match form {
-        Form::Software | Form::Calls => fields::add_to(&mut table),
-        Form::WordsByCalls => table[usize::from(opcode::MULMOD)] = Instruction::new(mulmod),
-        Form::Analysis | Form::Native | Form::Words => {}
+fn table(form: Form) -> InstructionTable<EthInterpreter, DummyHost> {
+    let mut table = instruction_table::<EthInterpreter, DummyHost>();
+    if form == Form::WordsByCalls {
+        table[usize::from(opcode::MULMOD)] = Instruction::new(mulmod);
     }
     table
 }
 
 /// MULMOD as one call, whose operands need not be below the modulus; 0 modulo 0, as the EVM has it.
-fn mulmod(context: InstructionContext<'_, DummyHost, Wire>) -> InstructionExecResult {
+fn mulmod(context: InstructionContext<'_, DummyHost, EthInterpreter>) -> InstructionExecResult {
     let stack = &mut context.interpreter.stack;
     let Some(([x, y], modulus)) = stack.popn_top::<2>() else {
         return Err(InstructionResult::StackUnderflow);
     };
     if !modulus.is_zero() {
-        *modulus = U256::from_limbs(by_call(Operation::Mul, x.as_limbs(), y.as_limbs(), modulus.as_limbs()));
+        let mut product = [0; 4];
+        ACCELERATORS.four[FieldOp::Mul](&mut product, x.as_limbs(), y.as_limbs(), modulus.as_limbs());
+        *modulus = U256::from_limbs(product);
     }
     Ok(())
 }

@@ -3,7 +3,9 @@
 /// A way to compute a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Bytecode with field instructions is copied and its jump targets found, and no more: the answer is calldata.
+    /// The engine is made ready and bytecode with field instructions hashed: no part of other counts. The answer is calldata.
+    Ready,
+    /// The same, and jump targets are found. The answer is calldata.
     Analysis,
     /// The precompile's code; with bytecode, that of each precompile that the bytecode calls.
     Native,
@@ -19,6 +21,6 @@ pub enum Form {
 
 impl Form {
     /// All of them, by their numbers, in the order of tables.
-    pub const ALL: [Self; 6] =
-        [Self::Analysis, Self::Native, Self::Software, Self::Calls, Self::Words, Self::WordsByCalls];
+    pub const ALL: [Self; 7] =
+        [Self::Ready, Self::Analysis, Self::Native, Self::Software, Self::Calls, Self::Words, Self::WordsByCalls];
 }

@@ -8,18 +8,19 @@
 
 extern crate alloc;
 
-mod arithmetic;
 mod evm;
 mod fields;
 mod form;
-#[allow(unsafe_code, reason = "calls of the emulator, and memory, are below the language")]
-mod system;
+#[allow(unsafe_code, reason = "memory, and calls of the machine, are below the language")]
+mod machine;
 
 use alloc::vec::Vec;
 
 use form::Form;
-use revm_precompile::{PrecompileOutput, PrecompileSpecId, PrecompileStatus, Precompiles};
-use revm_primitives::Address;
+use machine::{calls, memory};
+use residue_engine::accelerators;
+use residue_engine::revm::precompile::{PrecompileOutput, PrecompileSpecId, PrecompileStatus, Precompiles};
+use residue_engine::revm::primitives::Address;
 
 /// Bytes before code and calldata.
 const HEADER: usize = 7;
@@ -35,6 +36,11 @@ fn answer(call: &'static [u8]) -> Option<Vec<u8>> {
             address[18..].copy_from_slice(&[header[2], header[1]]);
             native(&Address::from(address), calldata, u64::MAX).map(|output| output.bytes.to_vec())
         }
+        Form::Calls => {
+            accelerators::install(calls::ACCELERATORS);
+            fields::run(Form::Calls, code, calldata)
+        }
+        form @ (Form::Ready | Form::Analysis | Form::Software) => fields::run(form, code, calldata),
         form => evm::run(form, code, calldata),
     }
 }
@@ -48,8 +54,8 @@ fn native(address: &Address, calldata: &[u8], gas: u64) -> Option<PrecompileOutp
 
 /// Begins after the stack is set up.
 extern "C" fn start() -> ! {
-    match answer(system::input()) {
-        Some(answer) => system::end_with(&answer),
-        None => system::exit(1),
+    match answer(memory::input()) {
+        Some(answer) => calls::end_with(&answer),
+        None => calls::exit(1),
     }
 }

@@ -1,6 +1,7 @@
 //! Blocks on values in EVM memory run on rows or in memory itself.
 
-use std::sync::Arc;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 
 use residue_isa::FieldOp;
 use residue_lanes::{Op, Shape};

@@ -1,6 +1,6 @@
 //! Blocks on slots run on the active field context of the frame.
 
-use std::sync::Arc;
+use alloc::sync::Arc;
 
 use residue_lanes::Shape;
 use revm::interpreter::Interpreter;

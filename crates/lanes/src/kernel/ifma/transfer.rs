@@ -78,8 +78,8 @@ fn checked(transfer: &Transfer<'_>, byte_count: usize, rows: &mut Rows) -> (Lane
     }
     let at = |lane: usize| if lane < count { lane } else { 0 };
     let lanes = Lanes {
-        slots: std::array::from_fn(|lane| slots[at(lane)]),
-        offsets: std::array::from_fn(|lane| offsets[at(lane)]),
+        slots: core::array::from_fn(|lane| slots[at(lane)]),
+        offsets: core::array::from_fn(|lane| offsets[at(lane)]),
         count,
     };
     (lanes, spare)

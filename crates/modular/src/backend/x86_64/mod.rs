@@ -4,6 +4,7 @@
 //! high halves through OF (`adox`). [`portable`](super::portable) judges all of it, on any operands, modulus and n0.
 
 use core::arch::x86_64::{_addcarry_u64, _subborrow_u64};
+#[cfg(feature = "std")]
 use std::arch::is_x86_feature_detected;
 
 use super::{Kernel, Repeated, Squarings};
@@ -13,6 +14,14 @@ use narrow::{mont_mul_4, mont_mul_6};
 pub(crate) use one_limb::{AddLanes, MulLanes, SubLanes, has_lanes};
 use square::{SPARE_BITS, mont_square_6, n1_of};
 use wide::{mont_mul_12, sum_rows_12};
+
+/// Without the system, the features that the build asks for.
+#[cfg(not(feature = "std"))]
+macro_rules! is_x86_feature_detected {
+    ($name:tt) => {
+        cfg!(target_feature = $name)
+    };
+}
 
 #[macro_use]
 mod rows;

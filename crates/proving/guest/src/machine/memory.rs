@@ -1,59 +1,17 @@
-//! The machine under the guest: its beginning, memory that is never given back, and calls of the emulator.
+//! Memory under the guest, which is never given back.
 
 use core::alloc::{GlobalAlloc, Layout};
-use core::arch::{asm, global_asm};
 use core::cell::{Cell, UnsafeCell};
 use core::panic::PanicInfo;
 
-/// Numbers of calls: `exit` is Linux', the others are between this and `crates/proving/src/machine.rs`.
-const EXIT: usize = 93;
-const READ: usize = 0x5245;
-const ANSWER: usize = 0x5246;
+use super::calls;
 
 /// Bytes of the longest call.
 const INPUT_BYTES: usize = 5 << 17;
-/// Bytes that can be allocated. With code, input and stack they are below the emulator's 4 MiB.
-const HEAP_BYTES: usize = 3 << 19;
+/// Bytes that can be allocated.
+const HEAP_BYTES: usize = 1 << 22;
 
-global_asm!(".globl _start", "_start:", "call {start}", start = sym crate::start);
-
-/// Calls the emulator with four arguments; its answer.
-///
-/// # Safety
-///
-/// The memory that the number's call reads and writes must be the caller's.
-#[inline(always)]
-unsafe fn call(number: usize, arguments: [usize; 4]) -> usize {
-    let [mut result, a1, a2, a3] = arguments;
-    // SAFETY: the emulator changes a0 and the memory that the caller names.
-    unsafe {
-        asm!("ecall", inout("a0") result, in("a1") a1, in("a2") a2, in("a3") a3, in("a7") number, options(nostack))
-    };
-    result
-}
-
-/// Has the emulator compute numbers of N limbs out of others, by the call of this number, which reads no more of them and writes no more.
-#[inline(always)]
-pub fn compute<const N: usize>(number: usize, out: &mut [u64; N], operands: [&[u64; N]; 3]) {
-    let [x, y, modulus] = operands.map(|limbs| limbs.as_ptr() as usize);
-    // SAFETY: as said above.
-    unsafe { call(number, [out.as_mut_ptr() as usize, x, y, modulus]) };
-}
-
-/// Ends with a code.
-pub fn exit(code: usize) -> ! {
-    // SAFETY: no memory is touched.
-    unsafe { call(EXIT, [code, 0, 0, 0]) };
-    unreachable!("the emulator has ended")
-}
-
-/// Hands over an answer and ends.
-pub fn end_with(answer: &[u8]) -> ! {
-    // SAFETY: it reads the answer.
-    unsafe { call(ANSWER, [answer.as_ptr() as usize, answer.len(), 0, 0]) };
-    exit(0)
-}
-
+#[repr(align(8))]
 struct Input(UnsafeCell<[u8; INPUT_BYTES]>);
 
 // SAFETY: there is one thread.
@@ -64,7 +22,7 @@ pub fn input() -> &'static [u8] {
     static INPUT: Input = Input(UnsafeCell::new([0; INPUT_BYTES]));
     // SAFETY: it writes at most these bytes, before anybody reads them; it is called once.
     unsafe {
-        let length = call(READ, [INPUT.0.get() as usize, INPUT_BYTES, 0, 0]);
+        let length = calls::read(INPUT.0.get().cast(), INPUT_BYTES);
         core::slice::from_raw_parts(INPUT.0.get().cast(), length.min(INPUT_BYTES))
     }
 }
@@ -128,5 +86,5 @@ static HEAP: Heap = Heap { arena: Arena(UnsafeCell::new([0; HEAP_BYTES])), used:
 
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
-    exit(2)
+    calls::exit(2)
 }
