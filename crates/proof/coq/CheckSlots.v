@@ -106,8 +106,9 @@ Definition copy (st : fstate) (r : list sword) (a : Z) (key : positive) (n : Z) 
   (3 + 3 * words n + growth (kept (known st)) (smw s) mw,
    FS (S r (stored (smem s) key l) mw (hints s)) (known st) (failures st) (fnames st)).
 
+(* Words of a copy, of less than 1 MiB: they are counted in unary. *)
 Definition whole (n : Z) : option nat :=
-  if (0 <=? n) && (n mod 32 =? 0) then Some (Z.to_nat (n / 32)) else None.
+  if (0 <=? n) && (n <? 1048576) && (n mod 32 =? 0) then Some (Z.to_nat (n / 32)) else None.
 
 Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) :=
   let s := base st in
@@ -129,15 +130,15 @@ Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) 
   | STOREX, first :: a :: n :: r, Some F =>
       match exactly first, slot_of a, exactly n with
       | Some first, Some (a, key), Some n =>
-          match elements (loaded (smem s) key (Z.to_nat n)) with
-          | Some (sums, conds) =>
-              if (1 <=? n) && (first + n <=? Z.of_nat (count F)) && inside (smw s) a (n * 32) then
+          if (1 <=? n) && (first + n <=? Z.of_nat (count F)) && inside (smw s) a (n * 32) then
+            match elements (loaded (smem s) key (Z.to_nat n)) with
+            | Some (sums, conds) =>
                 Some (1 + n * 2,
                       FS (S r (smem s) (smw s) (hints s)) (Some (places (seq (Z.to_nat first) (Z.to_nat n)) sums F))
                          (conds ++ failures st) (fnames st))
-              else None
-          | None => None
-          end
+            | None => None
+            end
+          else None
       | _, _, _ => None
       end
   | LOADX, a :: first :: n :: r, Some F =>
@@ -174,7 +175,9 @@ Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) 
       | Some (a, key), Some from, Some n =>
           match whole n with
           | Some k =>
-              Some (copy st r a key n (map (fun v => SW (const p v) v v) (chunks k (skipn (Z.to_nat from) code))))
+              if from <=? Z.of_nat (length code) then
+                Some (copy st r a key n (map (fun v => SW (const p v) v v) (chunks k (skipn (Z.to_nat from) code))))
+              else None
           | None => None
           end
       | _, _, _ => None

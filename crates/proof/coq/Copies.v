@@ -56,7 +56,7 @@ Qed.
 
 Lemma whole_ok n k : whole n = Some k -> n = 32 * Z.of_nat k /\ Z.to_nat n = (32 * k)%nat.
 Proof.
-  unfold whole. destruct (Z.leb_spec 0 n); [|discriminate]. destruct (Z.eqb_spec (n mod 32) 0); [|discriminate].
+  unfold whole. destruct (Z.leb_spec 0 n); [|discriminate]. destruct (n <? 1048576); [|discriminate]. destruct (Z.eqb_spec (n mod 32) 0); [|discriminate].
   cbn [andb]. intros E; injection E as <-. pose proof (Z.div_mod n 32 ltac:(lia)).
   assert (0 <= n / 32) by (apply Z.div_pos; lia). split; lia.
 Qed.

@@ -232,7 +232,7 @@ Proof.
   destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate.
   destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate]. destruct (exactly y) as [from|] eqn:Y; [|discriminate].
   destruct (exactly z) as [n|] eqn:Zz; [|discriminate]. destruct (whole n) as [c|] eqn:Wh; [|discriminate].
-  injection H as <- <-.
+  destruct (from <=? _); [|discriminate]. injection H as <- <-.
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
   inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
   destruct (slot_ok _ _ _ _ _ _ _ Ha X) as [-> [_ E]].
@@ -273,9 +273,9 @@ Proof.
   cbn [fields_ok] in HF. destruct HF as [id [l [-> HL]]].
   destruct (exactly x) as [first|] eqn:X; [|discriminate]. destruct (slot_of y) as [[a key]|] eqn:Y; [|discriminate].
   destruct (exactly z) as [n|] eqn:Zz; [|discriminate].
-  destruct (elements p P _) as [[sums conds]|] eqn:El; [|discriminate].
   destruct (Z.leb_spec 1 n) as [N1|]; [|discriminate]. destruct (first + n <=? Z.of_nat (count F)) eqn:B1; [|discriminate].
-  destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate]. cbn [andb] in H. injection H as <- <-.
+  destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate]. cbn [andb] in H.
+  destruct (elements p P _) as [[sums conds]|] eqn:El; [|discriminate]. injection H as <- <-.
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
   inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
   destruct (slot_ok _ _ _ _ _ _ _ Hb Y) as [-> [_ E]].

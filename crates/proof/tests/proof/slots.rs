@@ -144,11 +144,21 @@ fn code(rng: &mut ChaCha8Rng) -> Vec<u8> {
     code
 }
 
+/// Always the same codes: with few of them, or with other seeds, the share is a matter of chance.
+#[test]
+fn of_the_random_codes_some_return_and_some_halt() {
+    const CODES: usize = 400;
+    let engine = Engine::new(EngineConfig::default_for(Revision::Eip6690_2024)).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    let returned = (0..CODES).filter(|_| engine.run_code(&code(&mut rng), &[], GAS).halt == Halt::Return).count();
+    println!("{returned} of {CODES} codes return");
+    assert!(returned * 4 > CODES && returned * 4 < CODES * 3, "{returned} of {CODES} codes return");
+}
+
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
 fn coq_computes_what_the_engine_does_with_slots() {
-    let Some(folder) = library("slots", &["Evm", "Program"]) else { return };
-    compiled(&folder, "Slots", include_str!("../../coq/Slots.v"));
+    let Some(folder) = library("slots", &["Evm", "Program", "Slots"]) else { return };
     let engine = Engine::new(EngineConfig::default_for(Revision::Eip6690_2024)).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(seed());
     let (mut terms, mut returned) = (Vec::new(), 0);
@@ -181,8 +191,6 @@ fn coq_computes_what_the_engine_does_with_slots() {
         terms.join(";\n ")
     );
     let said = compiled(&folder, "Cases", &source);
-    let codes = terms.len();
-    println!("{codes} codes at three amounts of gas, of which {returned} return");
-    assert!(returned * 4 > codes && returned < codes, "{returned} of {codes} codes return");
+    println!("{} codes at three amounts of gas, of which {returned} return", terms.len());
     assert_eq!(numbers(&said), "[]", "cases that differ, by number, in {}", folder.join("Cases.v").display());
 }
