@@ -260,7 +260,7 @@ impl<'a> Reader<'a> {
         let found = rest.word("a revision")?;
         let known = Semantics::ALL.into_iter().find(|semantics| semantics.revision().name() == found);
         rest.end()?;
-        let what = || format!("{} is expected, found {}", semantics::names(" or "), names::quoted(found));
+        let what = || format!("one of {} is expected, found {}", semantics::names(), names::quoted(found));
         known.ok_or_else(|| fault(rest.line, what()))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A word is a sum of the program's values modulo p with its least and greatest number, a parsed number that has not been compared with p yet, calldata's size, or the
 //! truth of a condition. No word is believed to be what a hint says: each product and each name is compared with the program's. `coq/Check.v` is the same checker, and
-//! `coq/Sound.v` proves it: what it accepts ends as the program does. Code for `eip6690-2024` is that of [`slots`].
+//! `coq/Sound.v` proves it: what it accepts ends as the program does. Code with slots is that of [`slots`].
 
 mod slots;
 
@@ -73,7 +73,9 @@ pub(crate) fn run(
 ) -> Result<u64, Refused> {
     let field = match semantics {
         Semantics::Evm => None,
-        Semantics::Slots => Some(Field::of(program).map_err(|why| Refused::at(0, code, semantics, why))?),
+        Semantics::Slots | Semantics::Next => {
+            Some(Field::of(program, semantics).map_err(|why| Refused::at(0, code, semantics, why))?)
+        }
     };
     let mut machine = Machine {
         program,

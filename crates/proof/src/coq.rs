@@ -37,7 +37,7 @@ const SOURCES_OF_EVM: usize = 6;
 pub fn sources(semantics: Semantics) -> &'static [(&'static str, &'static str)] {
     match semantics {
         Semantics::Evm => &SOURCES[..SOURCES_OF_EVM],
-        Semantics::Slots => &SOURCES,
+        Semantics::Slots | Semantics::Next => &SOURCES,
     }
 }
 
@@ -102,10 +102,14 @@ pub fn hints(Witness { values, names }: &Witness) -> String {
 pub fn theorem(certificate: &Certificate) -> String {
     let Certificate { program, semantics, code, gas, witness, .. } = certificate;
     // What a theorem needs beside the files of today's EVM, checker and its proof, and a run.
+    let slots = " Slots CheckSlots SoundSlots";
     let (files, check, sound, eval) = match semantics {
         Semantics::Evm => ("", "check", "check_sound", "Eval code calldata (start g)"),
         Semantics::Slots => {
-            (" Slots CheckSlots SoundSlots", "check_slots", "check_slots_sound", "FEval code calldata (start g) none")
+            (slots, "check_slots false", "check_slots_sound false", "FEval false code calldata (start g) none")
+        }
+        Semantics::Next => {
+            (slots, "check_slots true", "check_slots_sound true", "FEval true code calldata (start g) none")
         }
     };
     let (program_hash, code_hash) = (certificate.program_hash(), certificate.code_hash());

@@ -1,4 +1,4 @@
-//! The two semantics in Coq that certificates speak of, each with a checker that is proved.
+//! The semantics in Coq that certificates speak of, each with a checker that is proved.
 
 use residue_isa::{GasSchedule, Revision};
 use thiserror::Error;
@@ -10,13 +10,15 @@ pub enum Semantics {
     Evm,
     /// Field contexts of `eip6690-2024` beside it, at the prices of its text: `coq/Slots.v`.
     Slots,
+    /// The same with the moduli and values in code, and the values padded in memory, of `evmmax-next`.
+    Next,
 }
 
 /// Why there is no semantics of code.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoSemantics {
     /// A revision that certificates do not know.
-    #[error("certificates do not know code for {0} yet: they speak of code for {known}", known = names(" and "))]
+    #[error("certificates do not know code for {0} yet: they speak of code for {known}", known = names())]
     Revision(Revision),
     /// Other prices than those of the revision's own schedule, in which certificates state gas.
     #[error("certificates state gas at the prices of {known}, and this code is for other ones, those of {given}")]
@@ -29,13 +31,13 @@ pub enum NoSemantics {
 }
 
 /// Names of the revisions that have a semantics.
-pub(crate) fn names(between: &str) -> String {
-    Semantics::ALL.map(|semantics| semantics.revision().name()).join(between)
+pub(crate) fn names() -> String {
+    Semantics::ALL.map(|semantics| semantics.revision().name()).join(", ")
 }
 
 impl Semantics {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Evm, Self::Slots];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Evm, Self::Slots, Self::Next];
 
     /// That of code for a revision, which is priced by a schedule.
     pub fn of(revision: Revision, schedule: &GasSchedule) -> Result<Self, NoSemantics> {
@@ -55,6 +57,7 @@ impl Semantics {
         match self {
             Self::Evm => Revision::Evm,
             Self::Slots => Revision::Eip6690_2024,
+            Self::Next => Revision::EvmmaxNext,
         }
     }
 }

@@ -79,7 +79,7 @@ pub struct BuildArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<Target>,
     /// Write a certificate to this file: a proof, for `residue prove`, that the code ends as the program does for all calldata. With
-    /// --revision evm or eip6690-2024, for straight-line programs (docs/certificates.md).
+    /// --revision evm, eip6690-2024 or evmmax-next, for straight-line programs (docs/certificates.md).
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
     /// Instead of the code: which formulas were chosen, and what the others would have cost.

@@ -37,6 +37,15 @@ const MODULI_OF_SLOTS: [&str; 2] = [
     "99481188195845490820207625772642576801367201360910529106101988047706955286135",
 ];
 
+/// Odd moduli of one to four limbs: of three bytes, 64, 65, 129 and 256 bits.
+const MODULI_OF_ANY_WIDTH: [&str; 5] = [
+    "3465",
+    "18446744069414584321",
+    "36893488147419103231",
+    "680564733841876926926749214863536422909",
+    MODULI_OF_SLOTS[1],
+];
+
 /// Text of a random program modulo one of these.
 fn random(rng: &mut ChaCha8Rng, moduli: &[&str]) -> String {
     let p: BigUint = moduli.choose(rng).unwrap().parse().unwrap();
@@ -92,7 +101,7 @@ impl Cases<'_> {
              Eval vm_compute in differing agrees 0 cases.\n",
             self.terms.join(";\n ")
         );
-        let file = format!("Cases_{checker}");
+        let file = format!("Cases_{:?}", self.semantics);
         let said = compiled(folder, &file, &source);
         assert_eq!(numbers(&said), "[]", "cases that differ, by number, in {}/{file}.v", folder.display());
     }
@@ -102,9 +111,11 @@ impl Cases<'_> {
 #[ignore = "it takes long: by name, and in CI"]
 fn coq_accepts_what_the_checker_accepts() {
     let Some(folder) = library("judges", &["Evm", "Program", "Check", "Slots", "CheckSlots"]) else { return };
-    for (semantics, checker, moduli) in
-        [(Semantics::Evm, "check", &MODULI[..]), (Semantics::Slots, "check_slots", &MODULI_OF_SLOTS)]
-    {
+    for (semantics, checker, moduli) in [
+        (Semantics::Evm, "check", &MODULI[..]),
+        (Semantics::Slots, "check_slots false", &MODULI_OF_SLOTS),
+        (Semantics::Next, "check_slots true", &MODULI_OF_ANY_WIDTH),
+    ] {
         let rng = &mut ChaCha8Rng::seed_from_u64(seed());
         let mut judged = Cases { rng, semantics, terms: Vec::new(), programs: 0, accepted: 0 };
         if semantics == Semantics::Evm {

@@ -30,7 +30,7 @@ const STRAIGHT: [&str; 17] = [
     "poseidon2/koalabear_t24",
 ];
 
-/// Those over fields of 256 bits: contexts of other sizes are not known yet.
+/// Those over fields of 256 bits: values of fewer bytes are packed in memory, of which certificates know nothing yet.
 const OF_SLOTS: &[&str] = STRAIGHT.split_at(13).0;
 
 pub fn engine(semantics: Semantics) -> Engine {
@@ -41,6 +41,7 @@ pub fn engine(semantics: Semantics) -> Engine {
 fn every_straight_contract_has_a_certificate_with_its_gas() {
     every_one_has_a_certificate_with_its_gas(&STRAIGHT, Semantics::Evm);
     every_one_has_a_certificate_with_its_gas(OF_SLOTS, Semantics::Slots);
+    every_one_has_a_certificate_with_its_gas(&STRAIGHT, Semantics::Next);
 }
 
 fn every_one_has_a_certificate_with_its_gas(names: &[&str], semantics: Semantics) {
@@ -118,7 +119,7 @@ pub fn mutants(code: &[u8], starts: &[usize], place: usize) -> Vec<Vec<u8>> {
     if end == start + 1 {
         let opcodes = [
             1, 2, 3, 6, 8, 9, 0x10, 0x11, 0x14, 0x15, 0x36, 0x37, 0x39, 0x50, 0x51, 0x52, 0x5b, 0x5f, 0x80, 0x82, 0x84,
-            0x90, 0x92, 0xc0, 0xc1, 0xc2,
+            0x90, 0x92, 0xc0, 0xc1, 0xc2, 0xd1, 0xd2,
         ];
         mutants.extend(opcodes.map(|opcode| [&code[..start], &[opcode], &code[end..]].concat()));
     }
@@ -186,6 +187,8 @@ fn a_mutant_is_refused_or_right() {
     mutants_are_refused_or_right("poseidon2/babybear_t16", Semantics::Evm, 200);
     mutants_are_refused_or_right("poseidon2/bn254_t2", Semantics::Slots, 64);
     mutants_are_refused_or_right("poseidon/t3", Semantics::Slots, 200);
+    mutants_are_refused_or_right("poseidon2/bn254_t2", Semantics::Next, 64);
+    mutants_are_refused_or_right("poseidon2/koalabear_t16", Semantics::Next, 200);
 }
 
 #[test]
@@ -196,5 +199,8 @@ fn mutants_of_every_instruction_are_refused_or_right() {
     }
     for name in ["poseidon2/bn254_t2", "poseidon2/bls12_381_t3", "poseidon/t2"] {
         mutants_are_refused_or_right(name, Semantics::Slots, 1);
+    }
+    for name in ["poseidon2/bn254_t2", "poseidon2/goldilocks_t12"] {
+        mutants_are_refused_or_right(name, Semantics::Next, 1);
     }
 }

@@ -47,7 +47,12 @@ fn a_changed_text_is_refused_with_its_line() {
         ),
         ("residue-certificate 1", "residue-certificate1", "residue-certificate", "begins with `residue-certificate 1`"),
         ("residue-certificate 1", "residue", "residue-certificate", "begins with `residue-certificate 1`"),
-        ("revision evm", "revision evmmax-next", "revision", "evm or eip6690-2024 is expected, found \"evmmax-next\""),
+        (
+            "revision evm",
+            "revision x-codex",
+            "revision",
+            "one of evm, eip6690-2024, evmmax-next is expected, found \"x-codex\"",
+        ),
         ("\ncode sha256", "\ncodes sha256", "code sha256", "did you mean code?"),
         (" = add v", " = sub v", "program sha256", "another program, or damaged"),
         (code, &code.replacen('6', "7", 1), "code sha256", "other code, or damaged"),
@@ -139,6 +144,11 @@ fn made(semantics: Semantics, values: usize, operations: &str, returned: usize, 
          word w0 = 0x20\nword w1 = calldata_size\nword w2 = eq w1 w0\nword w3 = 0x0\nrequire w2 parse w3 bytes 32 -> v0\n\
          block {{\n{operations}}}\nreturn_elements (v{returned}) bytes 32\n}}\n"
     );
+    of_program(semantics, &program, code, hints)
+}
+
+/// The certificate of a program's text and of this code, with 1 gas.
+fn of_program(semantics: Semantics, program: &str, code: &[u8], hints: &str) -> String {
     let hash = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));
     let rows: String = code.chunks(32).map(|row| hex::encode(row) + "\n").collect();
     format!(
@@ -277,6 +287,72 @@ fn code_with_slots_is_refused_with_the_instruction() {
     let calldata = [&[0; 31][..], &[7]].concat();
     let run = |gas| engine(Semantics::Slots).run_code(&code, &calldata, gas);
     assert_eq!((run(144).output.last(), run(143).halt), (Some(&14), Halt::OutOfGas));
+}
+
+/// A context of one byte and 3 slots, whose modulus 0x65 is byte 1 of the code: SETMODCX, and a word of memory.
+const IN_CODE: &[u8] = &[0x60, 0x65, 0x50, 0x60, 3, 0x60, 1, 0x60, 1, 0x5f, 0xd1, 0x5f, 0x51, 0x50];
+
+#[test]
+fn code_with_values_in_code_is_refused_with_the_instruction() {
+    let after = |rest: &[u8]| [IN_CODE, rest].concat();
+    for (code, expected) in [
+        // The context: another modulus, none of the code, none and too many bytes, more than 256 bits, and no slots.
+        (vec![0x60, 3, 0x60, 1, 0x5f, 0x5f, 0xd1], "SETMODCX): the modulus 0x65 is expected, found 0x60"),
+        (vec![0x60, 3, 0x60, 2, 0x60, 7, 0x5f, 0xd1], "SETMODCX): 2 bytes from 7 on do not lie inside the code of 8"),
+        (vec![0x60, 3, 0x5f, 0x5f, 0x5f, 0xd1], "SETMODCX): a modulus of 1 to 96 bytes"),
+        (vec![0x60, 3, 0x60, 97, 0x5f, 0x5f, 0xd1], "SETMODCX): a modulus of 1 to 96 bytes"),
+        (
+            [&[0x60, 3, 0x60, 33, 0x5f, 0x5f, 0xd1][..], &[0; 40]].concat(),
+            "SETMODCX): the modulus has more than 256 bits",
+        ),
+        (vec![0x60, 0x65, 0x50, 0x5f, 0x60, 1, 0x60, 1, 0x5f, 0xd1], "SETMODCX): 1 to 256 slots"),
+        // Values from code: without a context, outside of it, and not below the modulus.
+        (vec![0x60, 1, 0x5f, 0x5f, 0xd2], "STORECX): the code has no context here"),
+        (after(&[0x60, 2, 0x60, 10, 0x5f, 0xd2]), "STORECX): 16 bytes from 10 on do not lie inside the code of 20"),
+        (after(&[0x60, 1, 0x5f, 0x5f, 0xd2]), "STORECX): slot 0 is to hold 0x6065506003600160, which is p or more"),
+        (after(&[0x60, 1, 0x5f, 0x60, 3, 0xd2]), "STORECX): 1 or more of 3 slots"),
+        // Values in memory that are no words.
+        (after(&[0x60, 1, 0x5f, 0x5f, 0xc1]), "LOADX): values of 32 bytes are expected in memory, found 8"),
+        (after(&[0x60, 1, 0x5f, 0x5f, 0xc2]), "STOREX): values of 32 bytes are expected in memory, found 8"),
+        (after(&[0x60, 1, 0x5f, 0x5f, 0xcf, 31]), "LOADPX): values of 32 bytes are expected in memory, found 31"),
+        (after(&[0x60, 1, 0x5f, 0x5f, 0xd0, 40]), "STOREPX): values of 32 bytes are expected in memory, found 40"),
+        (after(&[0x60, 1, 0x5f, 0x5f, 0xd0]), "STOREPX): the code ends within the instruction"),
+        (after(&[0x60, 2, 0x5f, 0x5f, 0xcf, 32]), "LOADPX): memory has 1 words"),
+        // What is known is accepted, up to the end.
+        (after(&[0x60, 1, 0x5f, 0x5f, 0xd0, 32, 0x60, 1, 0x5f, 0x5f, 0xcf, 32]), "the end of the code): it ends here"),
+        (after(&[0xc6, 0, 1, 0, 1, 1]), "INVMODX): straight-line code has no such instruction"),
+    ] {
+        let fault = |semantics| {
+            let text = made(semantics, 2, "v1 = add v0 v0\n", 1, &code, "");
+            Certificate::read(&text).and_then(|read| read.check()).expect_err("it is refused").what
+        };
+        let (next, slots) = (fault(Semantics::Next), fault(Semantics::Slots));
+        assert!(next.contains(expected), "{}: {next}", hex::encode(&code));
+        assert!(slots.contains("no opcode): straight-line code has no such"), "{}: {slots}", hex::encode(&code));
+    }
+}
+
+/// The second element is in no operation, and the program fails for it: so must the code, which stores both or the first one alone.
+#[test]
+fn an_element_that_is_never_stored_may_be_beyond_the_modulus() {
+    let program = "program \"p\"\nmodulus 0x65\nfunction f0 \"start\" () -> () values 3 {\nword w0 = 0x40\nword w1 = calldata_size\n\
+        word w2 = eq w1 w0\nword w3 = 0x0\nword w4 = 0x20\nrequire w2 parse w3 bytes 32 -> v0 parse w4 bytes 32 -> v1\n\
+        block { v2 = add v0 v0 } return_elements (v2) bytes 32\n}\n";
+    for (stored, expected) in [(2, "gas 1 is stated, and the code takes"), (1, "v1 has not been compared with p")] {
+        let failure = 49;
+        let code = [
+            &context(3)[..],
+            &[0x60, 64, 0x36, 0x14, 0x15, 0x60, failure, 0x57],
+            // Calldata to words 1 and 2 of memory, elements to slots, and the sum in slot 2.
+            &[0x60, 64, 0x5f, 0x60, 32, 0x37, 0x60, stored, 0x60, 32, 0x5f, 0xc2, 0xc3, 2, 1, 0, 1, 0, 1, 1],
+            // Its load, the return, and the failure.
+            &[0x60, 1, 0x60, 2, 0x5f, 0xc1, 0x60, 32, 0x5f, 0xf3, 0x5b, 0xfe],
+        ]
+        .concat();
+        let text = of_program(Semantics::Slots, program, &code, "");
+        let what = Certificate::read(&text).unwrap().check().expect_err("gas is another").what;
+        assert!(what.contains(expected), "{stored} stored: {what}");
+    }
 }
 
 /// A jump to a failure if calldata has not 32 bytes: the target is byte 6.
