@@ -3,8 +3,7 @@
 use residue_compiler::SmallMultiples;
 use residue_fixtures::Suite;
 use residue_ir::text;
-use residue_isa::Revision;
-use residue_proof::Certificate;
+use residue_proof::{Certificate, Semantics};
 use residue_workbench::EngineKind;
 use residue_workbench::session::{self, Rules};
 use wasm_bindgen::prelude::*;
@@ -74,12 +73,10 @@ impl Code {
 
     /// A certificate that the code ends as the program of this text does, as `residue build --certificate` writes it.
     pub fn certificate(&self, text: &str) -> Result<String, String> {
-        let revision = self.0.rules().revision;
-        if revision != Revision::Evm {
-            return Err(format!("certificates are of code for {}, and this is for {revision}", Revision::Evm));
-        }
+        let rules = self.0.rules();
+        let semantics = Semantics::of(rules.revision, &rules.schedule).map_err(said)?;
         let program = text::read(text).map_err(said)?;
-        let certificate = Certificate::new(&program, &self.0.compiled().code).map_err(said)?;
+        let certificate = Certificate::new(&program, semantics, &self.0.compiled().code).map_err(said)?;
         certificate.check().map_err(said)?;
         Ok(certificate.print())
     }

@@ -1,5 +1,5 @@
-(* The checker of straight-line code for `eip6690-2024`: one context of the program's modulus, in 32 bytes, with slots that hold the
-   program's values as sums. `SoundSlots.v` proves it sound; all else is as in `Check.v`. *)
+(* The checker of straight-line code for `eip6690-2024` and `evmmax-next`: one context of the program's modulus, with slots that hold the
+   program's values as sums. Values in memory have 32 bytes, those in code as many as the context says. `SoundSlots.v` proves it sound; all else is as in `Check.v`. *)
 From Coq Require Import ZArith List Bool FMapPositive.
 From Residue Require Import Evm Program Check Slots.
 Import ListNotations.
@@ -7,19 +7,15 @@ Open Scope Z_scope.
 
 Module M := PositiveMap.
 
-(* The context, once there is one: slots, and those that are not zero. *)
-Record field := Field { count : nat; held : M.t sum }.
+(* The context, once there is one: slots, bytes of a value, and the slots that are not zero. *)
+Record field := Field { count : nat; width : Z; held : M.t sum }.
 
 Definition key_of (i : nat) : positive := Pos.of_succ_nat i.
 Definition slot (F : field) (i : nat) : sum := match M.find (key_of i) (held F) with Some s => s | None => [] end.
 Definition place (i : nat) (s : sum) (F : field) : field :=
-  if Nat.ltb i (count F) then Field (count F) (M.add (key_of i) s (held F)) else F.
+  if Nat.ltb i (count F) then Field (count F) (width F) (M.add (key_of i) s (held F)) else F.
 Definition places (l : list nat) (new : list sum) (F : field) : field :=
   fold_left (fun F '(i, s) => place i s F) (combine l new) F.
-
-(* Words of 32 bytes that a list begins with. *)
-Fixpoint chunks (n : nat) (l : list Z) : list Z :=
-  match n with O => [] | Datatypes.S n => beZ (take 32 l) :: chunks n (skipn 32 l) end.
 
 Fixpoint stored (m : M.t sword) (key : positive) (l : list sword) : M.t sword :=
   match l with [] => m | x :: l => stored (M.add key x m) (Pos.succ key) l end.
@@ -32,6 +28,7 @@ Fixpoint loaded (m : M.t sword) (key : positive) (n : nat) : list sword :=
 
 Section Prime.
 Variable p : Z.
+Variable next : bool.
 Variable code : list Z.
 Variable jumps : list Z. (* the code without immediates of field instructions *)
 Variable prog : program.
@@ -97,7 +94,14 @@ Fixpoint lane_sums (T : tables) (k : lane) (l : list (sum * sum)) (hs : list pos
 
 Record fstate := FS { base : sstate; known : option field; failures : list cond; fnames : list (option positive) }.
 
-Definition kept (F : option field) : Z := match F with Some F => Z.of_nat (count F) | None => 0 end.
+Definition kept (F : option field) : Z := match F with Some F => words (width F * Z.of_nat (count F)) | None => 0 end.
+(* A context as prices see it. *)
+Definition priced (width : Z) : context := Context p width [].
+(* True if values in memory are words. *)
+Definition by_words (padded : option Z) (F : field) : bool :=
+  match padded with Some s => (s =? 32) && (width F <=? 32) | None => width F =? 32 end.
+(* The slots that a transfer moves are there. *)
+Definition has (F : field) (first n : Z) : bool := (1 <=? n) && (first + n <=? Z.of_nat (count F)).
 
 (* A copy of n bytes that are these words. *)
 Definition copy (st : fstate) (r : list sword) (a : Z) (key : positive) (n : Z) (l : list sword) : Z * fstate :=
@@ -106,8 +110,23 @@ Definition copy (st : fstate) (r : list sword) (a : Z) (key : positive) (n : Z) 
   (3 + 3 * words n + growth (kept (known st)) (smw s) mw,
    FS (S r (stored (smem s) key l) mw (hints s)) (known st) (failures st) (fnames st)).
 
+(* Words of a copy, of less than 1 MiB: they are counted in unary. *)
 Definition whole (n : Z) : option nat :=
-  if (0 <=? n) && (n mod 32 =? 0) then Some (Z.to_nat (n / 32)) else None.
+  if (0 <=? n) && (n <? 1048576) && (n mod 32 =? 0) then Some (Z.to_nat (n / 32)) else None.
+
+(* After a context has been made. *)
+Definition opened_slots (st : fstate) (r : list sword) (width n : Z) : option (Z * fstate) :=
+  let s := base st in
+  let F := Field (Z.to_nat n) width (M.empty sum) in
+  Some (1 + set_price (priced width) + growth 0 (smw s) (smw s + kept (Some F)),
+        FS (S r (smem s) (smw s) (hints s)) (Some F) (failures st) (fnames st)).
+
+(* After slots have taken elements. *)
+Definition stored_slots (st : fstate) (r : list sword) (F : field) (first n : Z) (sums : list sum) (conds : list cond)
+  : option (Z * fstate) :=
+  let s := base st in
+  Some (1 + n * mul_price (priced (width F)),
+        FS (S r (smem s) (smw s) (hints s)) (Some (places (span first n) sums F)) (conds ++ failures st) (fnames st)).
 
 Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) :=
   let s := base st in
@@ -118,34 +137,48 @@ Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) 
           match M.find key (smem s) with
           | Some w =>
               if is_p p w && between 0 id 256 && (size =? 32) && between 1 n 256 && inside (smw s) a 32 && (3 <=? p)
-              then Some (33 + growth 0 (smw s) (smw s + n),
-                         FS (S r (smem s) (smw s) (hints s)) (Some (Field (Z.to_nat n) (M.empty sum))) (failures st)
-                            (fnames st))
+              then opened_slots st r 32 n
               else None
           | None => None
           end
       | _, _, _, _ => None
       end
-  | STOREX, first :: a :: n :: r, Some F =>
+  | SETMODCX, id :: a :: size :: n :: r, None =>
+      match exactly id, exactly a, exactly size, exactly n with
+      | Some id, Some a, Some size, Some n =>
+          let width := 8 * ((size + 7) / 8) in
+          if between 0 id 256 && between 1 size 96 && between 1 n 256 && (width * n <=? 24576) && (0 <=? a)
+             && (a + size <=? Z.of_nat (length code)) && (3 <=? p) then
+            if beZ (take (Z.to_nat size) (skipn (Z.to_nat a) code)) =? p then opened_slots st r width n else None
+          else None
+      | _, _, _, _ => None
+      end
+  | STOREX padded, first :: a :: n :: r, Some F =>
       match exactly first, slot_of a, exactly n with
       | Some first, Some (a, key), Some n =>
-          match elements (loaded (smem s) key (Z.to_nat n)) with
-          | Some (sums, conds) =>
-              if (1 <=? n) && (first + n <=? Z.of_nat (count F)) && inside (smw s) a (n * 32) then
-                Some (1 + n * 2,
-                      FS (S r (smem s) (smw s) (hints s)) (Some (places (seq (Z.to_nat first) (Z.to_nat n)) sums F))
-                         (conds ++ failures st) (fnames st))
-              else None
-          | None => None
-          end
+          if by_words padded F && has F first n && inside (smw s) a (n * 32) then
+            match elements (loaded (smem s) key (Z.to_nat n)) with
+            | Some (sums, conds) => stored_slots st r F first n sums conds
+            | None => None
+            end
+          else None
       | _, _, _ => None
       end
-  | LOADX, a :: first :: n :: r, Some F =>
+  | STORECX, first :: a :: n :: r, Some F =>
+      match exactly first, exactly a, exactly n with
+      | Some first, Some a, Some n =>
+          if has F first n && (0 <=? a) && (a + n * width F <=? Z.of_nat (length code)) then
+            let l := pieces (Z.to_nat (width F)) (Z.to_nat n) (skipn (Z.to_nat a) code) in
+            if forallb (fun v => v <? p) l then stored_slots st r F first n (map (const p) l) [] else None
+          else None
+      | _, _, _ => None
+      end
+  | LOADX padded, a :: first :: n :: r, Some F =>
       match slot_of a, exactly first, exactly n with
       | Some (a, key), Some first, Some n =>
-          if (1 <=? n) && (first + n <=? Z.of_nat (count F)) && inside (smw s) a (n * 32) then
-            let moved := map (fun i => SW (slot F i) 0 (p - 1)) (seq (Z.to_nat first) (Z.to_nat n)) in
-            Some (1 + n * 2,
+          if by_words padded F && has F first n && inside (smw s) a (n * 32) then
+            let moved := map (fun i => SW (slot F i) 0 (p - 1)) (span first n) in
+            Some (1 + n * mul_price (priced (width F)),
                   FS (S r (stored (smem s) key moved) (smw s) (hints s)) (Some F) (failures st) (fnames st))
           else None
       | _, _, _ => None
@@ -155,7 +188,7 @@ Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) 
       if (1 <=? os) && (1 <=? n) && last o os && last x xs && last y ys then
         match lane_sums T k (combine (map (slot F) (strided x xs n)) (map (slot F) (strided y ys n))) (hints s) (fnames st) with
         | Some (new, hs, names) =>
-            Some (n * match k with LMul => 2 | _ => 1 end,
+            Some (n * match k with LMul => mul_price (priced (width F)) | _ => sum_price (priced (width F)) end,
                   FS (S (sstack s) (smem s) (smw s) hs) (Some (places (strided o os n) new F)) (failures st) names)
         | None => None
         end
@@ -174,7 +207,9 @@ Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) 
       | Some (a, key), Some from, Some n =>
           match whole n with
           | Some k =>
-              Some (copy st r a key n (map (fun v => SW (const p v) v v) (chunks k (skipn (Z.to_nat from) code))))
+              if from <=? Z.of_nat (length code) then
+                Some (copy st r a key n (map (fun v => SW (const p v) v v) (pieces 32 k (skipn (Z.to_nat from) code))))
+              else None
           | None => None
           end
       | _, _, _ => None
@@ -212,7 +247,7 @@ Fixpoint frun (fuel : nat) (T : tables) (rest : list Z) (st : fstate) : option Z
             else None
         | None => None
         end in
-      match fdecode rest with
+      match fdecode next rest with
       | Some (i, n) => go n (sfield T i st)
       | None =>
           let '(i, n) := decode rest in
@@ -243,11 +278,11 @@ Fixpoint frun (fuel : nat) (T : tables) (rest : list Z) (st : fstate) : option Z
 
 End Prime.
 
-Definition check_slots (P : program) (w : witness) (code : list Z) : option Z :=
+Definition check_slots (next : bool) (P : program) (w : witness) (code : list Z) : option Z :=
   if forallb (fun b => between 0 b 255) code && Z.odd (modulus P) then
     match prepared P w with
     | Some T =>
-        frun (modulus P) code (blank O O code) P (length code) T code
+        frun (modulus P) next code (blank next O O code) P (length code) T code
              (FS (S [] (M.empty sword) 0 (w_values w)) None [] (w_names w))
     | None => None
     end

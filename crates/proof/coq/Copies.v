@@ -40,23 +40,23 @@ Proof.
   - apply IH.
 Qed.
 
-Lemma chunks_bytes n l : Forall is_byte l -> take (32 * n) l = flat_map (bytes_of 32) (chunks n l).
+Lemma chunks_bytes n l : Forall is_byte l -> take (32 * n) l = flat_map (bytes_of 32) (pieces 32 n l).
 Proof.
   revert l; induction n as [|n IH]; intros l H; [reflexivity|].
-  replace (32 * Datatypes.S n)%nat with (32 + 32 * n)%nat by lia. rewrite take_app. cbn [chunks flat_map]. f_equal.
+  replace (32 * Datatypes.S n)%nat with (32 + 32 * n)%nat by lia. rewrite take_app. cbn [pieces flat_map]. f_equal.
   - pose proof (bytes_of_beZ _ (take_bytes 32 _ H)) as E. rewrite take_length in E. symmetry; exact E.
   - apply IH. apply skipn_Forall; exact H.
 Qed.
 
-Lemma chunks_range n l : Forall is_byte l -> Forall (fun v => 0 <= v < W) (chunks n l).
+Lemma chunks_range n l : Forall is_byte l -> Forall (fun v => 0 <= v < W) (pieces 32 n l).
 Proof.
-  revert l; induction n as [|n IH]; intros l H; cbn [chunks]; constructor; [|apply IH, skipn_Forall; exact H].
+  revert l; induction n as [|n IH]; intros l H; cbn [pieces]; constructor; [|apply IH, skipn_Forall; exact H].
   pose proof (beZ_range _ (take_bytes 32 _ H)) as R. rewrite take_length in R. rewrite W_eq. exact R.
 Qed.
 
 Lemma whole_ok n k : whole n = Some k -> n = 32 * Z.of_nat k /\ Z.to_nat n = (32 * k)%nat.
 Proof.
-  unfold whole. destruct (Z.leb_spec 0 n); [|discriminate]. destruct (Z.eqb_spec (n mod 32) 0); [|discriminate].
+  unfold whole. destruct (Z.leb_spec 0 n); [|discriminate]. destruct (n <? 1048576); [|discriminate]. destruct (Z.eqb_spec (n mod 32) 0); [|discriminate].
   cbn [andb]. intros E; injection E as <-. pose proof (Z.div_mod n 32 ltac:(lia)).
   assert (0 <= n / 32) by (apply Z.div_pos; lia). split; lia.
 Qed.

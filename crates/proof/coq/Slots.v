@@ -1,5 +1,5 @@
-(* Field contexts of `eip6690-2024`: moduli with slots, strided arithmetic, copies of code and calldata, and gas under the schedule `eip6690`.
-   All else is `Evm.v`; code for today's EVM takes the same way here as there (`plain_step`). *)
+(* Field contexts of `eip6690-2024` and `evmmax-next`: moduli with slots, strided arithmetic, copies of code and calldata, and gas under the
+   schedules `eip6690` and `next`. Of what `evmmax-next` adds there are moduli and values in code, and values padded in memory. All else is `Evm.v`; code for today's EVM takes the same way here as there (`plain_step`). *)
 From Coq Require Import ZArith List Bool.
 From Residue Require Import Evm.
 Import ListNotations.
@@ -33,19 +33,29 @@ Definition price (l : list Z) (c : context) : Z := nth (Z.to_nat (cbytes c / 8 -
 Definition set_price := price [23; 26; 29; 32; 36; 39; 42; 45; 48; 51; 54; 58].
 Definition sum_price := price [1; 1; 1; 1; 1; 1; 1; 2; 2; 2; 2; 2].
 Definition mul_price := price [1; 1; 1; 2; 2; 3; 4; 5; 7; 8; 10; 12].
-Definition transfer_price (c : context) (n : Z) : Z :=
-  1 + if Z.odd (cmodulus c) then n * mul_price c else 3 * words (n * cbytes c).
+Definition transfer_price (c : context) (n bytes : Z) : Z :=
+  1 + if Z.odd (cmodulus c) then n * mul_price c else 3 * words bytes.
 
 (* ---- instructions ---- *)
 
 Inductive lane := LAdd | LSub | LMul.
-Inductive finstr := SETMODX | LOADX | STOREX | LANES (k : lane) (immediate : list Z) | CALLDATACOPY | CODECOPY.
+(* `padded` has the bytes of a value in memory where the code says them: LOADPX and STOREPX. CUT: the code ends within the instruction. *)
+Inductive finstr :=
+| SETMODX | LOADX (padded : option Z) | STOREX (padded : option Z) | SETMODCX | STORECX
+| LANES (k : lane) (immediate : list Z) | CALLDATACOPY | CODECOPY | CUT.
+
+Section Revision.
+Variable next : bool. (* true for `evmmax-next` *)
 
 Definition fdecode (l : list Z) : option (finstr * nat) :=
   match l with
   | 0xc0 :: _ => Some (SETMODX, 1%nat)
-  | 0xc1 :: _ => Some (LOADX, 1%nat)
-  | 0xc2 :: _ => Some (STOREX, 1%nat)
+  | 0xc1 :: _ => Some (LOADX None, 1%nat)
+  | 0xc2 :: _ => Some (STOREX None, 1%nat)
+  | 0xcf :: r => if next then Some (match r with s :: _ => LOADX (Some s) | [] => CUT end, 2%nat) else None
+  | 0xd0 :: r => if next then Some (match r with s :: _ => STOREX (Some s) | [] => CUT end, 2%nat) else None
+  | 0xd1 :: _ => if next then Some (SETMODCX, 1%nat) else None
+  | 0xd2 :: _ => if next then Some (STORECX, 1%nat) else None
   | 0xc3 :: r => Some (LANES LAdd (firstn 7 r), 8%nat)
   | 0xc4 :: r => Some (LANES LSub (firstn 7 r), 8%nat)
   | 0xc5 :: r => Some (LANES LMul (firstn 7 r), 8%nat)
@@ -53,6 +63,12 @@ Definition fdecode (l : list Z) : option (finstr * nat) :=
   | 0x39 :: _ => Some (CODECOPY, 1%nat)
   | _ => None
   end.
+
+(* Bytes of the immediate of a field instruction; of the additions from 0xc6 to 0xd0 also where nothing is said of what they do. *)
+Definition immediates (b : Z) : nat :=
+  if (0xc3 <=? b) && (b <=? 0xc5) then 7
+  else if next && (0xc6 <=? b) && (b <=? 0xd0) then nth (Z.to_nat (b - 0xc6)) [5; 1; 6; 8; 10; 12; 14; 2; 2; 1; 1]%nat O
+  else O.
 
 (* Code with zeros for the immediates of field instructions, where no jump may go. *)
 Fixpoint blank (plain immediate : nat) (l : list Z) : list Z :=
@@ -62,8 +78,7 @@ Fixpoint blank (plain immediate : nat) (l : list Z) : list Z :=
       match immediate, plain with
       | S n, _ => 0 :: blank O n r
       | O, S n => b :: blank n O r
-      | O, O => b :: (if (0xc3 <=? b) && (b <=? 0xc5) then blank O 7 r
-                      else if (0x60 <=? b) && (b <=? 0x7f) then blank (Z.to_nat (b - 0x5f)) O r else blank O O r)
+      | O, O => b :: (if (0x60 <=? b) && (b <=? 0x7f) then blank (Z.to_nat (b - 0x5f)) O r else blank O (immediates b) r)
       end
   end.
 
@@ -71,6 +86,8 @@ Definition write (m : memory) (a : Z) (l : list Z) : memory :=
   fun x => if (a <=? x) && (x <? a + Z.of_nat (length l)) then nth (Z.to_nat (x - a)) l 0 else m x.
 Fixpoint numbers (m : memory) (a size : Z) (n : nat) : list Z :=
   match n with O => [] | S n => beZ (mbytes m a (Z.to_nat size)) :: numbers m (a + size) size n end.
+Fixpoint pieces (size n : nat) (l : list Z) : list Z :=
+  match n with O => [] | S n => beZ (take size l) :: pieces size n (skipn size l) end.
 (* Values at places of a list, one after the other. *)
 Definition puts (places : list nat) (new l : list Z) : list Z :=
   fold_left (fun l '(i, v) => upd i v l) (combine places new) l.
@@ -102,14 +119,38 @@ Definition lanes (k : lane) (immediate : list Z) (f : fields) : Z * option field
 (* What memory costs that grows beside slots. *)
 Definition growth (slots mw mw' : Z) : Z := cmem (mw' + slots) - cmem (mw + slots).
 
-(* A new context is made active. *)
-Definition opened (m : memory) (mw : Z) (f : fields) (id a size count : Z) : Z * option fields :=
-  let p := beZ (mbytes m a (Z.to_nat (if between 1 size 96 then size else 0))) in
+(* A new context is made active, of a modulus that begins bytes, which lie inside memory or code. *)
+Definition opened (bytes : nat -> list Z) (lies : bool) (mw : Z) (f : fields) (id size count : Z) : Z * option fields :=
+  let p := beZ (bytes (Z.to_nat (if between 1 size 96 then size else 0))) in
   let c := Context p (8 * ((size + 7) / 8)) (repeat 0 (Z.to_nat (if between 1 count 256 then count else 0))) in
   let g := Fields ((id, c) :: contexts f) (Some id) in
   (1 + (if Z.odd p then set_price c else 0) + (cmem (mw + reserved g) - cmem (mw + reserved f)),
-   if between 1 count 256 && between 1 size 96 && (taken g <=? 24576) && inside mw a size && (3 <=? p)
+   if between 1 count 256 && between 1 size 96 && (taken g <=? 24576) && lies && (3 <=? p)
       && (Z.odd p || power_of_two p) then Some g else None).
+
+Definition set_context (id : Z) (f : fields) (new : Z * option fields) : Z * option fields :=
+  if between 0 id 256 then
+    match found id (contexts f) with Some _ => (1, Some (Fields (contexts f) (Some id))) | None => new end
+  else (0, None).
+
+(* A transfer of n slots, each of so many bytes outside, which lie inside memory or code. *)
+Definition transfer {R} (f : fields) (first n : Z) (bytes : context -> Z) (lies : Z -> bool) (nothing : R)
+  (go : context -> Z -> option R) : Z * option R :=
+  match now f with
+  | None => (0, None)
+  | Some c =>
+      let s := bytes c in
+      if n =? 0 then (1, Some nothing)
+      else if (cbytes c <=? s) && (first + n <=? Z.of_nat (length (cslots c))) && lies (n * s) then
+        match go c s with Some r => (transfer_price c n (n * s), Some r) | None => (0, None) end
+      else (0, None)
+  end.
+Definition span (first n : Z) : list nat := seq (Z.to_nat first) (Z.to_nat n).
+(* Slots from one on take values, each below the modulus. *)
+Definition filled (c : context) (f : fields) (first n : Z) (l : list Z) : option fields :=
+  if forallb (fun v => v <? cmodulus c) l then Some (put c (puts (span first n) l (cslots c)) f) else None.
+(* Bytes of a value in memory. *)
+Definition value_bytes (padded : option Z) (c : context) : Z := match padded with Some s => s | None => cbytes c end.
 
 (* n bytes of a list from an offset on, in memory. *)
 Definition copied (k : list Z) (m : memory) (mw : Z) (f : fields) (l : list Z) (a from n : Z)
@@ -122,37 +163,23 @@ Definition copied (k : list Z) (m : memory) (mw : Z) (f : fields) (l : list Z) (
 Definition fexec (code cd : list Z) (i : finstr) (k : list Z) (m : memory) (mw : Z) (f : fields)
   : Z * option (list Z * memory * Z * fields) :=
   let onto k m (r : Z * option fields) := (fst r, option_map (fun g => (k, m, mw, g)) (snd r)) in
+  let code_has a n := a + n <=? Z.of_nat (length code) in
   match i, k with
   | SETMODX, id :: a :: size :: count :: r =>
-      if between 0 id 256 then
-        match found id (contexts f) with
-        | Some _ => (1, Some (r, m, mw, Fields (contexts f) (Some id)))
-        | None => onto r m (opened m mw f id a size count)
-        end
-      else (0, None)
-  | LOADX, a :: first :: n :: r =>
-      match now f with
-      | None => (0, None)
-      | Some c =>
-          if n =? 0 then (1, Some (r, m, mw, f))
-          else if (first + n <=? Z.of_nat (length (cslots c))) && inside mw a (n * cbytes c) then
-            let moved := map (fun i => nth i (cslots c) 0) (seq (Z.to_nat first) (Z.to_nat n)) in
-            (transfer_price c n, Some (r, write m a (flat_map (bytes_of (Z.to_nat (cbytes c))) moved), mw, f))
-          else (0, None)
-      end
-  | STOREX, first :: a :: n :: r =>
-      match now f with
-      | None => (0, None)
-      | Some c =>
-          if n =? 0 then (1, Some (r, m, mw, f))
-          else if (first + n <=? Z.of_nat (length (cslots c))) && inside mw a (n * cbytes c) then
-            let moved := numbers m a (cbytes c) (Z.to_nat n) in
-            if forallb (fun v => v <? cmodulus c) moved then
-              (transfer_price c n,
-               Some (r, m, mw, put c (puts (seq (Z.to_nat first) (Z.to_nat n)) moved (cslots c)) f))
-            else (0, None)
-          else (0, None)
-      end
+      onto r m (set_context id f (opened (mbytes m a) (inside mw a size) mw f id size count))
+  | SETMODCX, id :: a :: size :: count :: r =>
+      let lies := code_has a size in
+      onto r m (set_context id f (opened (fun n => take n (skipn (Z.to_nat (if lies then a else 0)) code)) lies mw f id size count))
+  | LOADX padded, a :: first :: n :: r =>
+      transfer f first n (value_bytes padded) (inside mw a) (r, m, mw, f) (fun c s =>
+        let moved := map (fun i => nth i (cslots c) 0) (span first n) in
+        Some (r, write m a (flat_map (bytes_of (Z.to_nat s)) moved), mw, f))
+  | STOREX padded, first :: a :: n :: r =>
+      transfer f first n (value_bytes padded) (inside mw a) (r, m, mw, f) (fun c s =>
+        option_map (fun g => (r, m, mw, g)) (filled c f first n (numbers m a s (Z.to_nat n))))
+  | STORECX, first :: a :: n :: r =>
+      transfer f first n cbytes (code_has a) (r, m, mw, f) (fun c s =>
+        option_map (fun g => (r, m, mw, g)) (filled c f first n (pieces (Z.to_nat s) (Z.to_nat n) (skipn (Z.to_nat a) code))))
   | LANES kind immediate, _ => onto k m (lanes kind immediate f)
   | CALLDATACOPY, a :: from :: n :: r => copied r m mw f cd a from n
   | CODECOPY, a :: from :: n :: r => copied r m mw f code a from n
@@ -216,3 +243,4 @@ Proof.
   - destruct (gas s <? cost); reflexivity.
   - destruct (gas s <? cost); reflexivity.
 Qed.
+End Revision.

@@ -9,6 +9,7 @@ Variable P : program.
 Variable cd : list Z.
 Hypothesis cd_bytes : Forall is_byte cd.
 Hypothesis cd_short : Z.of_nat (length cd) < W.
+Variable next : bool.
 Variable code : list Z.
 Hypothesis code_bytes : Forall is_byte code.
 Let p := modulus P.
@@ -63,12 +64,12 @@ Proof.
 Qed.
 
 Lemma parsed_words_ok n : forall from xs, 0 <= from -> parsed_words P from n = Some xs ->
-  Forall2 is_word (chunks n (skipn (Z.to_nat from) cd)) xs.
+  Forall2 is_word (pieces 32 n (skipn (Z.to_nat from) cd)) xs.
 Proof.
   induction n as [|n IH]; intros from xs Hf H; cbn [parsed_words] in H; [injection H as <-; constructor|].
   destruct (find _ (parses P)) as [[i off]|] eqn:F; [|discriminate].
   destruct (parsed_words P (from + 32) n) as [l|] eqn:R; [|discriminate]. injection H as <-.
-  apply find_some in F as [I E]. apply Z.eqb_eq in E. subst off. cbn [chunks]. constructor.
+  apply find_some in F as [I E]. apply Z.eqb_eq in E. subst off. cbn [pieces]. constructor.
   - rewrite cdword_is.
     split; [apply cdword_range; exact cd_bytes|]. symmetry; apply parsed; exact I.
   - rewrite skipn_skipn'. replace (Z.to_nat from + 32)%nat with (Z.to_nat (from + 32)) by lia. apply IH; [lia | exact R].
@@ -85,7 +86,7 @@ Record field_ok (l : list Z) (F : field) : Prop := {
 Definition fields_ok (f : fields) (F : option field) : Prop :=
   match F with
   | None => f = none
-  | Some F => exists id l, f = Fields [(id, Context p 32 l)] (Some id) /\ field_ok l F
+  | Some F => exists id l, f = Fields [(id, Context p (width F) l)] (Some id) /\ field_ok l F
   end.
 
 Lemma slots_read f F is : field_ok f F -> Forall2 elem (map (fun i => nth i f 0) is) (map (slot F) is).
@@ -101,6 +102,12 @@ Proof.
       apply HO.
   - intros j. replace (upd i v l) with l; [apply HO|]. rewrite <- HL in L. clear - L. revert i L.
     induction l as [|y l IH]; intros [|i] L; cbn in *; try reflexivity; [lia|]. f_equal. apply IH. lia.
+Qed.
+
+Lemma places_width is ss F : width (places is ss F) = width F.
+Proof.
+  unfold places. revert F. induction (combine is ss) as [|[i s] l IH]; intros F; [reflexivity|]. cbn [fold_left].
+  rewrite IH. unfold place. destruct (Nat.ltb i (count F)); reflexivity.
 Qed.
 
 Lemma places_ok is vs ss : Forall2 elem vs ss -> forall l F, field_ok l F -> field_ok (puts is vs l) (places is ss F).
@@ -170,16 +177,14 @@ Lemma reserved_ok f F : fields_ok f F -> reserved f = kept F.
 Proof.
   destruct F as [F|]; cbn [fields_ok kept]; [|intros ->; reflexivity].
   intros [id [l [-> [HL _]]]]. unfold reserved, taken. cbn [contexts fold_left]. unfold size_of. cbn [cbytes cslots].
-  rewrite HL. unfold words. rewrite Z.add_0_l.
-  replace (32 * Z.of_nat (count F) + 31) with (Z.of_nat (count F) * 32 + 31) by lia.
-  rewrite Z.div_add_l by lia. change (31 / 32) with 0. lia.
+  rewrite HL, Z.add_0_l. reflexivity.
 Qed.
 
-Lemma now_ok id l : now (Fields [(id, Context p 32 l)] (Some id)) = Some (Context p 32 l).
+Lemma now_ok id w l : now (Fields [(id, Context p w l)] (Some id)) = Some (Context p w l).
 Proof. unfold now, found. cbn. rewrite Z.eqb_refl. reflexivity. Qed.
 
-Lemma put_ok id l l' :
-  put (Context p 32 l) l' (Fields [(id, Context p 32 l)] (Some id)) = Fields [(id, Context p 32 l')] (Some id).
+Lemma put_ok id w l l' :
+  put (Context p w l) l' (Fields [(id, Context p w l)] (Some id)) = Fields [(id, Context p w l')] (Some id).
 Proof. unfold put. cbn. rewrite Z.eqb_refl. reflexivity. Qed.
 
 
@@ -219,7 +224,7 @@ Proof.
   destruct (slot_ok _ _ _ _ _ _ _ Ha X) as [-> [_ E]].
   apply (exactly_ok _ _ _ _ _ _ Hb) in Y. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wb wc.
   destruct (whole_ok _ _ Wh) as [_ N].
-  edestruct (copied_ok st _ k3 a key from n cd (chunks c (skipn (Z.to_nat from) cd)) r m _ f HS Hk3 E ys) as [m' [mw' [G S]]].
+  edestruct (copied_ok st _ k3 a key from n cd (pieces 32 c (skipn (Z.to_nat from) cd)) r m _ f HS Hk3 E ys) as [m' [mw' [G S]]].
   - apply parsed_words_ok; assumption.
   - rewrite N. apply chunks_bytes. apply skipn_Forall; exact cd_bytes.
   - unfold goes. do 4 eexists. split; [cbn [fexec]; rewrite G; reflexivity | exact S].
@@ -232,14 +237,14 @@ Proof.
   destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate.
   destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate]. destruct (exactly y) as [from|] eqn:Y; [|discriminate].
   destruct (exactly z) as [n|] eqn:Zz; [|discriminate]. destruct (whole n) as [c|] eqn:Wh; [|discriminate].
-  injection H as <- <-.
+  destruct (from <=? _); [|discriminate]. injection H as <- <-.
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
   inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
   destruct (slot_ok _ _ _ _ _ _ _ Ha X) as [-> [_ E]].
   apply (exactly_ok _ _ _ _ _ _ Hb) in Y. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wb wc.
   destruct (whole_ok _ _ Wh) as [_ N].
-  edestruct (copied_ok st _ k3 a key from n code (chunks c (skipn (Z.to_nat from) code)) r m _ f HS Hk3 E
-    (map (fun v => SW (const p v) v v) (chunks c (skipn (Z.to_nat from) code)))) as [m' [mw' [G S]]].
+  edestruct (copied_ok st _ k3 a key from n code (pieces 32 c (skipn (Z.to_nat from) code)) r m _ f HS Hk3 E
+    (map (fun v => SW (const p v) v v) (pieces 32 c (skipn (Z.to_nat from) code)))) as [m' [mw' [G S]]].
   - apply numerals_ok, chunks_range, skipn_Forall; exact code_bytes.
   - rewrite N. apply chunks_bytes. apply skipn_Forall; exact code_bytes.
   - unfold goes. do 4 eexists. split; [cbn [fexec]; rewrite G; reflexivity | exact S].
@@ -260,62 +265,154 @@ Proof.
   - cbn [fexec]. unfold lanes. rewrite now_ok. cbn [cmodulus cbytes cslots]. rewrite (held_length _ _ HL), B1, B2, B3, B4, B5.
     cbn [andb fst snd option_map]. rewrite put_ok. reflexivity.
   - split; cbn [base known failures]; auto; [split; cbn [sstack smem Check.smw]; auto|].
-    cbn [fields_ok]. do 2 eexists. split; [reflexivity|]. apply places_ok; [|exact HL].
+    cbn [fields_ok]. rewrite places_width. do 2 eexists. split; [reflexivity|]. apply places_ok; [|exact HL].
     eapply lane_sums_ok; [exact HT | apply slots_read; exact HL | apply slots_read; exact HL | exact L].
 Qed.
 
-Lemma storex_ok st cost st' k m mw f T : state_ok k m mw f st ->
-  sfield p code P T STOREX st = Some (cost, st') ->
-  goes STOREX k m mw f cost st' \/ fails_right STOREX k m mw f.
+Lemma words_bytes padded F l : by_words padded F = true ->
+  value_bytes padded (Context p (width F) l) = 32 /\ (width F <=? 32) = true.
+Proof.
+  unfold by_words, value_bytes. cbn [cbytes]. destruct padded as [s|].
+  - intros H. apply andb_prop in H as [H B]. apply Z.eqb_eq in H. auto.
+  - intros H. apply Z.eqb_eq in H. rewrite H. auto.
+Qed.
+
+Lemma has_ok F first n : has F first n = true -> 1 <= n /\ (n =? 0) = false /\ (first + n <=? Z.of_nat (count F)) = true.
+Proof.
+  unfold has. intros H. apply andb_prop in H as [H B]. apply Z.leb_le in H. split; [exact H|]. split; [apply Z.eqb_neq; lia | exact B].
+Qed.
+
+(* Slots that have taken elements. *)
+Lemma filled_ok st k r xs F id l first n vs sums conds cost st' m mw :
+  state_ok k m mw (Fields [(id, Context p (width F) l)] (Some id)) st -> stack_ok P cd e r xs ->
+  field_ok l F -> Forall2 elem vs sums -> (forall c, In c conds -> ceval c = false) ->
+  stored_slots p st xs F first n sums conds = Some (cost, st') ->
+  forall bytes, cost = transfer_price (Context p (width F) l) n bytes /\
+  state_ok r m mw (Fields [(id, Context p (width F) (puts (span first n) vs l))] (Some id)) st'.
+Proof.
+  intros [[Hk Hm Hw] HF HC] Hr HL Fe Cs H bytes. unfold stored_slots in H. injection H as <- <-. split.
+  - unfold transfer_price. cbn [cmodulus]. rewrite p_odd. reflexivity.
+  - split; cbn [base known failures]; [split; cbn [sstack smem Check.smw]; auto | |].
+    + cbn [fields_ok]. rewrite places_width. do 2 eexists. split; [reflexivity|]. apply places_ok; [exact Fe | exact HL].
+    + intros c I. apply in_app_or in I as [I|I]; auto.
+Qed.
+
+Lemma storex_ok padded st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P T (STOREX padded) st = Some (cost, st') ->
+  goes (STOREX padded) k m mw f cost st' \/ fails_right (STOREX padded) k m mw f.
 Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate. destruct (known st) as [F|] eqn:K; [|discriminate].
   cbn [fields_ok] in HF. destruct HF as [id [l [-> HL]]].
   destruct (exactly x) as [first|] eqn:X; [|discriminate]. destruct (slot_of y) as [[a key]|] eqn:Y; [|discriminate].
   destruct (exactly z) as [n|] eqn:Zz; [|discriminate].
+  destruct (by_words padded F) eqn:B0; [|discriminate]. destruct (has F first n) eqn:B1; [|discriminate].
+  destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate]. cbn [andb] in H.
   destruct (elements p P _) as [[sums conds]|] eqn:El; [|discriminate].
-  destruct (Z.leb_spec 1 n) as [N1|]; [|discriminate]. destruct (first + n <=? Z.of_nat (count F)) eqn:B1; [|discriminate].
-  destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate]. cbn [andb] in H. injection H as <- <-.
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
   inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
   destruct (slot_ok _ _ _ _ _ _ _ Hb Y) as [-> [_ E]].
   apply (exactly_ok _ _ _ _ _ _ Ha) in X. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wa wc.
   pose proof (loaded_ok m (smem (base st)) (Z.to_nat n) Hm key) as Ld. rewrite <- E in Ld.
-  assert (N0 : (n =? 0) = false) by (apply Z.eqb_neq; lia).
+  destruct (words_bytes _ _ l B0) as [V W32]. destruct (has_ok _ _ _ B1) as [N1 [N0 B3]].
   destruct (elements_ok _ _ Ld _ _ El) as [[A [Fe Cs]]|[A Me]]; [left | right].
-  - unfold goes. do 4 eexists. split.
-    + cbn [fexec]. rewrite now_ok, N0. cbn [cmodulus cbytes cslots]. rewrite (held_length _ _ HL), B1, B2. cbn [andb].
-      rewrite A, put_ok. unfold transfer_price. cbn [cmodulus cbytes]. rewrite p_odd. reflexivity.
-    + split; cbn [base known failures]; [split; cbn [sstack smem Check.smw]; auto | |].
-      * cbn [fields_ok]. do 2 eexists. split; [reflexivity|]. apply places_ok; [exact Fe | exact HL].
-      * intros c I. apply in_app_or in I as [I|I]; auto.
-  - split; [|exact Me]. eexists. cbn [fexec]. rewrite now_ok, N0. cbn [cmodulus cbytes cslots].
-    rewrite (held_length _ _ HL), B1, B2. cbn [andb]. rewrite A. reflexivity.
+  - destruct (filled_ok _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ HS Hk3 HL Fe Cs H (n * 32)) as [-> S'].
+    unfold goes. do 4 eexists. split; [|exact S'].
+    cbn [fexec]. unfold transfer. rewrite now_ok, V, N0. cbn [cmodulus cbytes cslots]. rewrite (held_length _ _ HL), W32, B3, B2.
+    cbn [andb]. unfold filled. cbn [cmodulus cslots]. rewrite A, put_ok. reflexivity.
+  - split; [|exact Me]. eexists.
+    cbn [fexec]. unfold transfer. rewrite now_ok, V, N0. cbn [cmodulus cbytes cslots]. rewrite (held_length _ _ HL), W32, B3, B2.
+    cbn [andb]. unfold filled. cbn [cmodulus cslots]. rewrite A. reflexivity.
 Qed.
 
-Lemma loadx_ok st cost st' k m mw f T : state_ok k m mw f st ->
-  sfield p code P T LOADX st = Some (cost, st') -> goes LOADX k m mw f cost st'.
+Lemma pieces_range size n l : Forall is_byte l -> Forall (fun v => 0 <= v) (pieces size n l).
+Proof.
+  revert l; induction n as [|n IH]; intros l H; cbn [pieces]; constructor; [|apply IH, skipn_Forall; exact H].
+  apply beZ_range, take_bytes; exact H.
+Qed.
+
+Lemma constants_ok vs : Forall (fun v => 0 <= v) vs -> forallb (fun v => v <? p) vs = true -> Forall2 elem vs (map (const p) vs).
+Proof.
+  induction 1 as [|v vs Hv _ IH]; cbn [map forallb]; intros A; constructor.
+  - apply andb_prop in A as [A _]. apply Z.ltb_lt in A. split; [lia|]. apply cong_sym, den_const; assumption.
+  - apply IH. apply andb_prop in A as [_ A]. exact A.
+Qed.
+
+Lemma storecx_ok st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P T STORECX st = Some (cost, st') -> goes STORECX k m mw f cost st'.
+Proof.
+  intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
+  destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate. destruct (known st) as [F|] eqn:K; [|discriminate].
+  cbn [fields_ok] in HF. destruct HF as [id [l [-> HL]]].
+  destruct (exactly x) as [first|] eqn:X; [|discriminate]. destruct (exactly y) as [a|] eqn:Y; [|discriminate].
+  destruct (exactly z) as [n|] eqn:Zz; [|discriminate].
+  destruct (has F first n) eqn:B1; [|discriminate]. destruct (Z.leb_spec 0 a); [|discriminate].
+  destruct (a + n * width F <=? Z.of_nat (length code)) eqn:B2; [|discriminate]. cbn [andb] in H.
+  destruct (forallb _ (pieces _ _ _)) eqn:A; [|discriminate].
+  inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
+  inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
+  apply (exactly_ok _ _ _ _ _ _ Ha) in X. apply (exactly_ok _ _ _ _ _ _ Hb) in Y.
+  apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wa wb wc.
+  destruct (has_ok _ _ _ B1) as [N1 [N0 B3]].
+  pose proof (constants_ok _ (pieces_range (Z.to_nat (width F)) (Z.to_nat n) _ (skipn_Forall _ (Z.to_nat a) _ code_bytes)) A) as Fe.
+  destruct (filled_ok _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ HS Hk3 HL Fe (fun c (I : In c []) => match I with end) H (n * width F))
+    as [-> S'].
+  unfold goes. do 4 eexists. split; [|exact S'].
+  cbn [fexec]. unfold transfer. rewrite now_ok, N0. cbn [cmodulus cbytes cslots].
+  rewrite (held_length _ _ HL), Z.leb_refl, B3, B2. cbn [andb]. unfold filled. cbn [cmodulus cslots]. rewrite A, put_ok. reflexivity.
+Qed.
+
+Lemma loadx_ok padded st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P T (LOADX padded) st = Some (cost, st') -> goes (LOADX padded) k m mw f cost st'.
 Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate. destruct (known st) as [F|] eqn:K; [|discriminate].
   cbn [fields_ok] in HF. destruct HF as [id [l [-> HL]]].
   destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate]. destruct (exactly y) as [first|] eqn:Y; [|discriminate].
   destruct (exactly z) as [n|] eqn:Zz; [|discriminate].
-  destruct (Z.leb_spec 1 n) as [N1|]; [|discriminate]. destruct (first + n <=? Z.of_nat (count F)) eqn:B1; [|discriminate].
+  destruct (by_words padded F) eqn:B0; [|discriminate]. destruct (has F first n) eqn:B1; [|discriminate].
   destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate]. cbn [andb] in H. injection H as <- <-.
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
   inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
   destruct (slot_ok _ _ _ _ _ _ _ Ha X) as [-> [_ E]].
   apply (exactly_ok _ _ _ _ _ _ Hb) in Y. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wb wc.
-  assert (N0 : (n =? 0) = false) by (apply Z.eqb_neq; lia).
+  destruct (words_bytes _ _ l B0) as [V W32]. destruct (has_ok _ _ _ B1) as [N1 [N0 B3]].
   unfold goes. do 4 eexists. split.
-  - cbn [fexec]. rewrite now_ok, N0. cbn [cmodulus cbytes cslots]. rewrite (held_length _ _ HL), B1, B2. cbn [andb].
-    unfold transfer_price. cbn [cmodulus cbytes]. rewrite p_odd. reflexivity.
+  - cbn [fexec]. unfold transfer. rewrite now_ok, V, N0. cbn [cmodulus cbytes cslots].
+    rewrite (held_length _ _ HL), W32, B3, B2. cbn [andb].
+    unfold transfer_price. cbn [cmodulus]. rewrite p_odd. reflexivity.
   - split; cbn [base known failures]; auto.
     + split; cbn [sstack smem Check.smw]; auto. rewrite E. change (Z.to_nat 32) with 32%nat. apply stored_ok; [|exact Hm].
-      induction (seq (Z.to_nat first) (Z.to_nat n)) as [|i is IH]; cbn [map]; constructor; [|exact IH].
+      induction (span first n) as [|i is IH]; cbn [map]; constructor; [|exact IH].
       destruct (held_ok _ _ HL i) as [B C]. split; [lia|]. split; [lia | exact C].
     + cbn [fields_ok]. do 2 eexists. split; [reflexivity | exact HL].
+Qed.
+
+(* A context that has been made, of the program's modulus. *)
+Lemma opened_ok bytes st k r xs id size n w m mw cost st' : state_ok k m mw none st -> stack_ok P cd e r xs ->
+  between 1 size 96 = true -> between 1 n 256 = true -> w = 8 * ((size + 7) / 8) -> (w * n <=? 24576) = true ->
+  (3 <=? p) = true -> beZ (bytes (Z.to_nat size)) = p -> opened_slots p st xs w n = Some (cost, st') ->
+  exists g, opened bytes true mw none id size n = (cost, Some g) /\ state_ok r m mw g st'.
+Proof.
+  intros [[Hk Hm Hw] HF HC] Hr B1 B2 -> B3 B4 E H. set (w := 8 * ((size + 7) / 8)) in *.
+  unfold opened_slots in H. injection H as <- <-. set (new := Field (Z.to_nat n) w (M.empty sum)).
+  assert (N : 1 <= n <= 256).
+  { unfold between in B2. apply andb_prop in B2 as [L1 L2]. apply Z.leb_le in L1, L2. lia. }
+  set (g := Fields [(id, Context p w (repeat 0 (Z.to_nat n)))] (Some id)).
+  assert (HN : fields_ok g (Some new)).
+  { cbn [fields_ok]. do 2 eexists. split; [reflexivity|]. split; [apply repeat_length|]. intros i.
+    unfold slot. cbn [held new]. rewrite PositiveMap.gempty.
+    replace (nth i (repeat 0 (Z.to_nat n)) 0) with 0; [split; [lia | apply cong_refl]|].
+    symmetry. generalize (Z.to_nat n). intros c. revert i. induction c as [|c IH]; intros [|i]; cbn; auto. }
+  pose proof (reserved_ok _ _ HN) as RN.
+  assert (TK : (taken g <=? 24576) = true).
+  { unfold taken, g. cbn [contexts fold_left]. unfold size_of. cbn [cbytes cslots]. rewrite repeat_length, Z2Nat.id by lia.
+    exact B3. }
+  exists g. split.
+  - unfold opened. rewrite B1, B2, E. fold w. change (contexts none) with (@nil (Z * context)). fold g. rewrite TK, RN, B4, p_odd.
+    cbn [andb orb]. unfold growth. change (reserved none) with 0. rewrite !Z.add_0_r, Hw.
+    change (set_price (Context p w (repeat 0 (Z.to_nat n)))) with (set_price (priced p w)). reflexivity.
+  - split; cbn [base known failures]; auto. split; cbn [sstack smem Check.smw]; auto.
 Qed.
 
 Lemma setmodx_ok st cost st' k m mw f T : state_ok k m mw f st ->
@@ -330,34 +427,43 @@ Proof.
   destruct (is_p p w) eqn:Q; [|discriminate]. destruct (between 0 id 256) eqn:B1; [|discriminate].
   destruct (Z.eqb_spec size 32) as [->|]; [|discriminate]. destruct (between 1 n 256) eqn:B2; [|discriminate].
   destruct (inside (smw (base st)) a 32) eqn:B3; [|discriminate]. destruct (3 <=? p) eqn:B4; [|discriminate].
-  cbn [andb] in H. injection H as <- <-.
+  cbn [andb] in H.
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
   inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst. inversion Hk3 as [|wd ? k4 ? Hd Hk4]; subst.
   destruct (slot_ok _ _ _ _ _ _ _ Hb Y) as [-> [_ E]].
   apply (exactly_ok _ _ _ _ _ _ Ha) in X. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. apply (exactly_ok _ _ _ _ _ _ Hd) in U.
   subst wa wc wd. apply (mem_words _ _ _ _ _ Hm) in F. apply (is_p_ok _ _ _ _ _ F) in Q.
-  assert (N : 1 <= n <= 256).
-  { unfold between in B2. apply andb_prop in B2 as [L1 L2]. apply Z.leb_le in L1, L2. lia. }
-  set (new := Field (Z.to_nat n) (M.empty sum)).
-  set (g := Fields [(id, Context (modulus P) 32 (repeat 0 (Z.to_nat n)))] (Some id)).
-  assert (HN : fields_ok g (Some new)).
-  { cbn [fields_ok]. do 2 eexists. split; [reflexivity|]. split; [apply repeat_length|]. intros i.
-    unfold slot. cbn [held new]. rewrite PositiveMap.gempty.
-    replace (nth i (repeat 0 (Z.to_nat n)) 0) with 0; [split; [lia | apply cong_refl]|].
-    symmetry. generalize (Z.to_nat n). intros c. revert i. induction c as [|c IH]; intros [|i]; cbn; auto. }
-  pose proof (reserved_ok _ _ HN) as RN. cbn [kept count new] in RN. rewrite Z2Nat.id in RN by lia.
-  assert (TK : (taken g <=? 24576) = true).
-  { unfold taken, g. cbn [contexts fold_left]. unfold size_of. cbn [cbytes cslots]. rewrite repeat_length.
-    apply Z.leb_le. lia. }
-  unfold goes. do 4 eexists. split.
-  - cbn [fexec]. rewrite B1. change (found id (contexts none)) with (@None context). cbv iota. unfold opened. rewrite B2.
-    change (between 1 32 96) with true. cbv iota. change (Z.to_nat 32) with 32%nat. rewrite mload_is, E, Q.
-    change (8 * ((32 + 7) / 8)) with 32. change (contexts none) with (@nil (Z * context)). fold g. rewrite TK, RN.
-    pose proof p_odd as O. unfold p in B4, O. rewrite <- E, B3, B4, O. cbn [andb orb fst snd option_map].
-    unfold growth. change (reserved none) with 0. rewrite !Z.add_0_r.
-    change (set_price (Context (modulus P) 32 (repeat 0 (Z.to_nat n)))) with 32.
-    change 33 with (1 + 32). reflexivity.
-  - split; cbn [base known failures]; auto. split; cbn [sstack smem Check.smw]; auto.
+  assert (N : 32 * n <= 24576).
+  { unfold between in B2. apply andb_prop in B2 as [_ L]. apply Z.leb_le in L. lia. }
+  destruct (opened_ok (mbytes m a) st _ k4 r id 32 n 32 m (smw (base st)) cost st' HS Hk4) as [g [O S']];
+    [reflexivity | exact B2 | reflexivity | apply Z.leb_le; exact N | exact B4 | | exact H |].
+  - change (Z.to_nat 32) with 32%nat. rewrite mload_is, E. exact Q.
+  - unfold goes. do 4 eexists. split; [|exact S']. cbn [fexec]. unfold set_context. rewrite B1.
+    change (found id (contexts none)) with (@None context). cbv iota. rewrite B3, O. reflexivity.
+Qed.
+
+Lemma setmodcx_ok st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P T SETMODCX st = Some (cost, st') -> goes SETMODCX k m mw f cost st'.
+Proof.
+  intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
+  destruct (sstack (base st)) as [|x [|y [|z [|u r]]]]; try discriminate. destruct (known st) as [F|] eqn:K; [discriminate|].
+  cbn [fields_ok] in HF. subst f.
+  destruct (exactly x) as [id|] eqn:X; [|discriminate]. destruct (exactly y) as [a|] eqn:Y; [|discriminate].
+  destruct (exactly z) as [size|] eqn:Zz; [|discriminate]. destruct (exactly u) as [n|] eqn:U; [|discriminate].
+  destruct (between 0 id 256) eqn:B1; [|discriminate]. destruct (between 1 size 96) eqn:B2; [|discriminate].
+  destruct (between 1 n 256) eqn:B3; [|discriminate]. destruct (_ * n <=? 24576) eqn:B4; [|discriminate].
+  destruct (0 <=? a); [|discriminate]. destruct (a + size <=? Z.of_nat (length code)) eqn:B5; [|discriminate].
+  destruct (3 <=? p) eqn:B6; [|discriminate]. cbn [andb] in H.
+  destruct (Z.eqb_spec (beZ (take (Z.to_nat size) (skipn (Z.to_nat a) code))) p) as [Q|]; [|discriminate].
+  inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
+  inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst. inversion Hk3 as [|wd ? k4 ? Hd Hk4]; subst.
+  apply (exactly_ok _ _ _ _ _ _ Ha) in X. apply (exactly_ok _ _ _ _ _ _ Hb) in Y.
+  apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. apply (exactly_ok _ _ _ _ _ _ Hd) in U. subst wa wb wc wd.
+  destruct (opened_ok (fun c => take c (skipn (Z.to_nat a) code)) st _ k4 r id size n (8 * ((size + 7) / 8)) m (smw (base st)) cost st'
+    HS Hk4)
+    as [g [O S']]; [exact B2 | exact B3 | reflexivity | exact B4 | exact B6 | exact Q | exact H |].
+  unfold goes. do 4 eexists. split; [|exact S']. cbn [fexec]. unfold set_context. rewrite B1.
+  change (found id (contexts none)) with (@None context). cbv iota zeta. rewrite B5, O. reflexivity.
 Qed.
 
 Lemma sfield_ok T i st cost st' k m mw f : tables_ok T -> state_ok k m mw f st ->
@@ -367,22 +473,25 @@ Proof.
   - left. eapply setmodx_ok; eassumption.
   - left. eapply loadx_ok; eassumption.
   - eapply storex_ok; eassumption.
+  - left. eapply setmodcx_ok; eassumption.
+  - left. eapply storecx_ok; eassumption.
   - left. eapply lanes_ok; eassumption.
   - left. eapply calldatacopy_ok; eassumption.
   - left. eapply codecopy_ok; eassumption.
+  - discriminate.
 Qed.
 
-Let jumps := blank O O code.
+Let jumps := blank next O O code.
 
-Lemma splain_ok T i st cost st' k m mw f next : tables_ok T -> state_ok k m mw f st ->
+Lemma splain_ok T i st cost st' k m mw f after : tables_ok T -> state_ok k m mw f st ->
   splain p P T i st = Some (cost, st') ->
-  exists c k' m' mw', exec jumps cd i next k m mw = (c, Go k' m' mw' next) /\
+  exists c k' m' mw', exec jumps cd i after k m mw = (c, Go k' m' mw' after) /\
     cost = c + beside (reserved f) mw mw' /\ state_ok k' m' mw' f st'.
 Proof.
   intros HT [HB HF HC] H. unfold splain in H. destruct (sinstr p T (parses P) i (base st)) as [[c s1]|] eqn:X; [|discriminate].
   match type of H with (let '(_, _) := ?x in _) = _ => destruct x as [nm names'] end.
   destruct (named p T nm s1) as [s'|] eqn:N; [|discriminate]. injection H as <- <-.
-  destruct (sinstr_ok P cd cd_bytes cd_short jumps p_pos p_fits e one parsed T i (base st) c s1 k m mw next HT HB X)
+  destruct (sinstr_ok P cd cd_bytes cd_short jumps p_pos p_fits e one parsed T i (base st) c s1 k m mw after HT HB X)
     as [k' [m' [mw' [E HM1]]]].
   pose proof (named_ok P cd e T _ _ _ _ _ _ HT HM1 N) as HM'.
   exists c, k', m', mw'. split; [exact E|]. split.
@@ -391,7 +500,7 @@ Proof.
 Qed.
 
 Lemma fails_at_ok d k m mw f g : fails_at code jumps d = true -> Z.of_nat (length k) <= 1024 ->
-  FEval code cd (State k m mw (Z.to_nat d) g) f Failed.
+  FEval next code cd (State k m mw (Z.to_nat d) g) f Failed.
 Proof.
   intros H L. unfold fails_at in H. apply andb_prop in H as [_ H].
   destruct (skipn (Z.to_nat d) code) as [|a [|b l]] eqn:E; try discriminate. apply andb_prop in H as [Ha Hb].
@@ -408,22 +517,22 @@ Proof.
     + apply FEval_halt. unfold fstep. cbn [pc stack mem mwords gas]. rewrite E1. reflexivity.
 Qed.
 
-Lemma frun_nonneg fuel : forall T rest st g, frun p code jumps P fuel T rest st = Some g -> 0 <= g.
+Lemma frun_nonneg fuel : forall T rest st g, frun p next code jumps P fuel T rest st = Some g -> 0 <= g.
 Proof.
   induction fuel as [|fuel IH]; intros T rest st g H; [discriminate|]. cbn [frun] in H.
   assert (go : forall n (r : option (Z * fstate)),
     match r with
     | Some (cost, st) =>
         if (0 <=? cost) && within (sstack (base st)) then
-          match frun p code jumps P fuel T (skipn n rest) st with Some g => Some (cost + g) | None => None end
+          match frun p next code jumps P fuel T (skipn n rest) st with Some g => Some (cost + g) | None => None end
         else None
     | None => None
     end = Some g -> 0 <= g).
   { clear H. intros n r H. destruct r as [[cost st1]|]; [|discriminate].
     destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within _); [|discriminate]. cbn [andb] in H.
-    destruct (frun p code jumps P fuel T _ st1) as [g'|] eqn:R; [|discriminate]. apply IH in R.
+    destruct (frun p next code jumps P fuel T _ st1) as [g'|] eqn:R; [|discriminate]. apply IH in R.
     assert (g = cost + g') by congruence. lia. }
-  destruct (fdecode rest) as [[i n]|]; [eapply go; exact H|]. destruct (decode rest) as [i n].
+  destruct (fdecode next rest) as [[i n]|]; [eapply go; exact H|]. destruct (decode rest) as [i n].
   destruct i; try (match type of H with match ?r with Some _ => _ | None => _ end = _ => exact (go n r H) end).
   - destruct (sstack (base st)) as [|d [|[| | |c] r]]; try (exact (go n (splain p P T JUMPI st) H)).
     destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate]. exact (go n (Some (10, (FS (S (checked p c r) (smem (base st)) (smw (base st)) (hints (base st))) (known st) (c :: failures st) (fnames st)))) H).
@@ -438,46 +547,46 @@ Proof. intros [[Hk _ _] _ _]. eapply stack_length; exact Hk. Qed.
 
 Lemma frun_ok fuel : forall T pc st g k m mw f gas,
   tables_ok T -> state_ok k m mw f st ->
-  frun p code jumps P fuel T (skipn pc code) st = Some g -> g <= gas ->
-  FEval code cd (State k m mw pc gas) f (meaning P cd).
+  frun p next code jumps P fuel T (skipn pc code) st = Some g -> g <= gas ->
+  FEval next code cd (State k m mw pc gas) f (meaning P cd).
 Proof.
   induction fuel as [|fuel IH]; intros T pc st g k m mw f gas HT HS H G; [discriminate|]. cbn [frun] in H.
   assert (go : forall n cost st1 k' m' mw' f', state_ok k' m' mw' f' st1 ->
     (if (0 <=? cost) && within (sstack (base st1)) then
-       match frun p code jumps P fuel T (skipn n (skipn pc code)) st1 with Some g => Some (cost + g) | None => None end
+       match frun p next code jumps P fuel T (skipn n (skipn pc code)) st1 with Some g => Some (cost + g) | None => None end
      else None) = Some g ->
     cost <= gas /\ length k' = length (sstack (base st1)) /\ Z.of_nat (length k') <= 1024 /\
-    FEval code cd (State k' m' mw' (pc + n) (gas - cost)) f' (meaning P cd)).
+    FEval next code cd (State k' m' mw' (pc + n) (gas - cost)) f' (meaning P cd)).
   { clear H. intros n cost st1 k' m' mw' f' HS1 H.
     destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within _) eqn:Wi; [|discriminate]. cbn [andb] in H.
-    destruct (frun p code jumps P fuel T _ st1) as [g'|] eqn:R; [|discriminate].
+    destruct (frun p next code jumps P fuel T _ st1) as [g'|] eqn:R; [|discriminate].
     assert (Hg : g = cost + g') by congruence. pose proof (frun_nonneg _ _ _ _ _ R). rewrite skipn_skipn' in R.
     pose proof (base_length _ _ _ _ _ HS1) as L. unfold within in Wi. apply Z.leb_le in Wi.
     split; [lia|]. split; [exact L|]. split; [lia|]. eapply IH; [exact HT | exact HS1 | exact R | lia]. }
-  assert (next : forall cost (s' : state) f', cost <= gas -> Z.of_nat (length (stack s')) <= 1024 ->
+  assert (steps : forall cost (s' : state) f', cost <= gas -> Z.of_nat (length (stack s')) <= 1024 ->
     charged (State k m mw pc gas) cost s' f' = FNext s' f').
   { intros cost s' f' C L. unfold charged. cbn [Evm.gas]. destruct (Z.ltb_spec gas cost); [lia|].
     destruct (Z.ltb_spec 1024 (Z.of_nat (length (stack s')))); [lia|]. reflexivity. }
-  destruct (fdecode (skipn pc code)) as [[i n]|] eqn:D.
+  destruct (fdecode next (skipn pc code)) as [[i n]|] eqn:D.
   { destruct (sfield p code P T i st) as [[cost st1]|] eqn:X; [|discriminate].
     destruct (sfield_ok _ _ _ _ _ _ _ _ _ HT HS X) as [[k' [m' [mw' [f' [E HS1]]]]]|[[c E] Me]].
     - destruct (go n cost st1 k' m' mw' f' HS1 H) as [C [_ [L Ev]]].
-      eapply FEval_step; [|exact Ev]. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. apply next; assumption.
+      eapply FEval_step; [|exact Ev]. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. apply steps; assumption.
     - rewrite Me. apply FEval_halt. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. reflexivity. }
   destruct (decode (skipn pc code)) as [i n] eqn:D'.
   assert (plain :
     match splain p P T i st with
     | Some (cost, st) =>
         if (0 <=? cost) && within (sstack (base st)) then
-          match frun p code jumps P fuel T (skipn n (skipn pc code)) st with Some g => Some (cost + g) | None => None end
+          match frun p next code jumps P fuel T (skipn n (skipn pc code)) st with Some g => Some (cost + g) | None => None end
         else None
     | None => None
-    end = Some g -> FEval code cd (State k m mw pc gas) f (meaning P cd)).
+    end = Some g -> FEval next code cd (State k m mw pc gas) f (meaning P cd)).
   { clear H. intros H. destruct (splain p P T i st) as [[cost st1]|] eqn:X; [|discriminate].
     destruct (splain_ok _ _ _ _ _ _ _ _ _ (pc + n)%nat HT HS X) as [c [k' [m' [mw' [E [-> HS1]]]]]].
     destruct (go n _ st1 k' m' mw' f HS1 H) as [C [_ [L Ev]]].
     eapply FEval_step; [|exact Ev]. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'.
-    fold jumps. rewrite E. cbv zeta. apply next; assumption. }
+    fold jumps. rewrite E. cbv zeta. apply steps; assumption. }
   destruct i; try (apply plain; exact H).
   - (* JUMPI *)
     pose proof HS as [[Hk Hm Hw] HF HC].
@@ -492,18 +601,18 @@ Proof.
     { unfold fails_at in Fd. apply andb_prop in Fd as [Fd _]. apply andb_prop in Fd as [_ Fd]. exact Fd. }
     assert (Hb : 10 <= gas /\ Z.of_nat (length k2) <= 1024).
     { cbn [base] in H. destruct (0 <=? 10); [|discriminate]. destruct (within _) eqn:Wi; [|discriminate]. cbn [andb] in H.
-      destruct (frun p code jumps P fuel T _ _) as [g'|] eqn:R; [|discriminate]. apply frun_nonneg in R.
+      destruct (frun p next code jumps P fuel T _ _) as [g'|] eqn:R; [|discriminate]. apply frun_nonneg in R.
       assert (g = 10 + g') by congruence. unfold within in Wi. apply Z.leb_le in Wi. cbn [sstack] in Wi.
       change (checked p c r) with (checked (modulus P) c r) in Wi. rewrite checked_length in Wi. rewrite (stack_length _ _ _ _ _ Hk2). lia. }
     destruct (Sound.ceval P cd e c) eqn:Ec.
     + eapply FEval_step.
       * unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'. fold jumps. cbn [exec b2z Z.eqb]. rewrite Vd.
-        cbv zeta. rewrite B. apply next; [lia | cbn [stack]; lia].
+        cbv zeta. rewrite B. apply steps; [lia | cbn [stack]; lia].
       * rewrite (fails_true P cd e parsed c Fc Ec). apply fails_at_ok; [exact Fd | lia].
     + assert (HN : state_ok k2 m (smw (base st)) f (FS (S (checked p c r) (smem (base st)) (smw (base st)) (hints (base st))) (known st) (c :: failures st) (fnames st))).
       2: { destruct (go n 10 _ _ _ _ _ HN H) as [C [_ [L Ev]]].
             eapply FEval_step; [|exact Ev]. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'. fold jumps.
-           cbn [exec b2z Z.eqb]. cbv zeta. rewrite B. apply next; assumption. }
+           cbn [exec b2z Z.eqb]. cbv zeta. rewrite B. apply steps; assumption. }
       split; cbn [base known failures]; [|exact HF | intros c' [<-|I]; auto].
       split; cbn [sstack smem Check.smw]; auto. apply checked_ok; assumption.
   - (* RETURN *)
@@ -529,9 +638,9 @@ Qed.
 End Run.
 
 (* The code ends as the program means, whatever calldata is, with any gas from g0 on. *)
-Theorem check_slots_sound P w code g0 : check_slots P w code = Some g0 ->
+Theorem check_slots_sound next P w code g0 : check_slots next P w code = Some g0 ->
   forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
-  forall g, g0 <= g -> FEval code cd (start g) none (meaning P cd).
+  forall g, g0 <= g -> FEval next code cd (start g) none (meaning P cd).
 Proof.
   unfold check_slots. intros H cd Hcd Len g G. destruct (forallb _ code) eqn:By; [|discriminate].
   destruct (Z.odd (modulus P)) eqn:Odd; [|discriminate]. cbn [andb] in H.
@@ -540,7 +649,7 @@ Proof.
   assert (Hc : Forall is_byte code).
   { apply Forall_forall. intros b I. rewrite forallb_forall in By. specialize (By _ I). unfold between in By.
     apply andb_prop in By as [L1 L2]. apply Z.leb_le in L1, L2. unfold is_byte. lia. }
-  refine (frun_ok P cd Hcd Len code Hc p1 pW Odd (final P cd) one parsed (fun _ => eq_refl) small (length code) T 0%nat _ g0 []
+  refine (frun_ok P cd Hcd Len next code Hc p1 pW Odd (final P cd) one parsed (fun _ => eq_refl) small (length code) T 0%nat _ g0 []
     (fun _ => 0) 0 none g T1 _ H G).
   split; cbn [base known failures]; [|reflexivity | intros c []].
   split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].

@@ -15,10 +15,10 @@ Definition code : list Z := code_of 129
    0x0100000000000000000000000000000000000000000000000000000000000000;
    0x0000000000000000000000000000000000000000000000000000000000000000].
 
-Lemma accepted : check_slots square (Witness [3]%positive []) code = Some 155.
+Lemma accepted : check_slots false square (Witness [3]%positive []) code = Some 155.
 Proof. vm_cast_no_check (eq_refl (Some 155)). Qed.
 
 Theorem right : forall calldata, Forall is_byte calldata -> Z.of_nat (length calldata) < W ->
-  forall g, 155 <= g -> FEval code calldata (start g) none (meaning square calldata).
-Proof. exact (check_slots_sound _ _ _ _ accepted). Qed.
+  forall g, 155 <= g -> FEval false code calldata (start g) none (meaning square calldata).
+Proof. exact (check_slots_sound _ _ _ _ _ accepted). Qed.
 Print Assumptions right.

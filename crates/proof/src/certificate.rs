@@ -1,6 +1,7 @@
 //! The text of certificates: version, program, code, gas and witness, an item a line. docs/certificates.md has the grammar.
 
 use crate::check::{Refused, check};
+use crate::semantics::{self, NoSemantics, Semantics};
 use crate::straight::Straight;
 use crate::sum::Atom;
 use crate::witness::{Witness, witness};
@@ -21,8 +22,6 @@ const ROW_HINTS: usize = 16;
 const HEAD: &str = "residue-certificate";
 /// First words of the lines after the first.
 const ITEMS: [&str; 7] = ["revision", "program", "code", "gas", "values", "names", "end"];
-/// The interface whose semantics certificates know.
-const REVISION: &str = "evm";
 
 /// A certificate: what is claimed of which bytes, and the witness.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +30,8 @@ pub struct Certificate {
     pub text: String,
     /// The program that the text is.
     pub program: Straight,
+    /// The semantics of the code.
+    pub semantics: Semantics,
     /// The code.
     pub code: Vec<u8>,
     /// Gas from which on the code ends as the program does, as it is stated.
@@ -54,6 +55,9 @@ pub struct CertificateError {
 /// Why no certificate is made of a program and its code.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unproved {
+    /// Code that certificates have no semantics of.
+    #[error(transparent)]
+    Semantics(#[from] NoSemantics),
     /// A construct that certificates do not know.
     #[error(transparent)]
     Program(#[from] crate::Unsupported),
@@ -64,12 +68,12 @@ pub enum Unproved {
 
 impl Certificate {
     /// Makes the certificate of a verified program, as it was recorded, and of its code.
-    pub fn new(recorded: &Program, code: &[u8]) -> Result<Self, Unproved> {
+    pub fn new(recorded: &Program, semantics: Semantics, code: &[u8]) -> Result<Self, Unproved> {
         let program = Straight::of(recorded)?;
-        let witness = witness(&program, code)?;
-        let gas = check(&program, code, &witness)?;
+        let witness = witness(&program, semantics, code)?;
+        let gas = check(&program, semantics, code, &witness)?;
         let text = format!("{}\n", text::print(recorded).trim_end_matches('\n'));
-        Ok(Self { text, program, code: code.to_vec(), gas, witness, places: [0; 2] })
+        Ok(Self { text, program, semantics, code: code.to_vec(), gas, witness, places: [0; 2] })
     }
 
     /// SHA-256 of the program's text, in hexadecimal.
@@ -85,7 +89,7 @@ impl Certificate {
     /// Checks what the certificate claims.
     pub fn check(&self) -> Result<(), CertificateError> {
         let [code_line, gas_line] = self.places;
-        let gas = check(&self.program, &self.code, &self.witness)
+        let gas = check(&self.program, self.semantics, &self.code, &self.witness)
             .map_err(|refused| fault(code_line + refused.offset / ROW_BYTES, refused.to_string()))?;
         match gas == self.gas {
             true => Ok(()),
@@ -95,7 +99,7 @@ impl Certificate {
 
     /// The text form; [`Self::read`] reads it back.
     pub fn print(&self) -> String {
-        let mut text = format!("{HEAD} {VERSION}\nrevision {REVISION}\n");
+        let mut text = format!("{HEAD} {VERSION}\nrevision {}\n", self.semantics.revision());
         let program = self.text.trim_end_matches('\n');
         let mut line = |line: std::fmt::Arguments<'_>| writeln!(text, "{line}").expect("strings take all text");
         line(format_args!("program sha256 {} lines {}", self.program_hash(), program.lines().count()));
@@ -116,7 +120,7 @@ impl Certificate {
     /// Reads a text; hashes are compared with what they are of, and nothing is checked yet.
     pub fn read(text: &str) -> Result<Self, CertificateError> {
         let mut reader = Reader { lines: text.lines().collect(), next: 0 };
-        reader.head()?;
+        let semantics = reader.head()?;
         let program_text = reader.program()?;
         let first = reader.next;
         let program = Straight::read(&program_text.text)
@@ -126,7 +130,7 @@ impl Certificate {
         let gas = reader.gas()?;
         let gas_line = reader.next;
         let witness = reader.witness()?;
-        Ok(Self { text: program_text.text, program, code, gas, witness, places: [code_line, gas_line] })
+        Ok(Self { text: program_text.text, program, semantics, code, gas, witness, places: [code_line, gas_line] })
     }
 }
 
@@ -234,7 +238,7 @@ impl<'a> Reader<'a> {
         Err(fault(self.next, format!("`{keyword}` is expected, found {}{near}", names::quoted(found))))
     }
 
-    fn head(&mut self) -> Result<(), CertificateError> {
+    fn head(&mut self) -> Result<Semantics, CertificateError> {
         let line = self.line("a certificate")?;
         let mut words = line.split_ascii_whitespace();
         let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
@@ -243,7 +247,7 @@ impl<'a> Reader<'a> {
             (true, Some(other), None) => {
                 let other = names::quoted(other);
                 let what = format!(
-                    "version {other} of certificates is not read here, only {VERSION}: `residue build CONTRACT --revision evm --certificate FILE` writes one"
+                    "version {other} of certificates is not read here, only {VERSION}: `residue build CONTRACT --certificate FILE` writes one"
                 );
                 return Err(fault(1, what));
             }
@@ -253,8 +257,11 @@ impl<'a> Reader<'a> {
             }
         }
         let mut rest = self.item("revision")?;
-        rest.keyword(REVISION)?;
-        rest.end()
+        let found = rest.word("a revision")?;
+        let known = Semantics::ALL.into_iter().find(|semantics| semantics.revision().name() == found);
+        rest.end()?;
+        let what = || format!("one of {} is expected, found {}", semantics::names(), names::quoted(found));
+        known.ok_or_else(|| fault(rest.line, what()))
     }
 
     fn program(&mut self) -> Result<Part, CertificateError> {

@@ -2,16 +2,20 @@
 //!
 //! A word is a sum of the program's values modulo p with its least and greatest number, a parsed number that has not been compared with p yet, calldata's size, or the
 //! truth of a condition. No word is believed to be what a hint says: each product and each name is compared with the program's. `coq/Check.v` is the same checker, and
-//! `coq/Sound.v` proves it: what it accepts ends as the program does.
+//! `coq/Sound.v` proves it: what it accepts ends as the program does. Code with slots is that of [`slots`].
 
+mod slots;
+
+use crate::semantics::Semantics;
 use crate::straight::{ELEMENT_BYTES, Straight};
 use crate::sum::{Atom, Sum};
 use crate::tables::{Budget, Tables, signed};
 use crate::witness::Witness;
 use foldhash::{HashMap, HashMapExt, HashSet};
-use residue_isa::opcode::{self, evm as op};
-use residue_isa::{Jumpdests, Revision, jumpdests};
+use residue_isa::opcode::evm as op;
+use residue_isa::{Jumpdests, jumpdests};
 use ruint::aliases::U256;
+use slots::Field;
 use std::rc::Rc;
 use thiserror::Error;
 
@@ -34,8 +38,12 @@ pub struct Refused {
 
 impl Refused {
     /// Of an instruction of the code.
-    pub(crate) fn at(offset: usize, code: &[u8], why: String) -> Self {
-        Self { offset, instruction: mnemonic(code.get(offset).copied()), why }
+    pub(crate) fn at(offset: usize, code: &[u8], semantics: Semantics, why: String) -> Self {
+        let instruction = match code.get(offset) {
+            Some(&byte) => semantics.revision().row(byte).map_or("no opcode", |row| row.mnemonic),
+            None => "the end of the code",
+        };
+        Self { offset, instruction, why }
     }
 }
 
@@ -46,21 +54,35 @@ fn refuse<T>(why: impl Into<String>) -> Step<T> {
 }
 
 /// Shows that `code` ends as `program` does, for all calldata, with any gas from the result on.
-pub fn check(program: &Straight, code: &[u8], witness: &Witness) -> Result<u64, Refused> {
+pub fn check(program: &Straight, semantics: Semantics, code: &[u8], witness: &Witness) -> Result<u64, Refused> {
     let named = witness.named();
-    let tables = Tables::of(program, |atom, _| named.contains(&atom)).map_err(|why| Refused::at(0, code, why))?;
+    let tables =
+        Tables::of(program, |atom, _| named.contains(&atom)).map_err(|why| Refused::at(0, code, semantics, why))?;
     let mut given =
         Given { tables: &tables, p: program.modulus, values: witness.values.iter(), names: witness.names.iter() };
-    run(program, &tables, code, &mut given)
+    run(program, &tables, semantics, code, &mut given)
 }
 
 /// Runs code with hints; the gas of all of it.
-pub(crate) fn run(program: &Straight, tables: &Tables, code: &[u8], hints: &mut impl Hints) -> Result<u64, Refused> {
+pub(crate) fn run(
+    program: &Straight,
+    tables: &Tables,
+    semantics: Semantics,
+    code: &[u8],
+    hints: &mut impl Hints,
+) -> Result<u64, Refused> {
+    let field = match semantics {
+        Semantics::Evm => None,
+        Semantics::Slots | Semantics::Next => {
+            Some(Field::of(program, semantics).map_err(|why| Refused::at(0, code, semantics, why))?)
+        }
+    };
     let mut machine = Machine {
         program,
         tables,
+        field,
         code,
-        targets: jumpdests(code, Revision::Evm),
+        targets: jumpdests(code, semantics.revision()),
         hints,
         stack: Vec::new(),
         memory: HashMap::new(),
@@ -76,14 +98,14 @@ pub(crate) fn run(program: &Straight, tables: &Tables, code: &[u8], hints: &mut 
         match machine.step(byte) {
             Ok(Flow::Goes) => {}
             Ok(Flow::Ends) => return Ok(machine.gas),
-            Err(why) => return Err(Refused::at(offset, code, why)),
+            Err(why) => return Err(Refused::at(offset, code, semantics, why)),
         }
     }
 }
 
-fn mnemonic(byte: Option<u8>) -> &'static str {
-    let Some(byte) = byte else { return "the end of the code" };
-    opcode::evm().iter().find(|row| row.byte == byte).map_or("no opcode", |row| row.mnemonic)
+/// Gas of so many words of memory (Yellow Paper, appendix H.1: 3·n + ⌊n² / 512⌋).
+const fn memory_gas(words: u64) -> u64 {
+    3 * words + words * words / 512
 }
 
 /// Source of hints; [`Given`] has those that are judged.
@@ -204,6 +226,8 @@ type Bounded = (Rc<Sum>, U256, U256);
 struct Machine<'a, H> {
     program: &'a Straight,
     tables: &'a Tables,
+    /// Slots, in code that may have them.
+    field: Option<Field>,
     code: &'a [u8],
     targets: Jumpdests,
     hints: &'a mut H,
@@ -249,7 +273,7 @@ impl<H: Hints> Machine<'_, H> {
                 self.end()?;
                 return Ok(Flow::Ends);
             }
-            _ => return refuse("straight-line code has no such instruction here"),
+            _ => self.field_instruction(byte)?,
         }
         match self.stack.len() {
             ..=STACK_MAX => Ok(Flow::Goes),
@@ -373,11 +397,11 @@ impl<H: Hints> Machine<'_, H> {
         }
     }
 
-    /// Memory grows to this many words at least (Yellow Paper, appendix H.1: 3·n + ⌊n² / 512⌋).
+    /// Memory grows to this many words at least. Slots count as memory that stands beside it.
     fn grow(&mut self, words: u64) {
-        let cost = |n: u64| 3 * n + n * n / 512;
+        let slots = self.field.as_ref().map_or(0, Field::words);
         let grown = self.memory_words.max(words);
-        self.gas += cost(grown) - cost(self.memory_words);
+        self.gas += memory_gas(grown + slots) - memory_gas(self.memory_words + slots);
         self.memory_words = grown;
     }
 

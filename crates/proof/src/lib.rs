@@ -15,6 +15,7 @@
 pub mod certificate;
 pub mod check;
 pub mod coq;
+pub mod semantics;
 pub mod straight;
 mod sum;
 mod tables;
@@ -22,5 +23,6 @@ pub mod witness;
 
 pub use certificate::{Certificate, CertificateError, Unproved};
 pub use check::{Refused, check};
+pub use semantics::{NoSemantics, Semantics};
 pub use straight::{Straight, Unsupported};
 pub use witness::{Witness, witness};

@@ -4,6 +4,7 @@
 //! that has the numbers of a value at these points is taken for it. Nothing depends on the way that code was made.
 
 use crate::check::{Hints, Refused, check, run};
+use crate::semantics::Semantics;
 use crate::straight::{Operation, Read, Straight};
 use crate::sum::{Atom, Sum};
 use crate::tables::{Tables, signed};
@@ -21,9 +22,9 @@ const TERMS_WITHOUT_NAME: usize = 3;
 /// Hints in the order of instructions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Witness {
-    /// For each CALLDATALOAD the parsed value, and for each MUL and MULMOD of two words that are no constants the product that it is, or the negative of.
+    /// For each CALLDATALOAD the parsed value, and for each MUL, MULMOD and lane of MULMODX of two operands that are no constants the product that it is, or the negative of.
     pub values: Vec<Atom>,
-    /// For each ADD, SUB, MUL, MOD, ADDMOD and MULMOD the value that its result is, or the negative of, if that has a name.
+    /// For each ADD, SUB, MUL, MOD, ADDMOD and MULMOD, and each lane of ADDMODX, SUBMODX and MULMODX, the value that its result is, or the negative of, if that has a name.
     pub names: Vec<Option<Atom>>,
 }
 
@@ -35,13 +36,13 @@ impl Witness {
 }
 
 /// Finds a witness for code of a program. What it finds [`check()`] accepts; the refusal if nothing is found.
-pub fn witness(program: &Straight, code: &[u8]) -> Result<Witness, Refused> {
+pub fn witness(program: &Straight, semantics: Semantics, code: &[u8]) -> Result<Witness, Refused> {
     // The values that code has as words, each with a name: sums stay short, and nothing is compared.
-    let too_long = |why| Refused::at(0, code, why);
+    let too_long = |why| Refused::at(0, code, semantics, why);
     let every = Tables::of(program, |_, _| true).map_err(too_long)?;
     let numbers = Numbers::of(program, &every);
     let mut found = Guess::new(program, &numbers, &every, false);
-    run(program, &every, code, &mut found)?;
+    run(program, &every, semantics, code, &mut found)?;
     let mut named: HashSet<Atom> = found.witness.named();
     loop {
         let mut has_name = HashSet::default();
@@ -51,7 +52,7 @@ pub fn witness(program: &Straight, code: &[u8]) -> Result<Witness, Refused> {
         })
         .map_err(too_long)?;
         let mut guess = Guess::new(program, &numbers, &tables, true);
-        let ran = run(program, &tables, code, &mut guess);
+        let ran = run(program, &tables, semantics, code, &mut guess);
         let Guess { witness, in_the_way, .. } = guess;
         // A name that code has no word for where the program has the value.
         let before = has_name.len();
@@ -59,7 +60,7 @@ pub fn witness(program: &Straight, code: &[u8]) -> Result<Witness, Refused> {
         named.retain(|atom| !in_the_way.contains(atom));
         if named.len() == before {
             ran?;
-            check(program, code, &witness)?;
+            check(program, semantics, code, &witness)?;
             return Ok(witness);
         }
     }

@@ -79,7 +79,7 @@ pub struct BuildArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<Target>,
     /// Write a certificate to this file: a proof, for `residue prove`, that the code ends as the program does for all calldata. With
-    /// --revision evm, for straight-line programs (docs/certificates.md).
+    /// --revision evm, eip6690-2024 or evmmax-next, for straight-line programs (docs/certificates.md).
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
     /// Instead of the code: which formulas were chosen, and what the others would have cost.
@@ -272,7 +272,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
     };
     let (compiled, contract, address) = (&compiled, None, args.address);
     let bytes = compiled.code.len();
-    let proof = judged(args, path, || program.clone(), &compiled.code)?;
+    let proof = judged(args, schedule, path, || program.clone(), &compiled.code)?;
     code_limit::note(args.fork, path, bytes);
     let artifact = Artifact { name: &name, contract, compiled, schedule: schedule.name(), dialect, address };
     if let Some(output) = args.path() {
@@ -312,7 +312,7 @@ fn build_one(contract: Chosen, schedule: &GasSchedule, args: &BuildArgs, path: O
     };
     let cheapest = &trials[0];
     let recorded = || source.program_as(cheapest.variant.form(cheapest.is_short));
-    let proof = judged(args, source.name(), recorded, &cheapest.compiled.code)?;
+    let proof = judged(args, schedule, source.name(), recorded, &cheapest.compiled.code)?;
     let built = Built { contract, schedule: schedule.name().to_owned(), dialect, trials, path, proof };
     if let Some(path) = &built.path {
         make_directory_of(path, args)?;
@@ -322,8 +322,14 @@ fn build_one(contract: Chosen, schedule: &GasSchedule, args: &BuildArgs, path: O
 }
 
 /// Verdict on code; its certificate is written where one is asked for.
-fn judged(args: &BuildArgs, name: &str, recorded: impl FnOnce() -> Program, code: &[u8]) -> Result<Proof> {
-    let proof = Proof::of(args.rules.revision, recorded, code);
+fn judged(
+    args: &BuildArgs,
+    schedule: &GasSchedule,
+    name: &str,
+    recorded: impl FnOnce() -> Program,
+    code: &[u8],
+) -> Result<Proof> {
+    let proof = Proof::of(args.rules.revision, schedule, recorded, code);
     if let Some(path) = &args.certificate {
         proof.write(name, path)?;
     }

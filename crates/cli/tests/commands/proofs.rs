@@ -6,14 +6,18 @@ use crate::support::{directory, file, residue, residue_reading};
 fn a_certificate_is_of_its_code_and_program() {
     let folder = directory("certificates");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    let (certificate, code) = (path("t2.cert"), path("t2.hex"));
-    let build = ["build", "poseidon2/bn254_t2", "--revision", "evm"];
-    residue(&[&build[..], &["--output", &code, "--certificate", &certificate]].concat()).text();
-    let gas = residue(&["run", build[1], "--example", "--revision", "evm", "--no-time", "--json"]).json(0);
-    let program = file(&folder, "t2.ir", residue(&["print", build[1], "--revision", "evm"]).text());
-    let proved = residue(&["prove", &certificate, "--code", &code, "--program", &program, "--json"]).json(0);
-    assert_eq!((&proved["gas"], proved["code_bytes"].as_u64()), (&gas["gas_used"], Some(4037)));
-    let text = std::fs::read_to_string(&certificate).unwrap();
+    let (certificate, code, mut text) = (path("t2.cert"), path("t2.hex"), String::new());
+    let mut proved = serde_json::Value::Null;
+    for (revision, bytes) in [("evmmax-next", 6208), ("eip6690-2024", 6249), ("evm", 4037)] {
+        let build = ["build", "poseidon2/bn254_t2", "--revision", revision];
+        residue(&[&build[..], &["--output", &code, "--certificate", &certificate]].concat()).text();
+        let gas = residue(&["run", build[1], "--example", "--revision", revision, "--no-time", "--json"]).json(0);
+        let program = file(&folder, "t2.ir", residue(&["print", build[1], "--revision", revision]).text());
+        proved = residue(&["prove", &certificate, "--code", &code, "--program", &program, "--json"]).json(0);
+        assert_eq!((&proved["gas"], proved["code_bytes"].as_u64()), (&gas["gas_used"], Some(bytes)));
+        assert_eq!(proved["revision"], revision);
+        text = std::fs::read_to_string(&certificate).unwrap();
+    }
     let said = residue_reading(&text, &["prove", "-"]);
     for hash in ["code_sha256", "program_sha256"] {
         assert!(said.text().contains(proved[hash].as_str().unwrap()), "{}", said.text());
@@ -32,11 +36,16 @@ fn a_certificate_is_of_its_code_and_program() {
 fn every_build_says_whether_its_code_is_proved() {
     let built =
         |contract: &str, revision: &str| residue(&["build", contract, "--revision", revision, "--json"]).json(0);
-    let proved = built("poseidon2/bn254_t2", "evm");
-    assert_eq!((&proved["proof"]["gas"], &proved["unproved"]), (&6199.into(), &serde_json::Value::Null));
-    for (contract, revision, reason) in
-        [("bn254/add", "evm", "do not know calls"), ("poseidon2/bn254_t2", "eip6690-2024", "no field instructions")]
-    {
+    for (revision, gas) in [("evm", 6199), ("eip6690-2024", 1555), ("evmmax-next", 1180)] {
+        let proved = built("poseidon2/bn254_t2", revision);
+        assert_eq!((&proved["proof"]["gas"], &proved["unproved"]), (&gas.into(), &serde_json::Value::Null));
+    }
+    for (contract, revision, reason) in [
+        ("bn254/add", "evm", "do not know calls"),
+        ("bn254/add", "eip6690-2024", "do not know calls"),
+        ("poseidon2/goldilocks_t12", "eip6690-2024", "a copy of whole words"),
+        ("poseidon2/bn254_t2", "x-codex", "they speak of code for evm, eip6690-2024, evmmax-next"),
+    ] {
         let judged = built(contract, revision);
         assert!(judged["proof"].is_null() && judged["unproved"].as_str().unwrap().contains(reason), "{judged}");
     }
@@ -54,7 +63,9 @@ fn a_certificate_that_cannot_be_made_leaves_no_file() {
     };
     build("bn254/add", &["--revision", "evm"]).refused(&["bn254/add", "do not know calls"]);
     build("poseidon/merkle", &["--revision", "evm"]).refused(&["do not know "]);
-    build("poseidon/t3", &[]).refused(&["--certificate needs --revision evm", "eip6690-2024"]);
+    build("poseidon/t3", &["--revision", "x-codex"]).refused(&["do not know code for x-codex", "eip6690-2024"]);
+    build("poseidon/t3", &["--revision", "eip6690-2024", "--schedule", "geth"])
+        .refused(&["at the prices of eip6690,", "those of geth"]);
     build("all", &["--revision", "evm"]).refused(&["--certificate has no effect on \"all\""]);
     residue(&["build", "poseidon/t3", "--revision", "evm", "--certificate", "-"]).refused(&["it takes a file"]);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);

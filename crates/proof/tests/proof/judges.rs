@@ -1,16 +1,16 @@
 //! The checker in Rust beside the one in Coq, computed: the same verdict and the same gas for compiled random programs and mutants of their code.
 
+use crate::code_of;
 use crate::mutants::{mutants, starts};
 use crate::semantics::{compiled, library, numbers, program};
 use num_bigint::BigUint;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use residue_compiler::compile;
 use residue_extent::{cases, seed};
 use residue_ir::text;
-use residue_isa::{GasSchedule, Revision};
-use residue_proof::{Certificate, check, coq};
+use residue_proof::{Certificate, Semantics, check, coq};
+use std::path::Path;
 
 /// Mutants of each code.
 const MUTANTS: usize = 12;
@@ -31,60 +31,101 @@ const VANISHING: &str = "program \"p\"\nmodulus 0xf\nconstant c0 = 0x3\nconstant
 /// Code that returns 1, the result of [`VANISHING`], once calldata has been found to be one element.
 const ONE: &str = "60203614156019575f35600e811160195760015f5260205ff35bfe";
 
-/// Text of a random program modulo one of [`MODULI`].
-fn random(rng: &mut ChaCha8Rng) -> String {
-    let p: BigUint = MODULI.choose(rng).unwrap().parse().unwrap();
+/// Moduli of code with slots, which have 32 bytes there: a prime, and a product of small odd primes.
+const MODULI_OF_SLOTS: [&str; 2] = [
+    "115792089237316195423570985008687907853269984665640564039457584007908834671663",
+    "99481188195845490820207625772642576801367201360910529106101988047706955286135",
+];
+
+/// Odd moduli of one to four limbs: of three bytes, 64, 65, 129 and 256 bits.
+const MODULI_OF_ANY_WIDTH: [&str; 5] = [
+    "3465",
+    "18446744069414584321",
+    "36893488147419103231",
+    "680564733841876926926749214863536422909",
+    MODULI_OF_SLOTS[1],
+];
+
+/// Text of a random program modulo one of these.
+fn random(rng: &mut ChaCha8Rng, moduli: &[&str]) -> String {
+    let p: BigUint = moduli.choose(rng).unwrap().parse().unwrap();
     let parses = rng.random_range(1..4);
     program(rng, &p, parses)
 }
 
-/// The certificate of a program and its code, if there is one.
-fn certificate(written: &str) -> Option<Certificate> {
-    let program = text::read(written).unwrap_or_else(|error| panic!("{error}:\n{written}"));
-    let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
-    let code = compile(&program, Revision::Evm, &schedule).unwrap().code;
-    Certificate::new(&program, &code).ok()
+/// Codes that both checkers judge: a code of each program, and mutants.
+struct Cases<'a> {
+    rng: &'a mut ChaCha8Rng,
+    semantics: Semantics,
+    terms: Vec<String>,
+    programs: usize,
+    accepted: usize,
+}
+
+impl Cases<'_> {
+    /// Adds a program's code, if it has a certificate: that of the compiler or another one.
+    fn add(&mut self, written: &str, other: Option<Vec<u8>>) {
+        let semantics = self.semantics;
+        let program = text::read(written).unwrap_or_else(|error| panic!("{error}:\n{written}"));
+        let made = Certificate::new(&program, semantics, &code_of(&program, semantics));
+        let Ok(Certificate { program, code, witness, .. }) = made else { return };
+        let code = other.unwrap_or(code);
+        self.programs += 1;
+        let (known, hints) = (coq::program(&program), coq::hints(&witness));
+        let starts = starts(&code, semantics);
+        let mut codes = vec![code.clone()];
+        for _ in 0..MUTANTS {
+            let place = self.rng.random_range(0..starts.len() - 1);
+            codes.extend(mutants(&code, &starts, place).choose(self.rng).cloned());
+        }
+        for code in codes {
+            let gas = check(&program, semantics, &code, &witness).ok();
+            self.accepted += usize::from(gas.is_some());
+            self.terms.push(format!("({known}, {hints}, {}, {})", coq::bytes(&code), verdict(gas)));
+        }
+    }
+
+    /// What Coq says of all of them.
+    fn judge(&self, folder: &Path, checker: &str) {
+        let (programs, accepted, codes) = (self.programs, self.accepted, self.terms.len());
+        println!("{}: {programs} programs, {codes} codes, {accepted} accepted by both", self.semantics.revision());
+        // Of the random programs a third has a certificate: others have code with products that the program has not.
+        assert!(programs > 1 && programs <= accepted && accepted < codes, "{programs} programs, {accepted} accepted");
+        let source = format!(
+            "From Coq Require Import ZArith List.\nFrom Residue Require Import Evm Program Check Slots CheckSlots Run.\n\
+             Import ListNotations.\nOpen Scope Z_scope.\n\
+             Definition agrees (c : program * witness * list Z * option Z) : bool :=\n\
+             let '(p, w, code, expected) := c in\n\
+             match {checker} p w code, expected with Some g, Some h => g =? h | None, None => true | _, _ => false end.\n\
+             Definition cases : list (program * witness * list Z * option Z) :=\n [{}].\n\
+             Eval vm_compute in differing agrees 0 cases.\n",
+            self.terms.join(";\n ")
+        );
+        let file = format!("Cases_{:?}", self.semantics);
+        let said = compiled(folder, &file, &source);
+        assert_eq!(numbers(&said), "[]", "cases that differ, by number, in {}/{file}.v", folder.display());
+    }
 }
 
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
 fn coq_accepts_what_the_checker_accepts() {
-    let Some(folder) = library("judges", &["Evm", "Program", "Check"]) else { return };
-    let mut rng = ChaCha8Rng::seed_from_u64(seed());
-    let (mut terms, mut accepted, mut programs) = (Vec::new(), 0, 0);
-    for number in 0..=cases(120) {
-        let written = if number == 0 { VANISHING.to_owned() } else { random(&mut rng) };
-        let Some(Certificate { program, mut code, witness, .. }) = certificate(&written) else { continue };
-        if number == 0 {
-            code = hex::decode(ONE).unwrap();
-            assert!(check(&program, &code, &witness).is_ok(), "the checker takes zero multiples away");
+    let Some(folder) = library("judges", &["Evm", "Program", "Check", "Slots", "CheckSlots"]) else { return };
+    for (semantics, checker, moduli) in [
+        (Semantics::Evm, "check", &MODULI[..]),
+        (Semantics::Slots, "check_slots false", &MODULI_OF_SLOTS),
+        (Semantics::Next, "check_slots true", &MODULI_OF_ANY_WIDTH),
+    ] {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed());
+        let mut judged = Cases { rng, semantics, terms: Vec::new(), programs: 0, accepted: 0 };
+        if semantics == Semantics::Evm {
+            judged.add(VANISHING, Some(hex::decode(ONE).unwrap()));
+            assert!(judged.accepted > 0, "the checker takes zero multiples away");
         }
-        programs += 1;
-        let (known, hints) = (coq::program(&program), coq::hints(&witness));
-        let starts = starts(&code);
-        let mut codes = vec![code.clone()];
-        for _ in 0..MUTANTS {
-            let place = rng.random_range(0..starts.len() - 1);
-            codes.extend(mutants(&code, &starts, place).choose(&mut rng).cloned());
+        for _ in 0..cases(120) {
+            let written = random(judged.rng, moduli);
+            judged.add(&written, None);
         }
-        for code in codes {
-            let gas = check(&program, &code, &witness).ok();
-            accepted += usize::from(gas.is_some());
-            terms.push(format!("({known}, {hints}, {}, {})", coq::bytes(&code), verdict(gas)));
-        }
+        judged.judge(&folder, checker);
     }
-    let source = format!(
-        "From Coq Require Import ZArith List.\nFrom Residue Require Import Evm Program Check Run.\nImport ListNotations.\nOpen Scope Z_scope.\n\
-         Definition agrees (c : program * witness * list Z * option Z) : bool :=\n\
-         let '(p, w, code, expected) := c in\n\
-         match check p w code, expected with Some g, Some h => g =? h | None, None => true | _, _ => false end.\n\
-         Definition cases : list (program * witness * list Z * option Z) :=\n [{}].\n\
-         Eval vm_compute in differing agrees 0 cases.\n",
-        terms.join(";\n ")
-    );
-    let said = compiled(&folder, "Cases", &source);
-    println!("{programs} programs, {} codes, {accepted} accepted by both", terms.len());
-    // Of the random programs a third has a certificate: others have code with products that the program has not.
-    assert!(programs > 1 && programs <= accepted && accepted < terms.len(), "{programs} programs, {accepted} accepted");
-    assert_eq!(numbers(&said), "[]", "cases that differ, by number, in {}", folder.join("Cases.v").display());
 }

@@ -9,12 +9,19 @@ mod text;
 
 use residue_compiler::compile;
 use residue_ir::Program;
-use residue_isa::{GasSchedule, Revision};
+use residue_isa::GasSchedule;
+use residue_proof::Semantics;
 
-/// The program of a contract and its code for the EVM of today.
-fn compiled(name: &str) -> (Program, Vec<u8>) {
+/// The program of a contract and its code.
+fn compiled(name: &str, semantics: Semantics) -> (Program, Vec<u8>) {
     let program = residue_contracts::named(name).unwrap().program();
-    let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
-    let code = compile(&program, Revision::Evm, &schedule).unwrap().code;
+    let code = code_of(&program, semantics);
     (program, code)
+}
+
+/// Code of a program.
+fn code_of(program: &Program, semantics: Semantics) -> Vec<u8> {
+    let revision = semantics.revision();
+    let schedule = GasSchedule::default_for(revision).unwrap();
+    compile(program, revision, &schedule).unwrap().code
 }

@@ -1,0 +1,367 @@
+//! Slots: code of `eip6690-2024` or `evmmax-next` with one context, of the program's modulus, whose slots hold sums below p.
+//!
+//! Values in memory are words, which move to slots and back; calldata and code are copied by whole words too, and each word of calldata is one
+//! that is parsed. A parsed number may go to a slot as it is: the store halts if it is not below p, as the program does. Values in code have
+//! the width of the context. `coq/CheckSlots.v` is the same checker, and `coq/SoundSlots.v` proves it.
+
+use super::{Condition, Hints, Machine, Step, Symbol, WORD_BYTES, memory_gas, refuse};
+use crate::semantics::Semantics;
+use crate::straight::Straight;
+use crate::sum::{Atom, Sum};
+use foldhash::HashMap;
+use residue_isa::opcode::evm as op;
+use residue_isa::revision::eip6690_2024::{LOADX, MODULUS_BYTES_MAX, SETMODX, SLOT_BYTES_MAX, SLOTS_MAX, STOREX};
+use residue_isa::revision::evmmax_next::{LOADPX, SETMODCX, STORECX, STOREPX};
+use residue_isa::revision::strided::{IMMEDIATE_BYTES, Operands, unpack};
+use residue_isa::{FieldOp, GasSchedule, Lanes, Price, WidthPrices};
+use ruint::aliases::U256;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Bytes of a limb.
+const LIMB_BYTES: usize = 8;
+/// The greatest name of a context (EIP-6690, `SETMODX`).
+const ID_MAX: u64 = 256;
+/// Bytes that a copy has less than: in Coq its words are counted in unary.
+const COPY_BYTES: u32 = 1 << 20;
+/// Terms of sums that take as much room as a word of memory.
+const TERMS_PER_WORD: usize = 8;
+
+/// What field instructions read beside stack and memory.
+pub(super) struct Field {
+    semantics: Semantics,
+    schedule: GasSchedule,
+    context: Option<Context>,
+    /// Parsed values by their offset.
+    parsed: HashMap<U256, Atom>,
+}
+
+/// The context, once there is one.
+struct Context {
+    width_limbs: usize,
+    prices: WidthPrices,
+    slots: Vec<Rc<Sum>>,
+}
+
+impl Field {
+    /// That of a program's code where it begins. Contexts of even moduli have other prices, and are not known here.
+    pub(super) fn of(program: &Straight, semantics: Semantics) -> Step<Self> {
+        if !program.modulus.bit(0) {
+            return refuse(format!("an odd modulus is expected in code with slots, found {:#x}", program.modulus));
+        }
+        let schedule = GasSchedule::default_for(semantics.revision()).map_err(|error| error.to_string())?;
+        let mut parsed = HashMap::default();
+        for &(value, offset) in &program.parses {
+            // Of two parses at one offset the first.
+            parsed.entry(U256::from(offset)).or_insert(Atom::of(value));
+        }
+        Ok(Self { semantics, schedule, context: None, parsed })
+    }
+
+    /// Words of memory that slots count for.
+    pub(super) fn words(&self) -> u64 {
+        let bytes = self.context.as_ref().map_or(0, |context| context.slots.len() * context.width_bytes());
+        bytes.div_ceil(WORD_BYTES as usize) as u64 // u32 to usize and usize to u64 widen
+    }
+
+    fn context(&mut self) -> Step<&mut Context> {
+        self.context.as_mut().map_or_else(|| refuse("the code has no context here"), Ok)
+    }
+
+    fn parsed_at(&self, offset: U256) -> Step<Atom> {
+        let found = self.parsed.get(&offset).copied();
+        found.map_or_else(|| refuse(format!("the program parses nothing at byte {offset} of calldata")), Ok)
+    }
+
+    /// Gas of an instruction beside what it moves.
+    fn base(&self, opcode: u8) -> Price {
+        let row = self.semantics.revision().row(opcode);
+        row.and_then(|row| self.schedule.base(row.mnemonic)).unwrap_or(Price::ZERO)
+    }
+}
+
+impl Context {
+    const fn width_bytes(&self) -> usize {
+        self.width_limbs * LIMB_BYTES
+    }
+
+    /// The slots that a transfer moves.
+    fn range(&self, first: U256, count: U256) -> Step<Range<usize>> {
+        let slots = self.slots.len();
+        match (usize::try_from(first), usize::try_from(count)) {
+            (Ok(first), Ok(count)) if count >= 1 && count <= slots && first <= slots - count => {
+                Ok(first..first + count)
+            }
+            _ => refuse(format!("1 or more of {slots} slots are expected, found {count} from slot {first} on")),
+        }
+    }
+}
+
+impl<H: Hints> Machine<'_, H> {
+    /// An instruction that the EVM of today has not, or that only code with slots is known to have.
+    pub(super) fn field_instruction(&mut self, byte: u8) -> Step<()> {
+        let unknown = "straight-line code has no such instruction here";
+        let Some(field) = &self.field else { return refuse(unknown) };
+        let revision = field.semantics.revision();
+        if matches!(byte, op::CALLDATACOPY | op::CODECOPY) {
+            return self.copy(byte);
+        }
+        if revision.own_row_at(&[byte]).is_none() {
+            return refuse(unknown);
+        }
+        match (byte, revision.arithmetic_of(byte)) {
+            (SETMODX | SETMODCX, _) => self.set_context(byte),
+            (STOREX | STOREPX, _) => self.store(byte),
+            (STORECX, _) => self.store_from_code(),
+            (LOADX | LOADPX, _) => self.load(byte),
+            (_, Some(operation)) => self.lanes(operation),
+            _ => refuse(unknown),
+        }
+    }
+
+    fn field(&mut self) -> Step<&mut Field> {
+        self.field.as_mut().map_or_else(|| refuse("code without slots has no such instruction"), Ok)
+    }
+
+    /// The one context.
+    fn set_context(&mut self, byte: u8) -> Step<()> {
+        if self.field()?.context.is_some() {
+            return refuse("the code has a context already: a second one is not known here");
+        }
+        let id = self.pop()?.exact()?;
+        if id > U256::from(ID_MAX) {
+            return refuse(format!("a context is named by at most {ID_MAX}, not by {id}"));
+        }
+        let (size, modulus) = match byte {
+            SETMODX => self.modulus_in_memory()?,
+            _ => self.modulus_in_code()?,
+        };
+        let p = self.program.modulus;
+        if modulus != p {
+            return refuse(format!("the modulus {p:#x} is expected, found {modulus:#x}"));
+        }
+        let width_limbs = size.div_ceil(LIMB_BYTES);
+        let count = self.pop()?.exact()?;
+        let is_allowed =
+            |&count: &usize| (1..=SLOTS_MAX).contains(&count) && count * width_limbs * LIMB_BYTES <= SLOT_BYTES_MAX;
+        let count = usize::try_from(count).ok().filter(is_allowed);
+        let count = count.map_or_else(|| refuse(format!("1 to {SLOTS_MAX} slots are expected")), Ok)?;
+        let words = self.memory_words;
+        let (field, zero) = (self.field()?, Rc::new(Sum::default()));
+        let price = field.base(byte) + field.schedule.set_modulus(width_limbs);
+        let prices = field.schedule.at_width(width_limbs);
+        field.context = Some(Context { width_limbs, prices, slots: vec![zero; count] });
+        let slots = field.words();
+        self.gas += price.whole() + memory_gas(words + slots) - memory_gas(words);
+        Ok(())
+    }
+
+    /// Bytes of the modulus, and the word of memory that it is.
+    fn modulus_in_memory(&mut self) -> Step<(usize, U256)> {
+        let place = self.place()?;
+        let size = self.pop()?.exact()?;
+        if size != U256::from(WORD_BYTES) {
+            return refuse(format!("a modulus of {WORD_BYTES} bytes is expected, found one of {size}"));
+        }
+        let modulus = self.memory.get(&place).map_or_else(|| refuse("no modulus is in memory there"), Symbol::exact)?;
+        Ok((WORD_BYTES as usize, modulus)) // u32 to usize widens
+    }
+
+    /// The same of one in code.
+    fn modulus_in_code(&mut self) -> Step<(usize, U256)> {
+        let [from, size] = [self.pop()?.exact()?, self.pop()?.exact()?];
+        let size = usize::try_from(size).ok().filter(|size| (1..=MODULUS_BYTES_MAX).contains(size));
+        let size =
+            size.map_or_else(|| refuse(format!("a modulus of 1 to {MODULUS_BYTES_MAX} bytes is expected")), Ok)?;
+        let modulus = U256::try_from_be_slice(self.of_code(from, size)?);
+        Ok((size, modulus.map_or_else(|| refuse("the modulus has more than 256 bits"), Ok)?))
+    }
+
+    /// Bytes that lie inside the code.
+    fn of_code(&self, from: U256, size: usize) -> Step<&[u8]> {
+        let range = usize::try_from(from).ok().and_then(|from| Some(from..from.checked_add(size)?));
+        let found = range.and_then(|range| self.code.get(range));
+        let bytes = self.code.len();
+        found.map_or_else(|| refuse(format!("{size} bytes from {from} on do not lie inside the code of {bytes}")), Ok)
+    }
+
+    /// Slots that move from or to whole words of memory, which has grown to them.
+    fn moved(&mut self, byte: u8, first: U256, place: u32, count: U256) -> Step<Range<usize>> {
+        let words = self.memory_words;
+        let width = self.field()?.context()?.width_bytes();
+        let value_bytes = if matches!(byte, LOADPX | STOREPX) {
+            let bytes = self.code.get(self.next).copied().map(usize::from);
+            self.next += 1;
+            bytes.map_or_else(|| refuse("the code ends within the instruction"), Ok)?
+        } else {
+            width
+        };
+        // u32 to usize widens
+        if value_bytes != WORD_BYTES as usize || width > value_bytes {
+            return refuse(format!("values of {WORD_BYTES} bytes are expected in memory, found {value_bytes}"));
+        }
+        let range = self.field()?.context()?.range(first, count)?;
+        // usize to u64 widens
+        match u64::from(place) + range.len() as u64 <= words {
+            true => Ok(range),
+            false => refuse(format!("memory has {words} words, and {count} from word {place} on are moved")),
+        }
+    }
+
+    /// Words of memory into slots. Where a parsed number is not below p it halts, and the program fails.
+    fn store(&mut self, byte: u8) -> Step<()> {
+        let first = self.pop()?.exact()?;
+        let place = self.place()?;
+        let count = self.pop()?.exact()?;
+        let range = self.moved(byte, first, place, count)?;
+        let p = self.program.modulus;
+        let mut sums = Vec::with_capacity(range.len());
+        for (slot, number) in range.clone().zip(place..) {
+            let sum = match self.memory.get(&number) {
+                // What has not been written is zero.
+                None => Rc::new(Sum::default()),
+                Some(Symbol::Sum { sum, most, .. }) if *most < p => Rc::clone(sum),
+                Some(&Symbol::Parsed(atom)) => {
+                    self.shown.insert(Condition::NotBelow(atom));
+                    Rc::new(Sum::atom(atom))
+                }
+                Some(Symbol::Sum { sum, .. }) => {
+                    return refuse(format!("slot {slot} is to hold ({sum}), which may be p or more"));
+                }
+                Some(other) => return refuse(format!("slot {slot} is to hold an element, found {}", other.shown())),
+            };
+            sums.push(sum);
+        }
+        self.stored(byte, range, sums)
+    }
+
+    /// Numbers of the code into slots.
+    fn store_from_code(&mut self) -> Step<()> {
+        let [first, from, count] = [self.pop()?.exact()?, self.pop()?.exact()?, self.pop()?.exact()?];
+        let p = self.program.modulus;
+        let context = self.field()?.context()?;
+        let (range, width) = (context.range(first, count)?, context.width_bytes());
+        let mut sums = Vec::with_capacity(range.len());
+        for (slot, bytes) in range.clone().zip(self.of_code(from, range.len() * width)?.chunks(width)) {
+            match U256::try_from_be_slice(bytes) {
+                Some(number) if number < p => sums.push(Rc::new(Sum::constant(number, p))),
+                _ => return refuse(format!("slot {slot} is to hold 0x{}, which is p or more", hex::encode(bytes))),
+            }
+        }
+        self.stored(STORECX, range, sums)
+    }
+
+    fn stored(&mut self, byte: u8, range: Range<usize>, sums: Vec<Rc<Sum>>) -> Step<()> {
+        let field = self.field()?;
+        let base = field.base(byte);
+        let context = field.context()?;
+        let price = base + context.prices.store * range.len() as u64; // usize to u64 widens
+        context.slots[range].clone_from_slice(&sums);
+        self.gas += price.whole();
+        Ok(())
+    }
+
+    /// Slots into words of memory.
+    fn load(&mut self, byte: u8) -> Step<()> {
+        let place = self.place()?;
+        let [first, count] = [self.pop()?.exact()?, self.pop()?.exact()?];
+        let range = self.moved(byte, first, place, count)?;
+        let most = self.program.modulus - U256::ONE;
+        let field = self.field()?;
+        let base = field.base(byte);
+        let context = field.context()?;
+        let price = base + context.prices.load * range.len() as u64; // usize to u64 widens
+        let sums = context.slots[range].to_vec();
+        for (sum, number) in sums.into_iter().zip(place..) {
+            self.memory.insert(number, Symbol::Sum { sum, least: U256::ZERO, most });
+        }
+        self.gas += price.whole();
+        Ok(())
+    }
+
+    /// One operation in each lane. All slots are read before any is written.
+    fn lanes(&mut self, operation: FieldOp) -> Step<()> {
+        let p = self.program.modulus;
+        let immediate = self.code.get(self.next..).and_then(|rest| rest.first_chunk::<IMMEDIATE_BYTES>());
+        let immediate = *immediate.map_or_else(|| refuse("the code ends within the instruction"), Ok)?;
+        self.next += IMMEDIATE_BYTES;
+        let Operands { out, x, y, count } = unpack(immediate);
+        let slots = &self.field()?.context()?.slots;
+        let ends_at = [out, x, y].map(|lanes| lanes.last(count) as usize); // u32 to usize widens
+        if out.stride == 0 || count == 0 || ends_at.iter().any(|&last| last >= slots.len()) {
+            let [out, x, y] = ends_at;
+            return refuse(format!(
+                "{count} lanes up to slots {out}, {x} and {y} are not within {} slots, results apart",
+                slots.len()
+            ));
+        }
+        let of = |lanes: Lanes| {
+            (0..count).map(move |lane| usize::from(lanes.index) + usize::from(lanes.stride) * usize::from(lane))
+        };
+        let read = |lanes| of(lanes).map(|slot| Rc::clone(&slots[slot]));
+        let operands: Vec<(Rc<Sum>, Rc<Sum>)> = read(x).zip(read(y)).collect();
+        let mut results = Vec::with_capacity(operands.len());
+        for (a, b) in operands {
+            self.budget.take(a.terms().len() + b.terms().len())?;
+            let sum = match operation {
+                FieldOp::Add => a.plus(&b, p),
+                FieldOp::Sub => a.plus(&b.negated(p), p),
+                FieldOp::Mul => self.product(&a, &b)?,
+            };
+            results.push(self.hints.named(Rc::new(sum))?);
+        }
+        let field = self.field()?;
+        let context = field.context()?;
+        for (slot, sum) in of(out).zip(results) {
+            context.slots[slot] = sum;
+        }
+        let width_limbs = context.width_limbs;
+        self.gas += field.schedule.instruction(operation, width_limbs, count).whole();
+        Ok(())
+    }
+
+    /// Whole words of calldata, each of which is parsed, or of the code, with zeros after its end.
+    fn copy(&mut self, byte: u8) -> Step<()> {
+        let place = self.place()?;
+        let [from, size] = [self.pop()?.exact()?, self.pop()?.exact()?];
+        let count = match u32::try_from(size) {
+            Ok(size) if size < COPY_BYTES && size.is_multiple_of(WORD_BYTES) => size / WORD_BYTES,
+            _ => {
+                return refuse(format!(
+                    "a copy of whole words, below {COPY_BYTES} bytes, is expected, found {size} bytes"
+                ));
+            }
+        };
+        if byte == op::CODECOPY && from > U256::from(self.code.len()) {
+            return refuse(format!(
+                "a copy from byte {from} on is none of the code, which has {} bytes",
+                self.code.len()
+            ));
+        }
+        self.budget.take(TERMS_PER_WORD * count as usize)?; // u32 to usize widens
+        // The price by the word is that of both opcodes (Yellow Paper, appendix G).
+        self.gas += 3 + 3 * u64::from(count);
+        if count > 0 {
+            self.grow(u64::from(place) + u64::from(count));
+        }
+        for number in 0..count {
+            let offset = from.saturating_add(U256::from(number) * U256::from(WORD_BYTES));
+            let word = match byte {
+                op::CALLDATACOPY => Symbol::Parsed(self.field()?.parsed_at(offset)?),
+                _ => self.numeral(offset),
+            };
+            self.memory.insert(place + number, word);
+        }
+        Ok(())
+    }
+
+    /// The word of the code at an offset.
+    fn numeral(&self, offset: U256) -> Symbol {
+        let rest = usize::try_from(offset).ok().and_then(|offset| self.code.get(offset..)).unwrap_or_default();
+        let mut word = [0; WORD_BYTES as usize]; // u32 to usize widens
+        for (byte, &code) in word.iter_mut().zip(rest) {
+            *byte = code;
+        }
+        Symbol::number(U256::from_be_bytes(word), self.program.modulus)
+    }
+}
