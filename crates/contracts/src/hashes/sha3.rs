@@ -1,0 +1,163 @@
+//! SHA-3 and SHAKE: FIPS 202, §6, with the permutation as a statement.
+//!
+//! The state stands in scratch memory, a lane in a word. Blocks are copied behind it, padded there, and their bytes reversed four lanes at a time.
+
+use super::reversed;
+use crate::Contract;
+use crate::words::Words;
+use num_bigint::BigUint;
+use residue_ir::Machine;
+use residue_ir::keccak_f::{LANES, STATE_BYTES};
+
+/// `hashes/sha3_256`.
+pub const SHA3_256: Contract = Contract {
+    name: "hashes/sha3_256",
+    summary: "SHA3-256 in words",
+    interface: "any bytes; returns their hash, 32 bytes",
+    field: || BigUint::from(3u8),
+    text: |machine| {
+        let sponge = Sponge { machine, w: Words(machine), lanes: 17, suffix: 0x06 };
+        sponge.absorb(machine.small(0), machine.calldata_size(), 0);
+        machine.return_word(sponge.output_word(0));
+    },
+    precompile: None,
+    example: || b"abc".to_vec(),
+};
+
+/// `hashes/shake128`.
+pub const SHAKE128: Contract = Contract {
+    name: "hashes/shake128",
+    summary: "SHAKE128 in words",
+    interface: "number of bytes of output (32 bytes, at most 2048), then any bytes; returns so many bytes",
+    text: |machine| shake(machine, 21),
+    example: || example(32),
+    ..SHA3_256
+};
+
+/// `hashes/shake256`.
+pub const SHAKE256: Contract = Contract {
+    name: "hashes/shake256",
+    summary: "SHAKE256 in words",
+    text: |machine| shake(machine, 17),
+    example: || example(64),
+    ..SHAKE128
+};
+
+/// Longest output of the contracts, in bytes.
+pub const OUTPUT_BYTES_MAX: u32 = 2_048;
+
+/// A call for so many bytes.
+fn example(bytes: u8) -> Vec<u8> {
+    [&[0; 31][..], &[bytes], b"abc"].concat()
+}
+
+/// SHAKE, with a rate of so many lanes.
+fn shake<M: Machine>(machine: &M, lanes: usize) {
+    let w = Words(machine);
+    let bytes = machine.bind(machine.calldata_word(w.number(0)));
+    let has_length = machine.not(w.is_below(machine.calldata_size(), w.number(32)));
+    machine.require(w.and(has_length, w.is_below(bytes, w.number(u64::from(OUTPUT_BYTES_MAX) + 1))));
+    let sponge = Sponge { machine, w: Words(machine), lanes, suffix: 0x1f };
+    let to = sponge.end();
+    sponge.absorb(w.number(32), w.sub(machine.calldata_size(), w.number(32)), OUTPUT_BYTES_MAX + sponge.rate());
+    sponge.squeeze(to, bytes);
+    machine.return_scratch(w.number(to.into()), bytes);
+}
+
+/// A sponge from byte 0 of scratch memory on.
+pub(crate) struct Sponge<'m, M: Machine> {
+    pub machine: &'m M,
+    pub w: Words<'m, M>,
+    /// Lanes of a block.
+    pub lanes: usize,
+    /// Bits after the message, with the first bit of the padding. FIPS 202, §6.1, §6.2 and B.2.
+    pub suffix: u64,
+}
+
+/// Lanes of a word of input or output.
+const IN_WORD: usize = 4;
+
+impl<M: Machine> Sponge<'_, M> {
+    /// Bytes of a block.
+    fn rate(&self) -> u32 {
+        8 * self.lanes as u32 // few
+    }
+
+    /// First byte of scratch memory after the sponge's.
+    fn end(&self) -> u32 {
+        STATE_BYTES + self.rate().next_multiple_of(32)
+    }
+
+    /// Absorbs `size` bytes of calldata from byte `from`, and permutes. Scratch memory has so many bytes beyond the sponge's.
+    fn absorb(&self, from: M::Word, size: M::Word, beyond_bytes: u32) {
+        let Self { machine, ref w, .. } = *self;
+        machine.scratch(self.end() + beyond_bytes);
+        let size = machine.bind(size);
+        let [buffer, rate] = [STATE_BYTES, self.rate()].map(|number| w.number(number.into()));
+        let whole = machine.bind(w.div(size, rate));
+        machine.repeat(whole, (), |machine, block, ()| {
+            machine.copy_calldata(buffer, w.add(w.mul(block, rate), from), rate);
+            self.block();
+        });
+        let read = machine.bind(w.mul(whole, rate));
+        machine.copy_calldata(buffer, w.add(read, from), rate);
+        // Calldata has other bytes after the message nowhere, and zeros stand past its end.
+        machine.set_scratch_byte(w.add(buffer, w.sub(size, read)), w.number(self.suffix));
+        let last = w.number(u64::from(STATE_BYTES + self.rate()) - 32);
+        machine.set_scratch(last, w.xor(machine.scratch_word(last), w.number(0x80)));
+        self.block();
+    }
+
+    /// Adds the block to the state, and permutes.
+    fn block(&self) {
+        self.machine.function("absorb", (), |machine, ()| {
+            let w = &self.w;
+            for word in 0..self.lanes.div_ceil(IN_WORD) {
+                let at = w.number(u64::from(STATE_BYTES) + 32 * word as u64); // few
+                let bytes = machine.bind(reversed(machine, machine.scratch_word(at), 64));
+                for lane in 0..IN_WORD.min(self.lanes - IN_WORD * word) {
+                    let place = w.number(32 * (IN_WORD * word + lane) as u64); // few
+                    let shift = 64 * (IN_WORD - 1 - lane) as u64; // few
+                    let lane = if shift == 0 { bytes } else { w.high(bytes, shift) };
+                    // What stands above a lane does not matter.
+                    machine.set_scratch(place, w.xor(machine.scratch_word(place), lane));
+                }
+            }
+            self.permute();
+        });
+    }
+
+    fn permute(&self) {
+        self.machine.function("keccak_f", (), |machine, ()| machine.keccak_f(0));
+    }
+
+    /// Four lanes of the state from lane `first` on, as bytes; fewer at the end of a block, with zeros after them.
+    fn output_word(&self, first: usize) -> M::Word {
+        let Self { machine, ref w, .. } = *self;
+        let lane = |number: usize| machine.scratch_word(w.number(32 * number as u64)); // few
+        let mut word = w.shl(lane(first), w.number(192));
+        for place in 1..IN_WORD.min(self.lanes - first) {
+            let bits = 64 * (IN_WORD - 1 - place) as u64; // few
+            let lane = w.and(w.number(u64::MAX), lane(first + place));
+            word = w.or(word, if bits == 0 { lane } else { w.shl(lane, w.number(bits)) });
+        }
+        reversed(machine, word, 64)
+    }
+
+    /// Writes `bytes` bytes of output to scratch memory from byte `to`, up to the end of a block.
+    fn squeeze(&self, to: u32, bytes: M::Word) {
+        let Self { machine, ref w, .. } = *self;
+        let rate = w.number(self.rate().into());
+        let blocks = machine.bind(w.div(w.add(bytes, w.number(u64::from(self.rate()) - 1)), rate));
+        machine.repeat(blocks, (), |machine, block, ()| {
+            machine.branch(block, |_| self.permute(), |_| ());
+            let at = machine.bind(w.add(w.number(to.into()), w.mul(block, rate)));
+            for first in (0..self.lanes).step_by(IN_WORD) {
+                let place = if first == 0 { at } else { w.add(w.number(8 * first as u64), at) }; // few
+                machine.set_scratch(place, self.output_word(first));
+            }
+        });
+    }
+}
+
+const _: () = assert!(32 * LANES == STATE_BYTES as usize); // u32 to usize widens

@@ -1,0 +1,121 @@
+//! Keccak-f[1600] in code, against the library whose permutation the evaluator takes, and what a permutation takes.
+
+use crate::seeded::Seeded;
+use crate::support::cases;
+use keccak::Keccak;
+use residue_compiler::{Compiled, compile};
+use residue_engine::{Engine, EngineConfig, Halt, Prepared};
+use residue_ir::keccak_f::LANES;
+use residue_ir::{Machine, Outcome, Program, WordOp, evaluate, record, text, verify};
+use residue_isa::{GasSchedule, Revision};
+
+/// Runs of one permutation. Each has a state of its own.
+const STATES: usize = 2_000;
+
+/// A state from calldata, permuted so many times, and returned.
+fn program(permutations: u64) -> Program {
+    let program = record("keccak_f", &97u8.into(), |machine| {
+        let bytes = machine.small(32 * LANES as u64);
+        machine.scratch(32 * u32::try_from(LANES).unwrap() + 64);
+        machine.copy_calldata(machine.small(64), machine.small(0), bytes);
+        machine.repeat(machine.small(permutations), (), |machine, _, ()| machine.keccak_f(64));
+        for lane in 0..LANES {
+            let place = machine.small(64 + 32 * lane as u64);
+            let word = machine.word_op(WordOp::And, machine.scratch_word(place), machine.small(u64::MAX));
+            machine.set_scratch(place, word);
+        }
+        machine.return_scratch(machine.small(64), bytes);
+    });
+    verify(&program).unwrap();
+    assert_eq!(text::read(&text::print(&program)).unwrap(), program);
+    program
+}
+
+fn compiled(permutations: u64) -> Compiled {
+    let revision = Revision::Evm;
+    compile(&program(permutations), revision, &GasSchedule::default_for(revision).unwrap()).unwrap()
+}
+
+fn prepared(code: &[u8]) -> Prepared {
+    Engine::new(EngineConfig::default_for(Revision::Evm)).unwrap().prepare(code)
+}
+
+/// Words that hold lanes, with bytes above them.
+fn words(state: &[u64; LANES], above: u8) -> Vec<u8> {
+    state.iter().flat_map(|lane| [&[above; 24][..], &lane.to_be_bytes()].concat()).collect()
+}
+
+#[track_caller]
+fn check(subject: &mut Prepared, state: [u64; LANES], above: u8, permutations: u64) -> u64 {
+    let mut expected = state;
+    (0..permutations).for_each(|_| Keccak::new().with_f1600(|permutation| permutation(&mut expected)));
+    let outcome = subject.run_without_memory(&words(&state, above), 10_000_000);
+    assert_eq!((outcome.halt, outcome.output), (Halt::Return, words(&expected, 0)), "{state:x?}");
+    outcome.gas_used
+}
+
+/// All zeros, all ones, one bit alone or missing, one lane, and any.
+fn state(case: usize, seeded: &mut Seeded) -> [u64; LANES] {
+    const BITS: usize = 64 * LANES;
+    let mut state = [0; LANES];
+    match case {
+        0 => {}
+        1 => state = [u64::MAX; LANES],
+        _ if case < 2 + LANES => state[case - 2] = u64::MAX,
+        _ if case.is_multiple_of(3) => state[case % BITS / 64] = 1 << (case % 64),
+        _ if case % 3 == 1 => {
+            state = [u64::MAX; LANES];
+            state[case * 7 % BITS / 64] ^= 1 << (case * 7 % 64);
+        }
+        _ => state = std::array::from_fn(|_| seeded.word()),
+    }
+    state
+}
+
+#[test]
+fn every_state_is_permuted_as_by_the_library() {
+    let mut subject = prepared(&compiled(1).code);
+    let mut seeded = Seeded(60);
+    let mut gas = std::collections::BTreeSet::new();
+    for case in 0..cases(STATES) {
+        let state = state(case, &mut seeded);
+        gas.insert(check(&mut subject, state, [0, 0xff, 0x5a][case % 3], 1));
+    }
+    assert_eq!(gas.len(), 1, "gas does not depend on the state: {gas:?}");
+}
+
+#[test]
+fn permutations_follow_each_other() {
+    let mut seeded = Seeded(61);
+    for permutations in [0, 2, 3, 7] {
+        let mut subject = prepared(&compiled(permutations).code);
+        for _ in 0..cases(20) {
+            let state = std::array::from_fn(|_| seeded.word());
+            check(&mut subject, state, 0xa5, permutations);
+        }
+    }
+}
+
+#[test]
+fn the_evaluator_permutes_as_the_library_does() {
+    let mut seeded = Seeded(62);
+    for permutations in [1, 2] {
+        let program = program(permutations);
+        for case in 0..cases(20) {
+            let state = state(case, &mut seeded);
+            let mut expected = state;
+            (0..permutations).for_each(|_| Keccak::new().with_f1600(|permutation| permutation(&mut expected)));
+            assert_eq!(evaluate(&program, &words(&state, 9)), Outcome::Returned(words(&expected, 0)));
+        }
+    }
+}
+
+#[test]
+fn a_permutation_takes_what_the_document_says() {
+    let gas = |permutations| {
+        let mut subject = prepared(&compiled(permutations).code);
+        check(&mut subject, [5; LANES], 0, permutations)
+    };
+    let (code, one, two) = (compiled(1).code.len(), gas(1), gas(2));
+    println!("{code} bytes of code, {one} gas, {} a permutation", two - one);
+}
