@@ -1,4 +1,4 @@
-//! Keccak-f[1600] (FIPS 202, §3.3) on words of scratch memory, a lane in each.
+//! Keccak-f[1600] (FIPS 202, §3.3) on bytes of scratch memory.
 
 use crate::limits::SCRATCH_END_MAX;
 use crate::scratch::Scratch;
@@ -7,28 +7,30 @@ use ruint::aliases::U256;
 
 /// Lanes of the state: lane (x, y) of FIPS 202 is number x + 5·y.
 pub const LANES: usize = 25;
-/// Bytes of the state's words.
-pub const STATE_BYTES: u32 = 800;
-/// Bits above a lane after the permutation, in which code leaves anything: ones, so that a program that reads them is found.
-const ABOVE: U256 = U256::from_limbs([0, u64::MAX, u64::MAX, u64::MAX]);
+/// Bytes of a lane, a big-endian number.
+pub const LANE_BYTES: u32 = 8;
+/// Bytes before the lanes, which are anything afterwards: code writes words that end with a lane.
+pub const BEFORE_BYTES: u32 = 24;
+/// All bytes of the state.
+pub const STATE_BYTES: u32 = BEFORE_BYTES + 200;
 
-/// Permutes the lanes in the words from byte `offset`.
+/// Permutes the state from byte `offset`. The bytes before its lanes become ones, so that a program that reads them is found.
 ///
 /// # Errors
 ///
-/// The first byte of scratch memory that is past its end.
+/// The first byte, if scratch memory has its end before that of the state.
 pub(crate) fn permute(scratch: &mut Scratch, offset: u32) -> Result<(), U256> {
-    let place = |lane: usize| U256::from(offset) + U256::from(32 * lane);
+    let first = U256::from(offset);
+    let bytes = scratch.bytes(first, U256::from(STATE_BYTES)).ok_or(first)?;
     let mut state = [0; LANES];
-    for (number, lane) in state.iter_mut().enumerate() {
-        *lane = scratch.word(place(number)).ok_or(place(number))?.wrapping_to::<u64>();
+    let (before, lanes) = bytes.split_at(BEFORE_BYTES as usize); // u32 to usize widens
+    for (lane, bytes) in state.iter_mut().zip(lanes.chunks_exact(LANE_BYTES as usize)) {
+        *lane = u64::from_be_bytes(bytes.try_into().expect("a lane has eight bytes"));
     }
     Keccak::new().with_f1600(|permutation| permutation(&mut state));
-    for (number, &lane) in state.iter().enumerate() {
-        let word = ABOVE | U256::from(lane);
-        scratch.write(place(number), &word.to_be_bytes::<32>()).ok_or(place(number))?;
-    }
-    Ok(())
+    let lanes = state.iter().flat_map(|lane| lane.to_be_bytes());
+    let permuted: Vec<u8> = before.iter().map(|_| u8::MAX).chain(lanes).collect();
+    scratch.write(first, &permuted).ok_or(first)
 }
 
 /// Checks that a state from byte `offset` has its end where scratch memory may have one.

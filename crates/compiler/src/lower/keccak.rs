@@ -4,15 +4,15 @@
 //! windows have, and a rotation is one shift right, which moves the window down. The first round of a pass makes wide windows anew: 64 good bits are
 //! masked, and a product with 2ʳ + 2ʳ⁺⁶⁴ + … both repeats them and rotates by r. Two rounds later the lowest 64 bits are still good:
 //!
-//! | after | window of all lanes, mask from bit k on, k < 8 |
+//! | after | window of all lanes |
 //! |---|---|
-//! | θ and ρ of the first round | \[k + 62, 256) |
-//! | θ of the second one, which rotates by a shift to the left | \[k + 63, 256) |
-//! | ρ of the second one, by 36 to 92 bits | \[k + 27, 164) |
-//! | the third one | \[0, 72), as k + 28 − 36 ≤ 0 |
-//! | θ of the next pass | \[1, 72) |
+//! | ρ of the first round | \[62, 256) |
+//! | θ of the second one, which rotates by a shift to the left | \[63, 256) |
+//! | ρ of the second one, by 36 to 92 bits | \[27, 164) |
+//! | the third one | \[0, 72), as 28 − 36 < 0 |
 //!
-//! So the mask begins at bit k in pass k. In the first pass a window is the lane alone, \[0, 64), and θ repeats the sums of its columns.
+//! So a state between passes is 25 numbers of 64 bits. The last round writes them by stores that overlap, from the last lane to the first one: of each
+//! word the lowest 8 bytes stay. θ of the first round adds four columns at once.
 //!
 //! Some words hold the complement of a lane, so that χ needs few complements: see [`PLAN`].
 
@@ -33,13 +33,15 @@ const BITS: u32 = 64;
 const ROUNDS: usize = 24;
 /// Rounds of a pass.
 const PASS: usize = 3;
+/// Bytes of a lane.
+const LANE_BYTES: u32 = BITS / 8;
 /// Bytes of a word.
 const WORD_BYTES: u32 = 32;
-/// Bytes of a state.
+/// Bytes of a state of a word a lane.
 const STATE_BYTES: u32 = WORD_BYTES * 25;
 /// Bytes of all round constants, each a word.
 const CONSTANTS_BYTES: u32 = WORD_BYTES * 24;
-/// Room for two more states and the round constants.
+/// Room for two states of a word a lane, and the round constants.
 pub(super) const ROOM_BYTES: u32 = 2 * STATE_BYTES + CONSTANTS_BYTES;
 /// Least shift of a round: with it the window comes down to bit 0.
 const SHIFT_MIN: u32 = 36;
@@ -59,10 +61,6 @@ const PLAN: [Plan; PASS] = [
     Plan { columns: 28, rows: [14, 4, 2, 21, 3] },
     Plan { columns: 18, rows: [0; SIDE] },
 ];
-
-/// Order in which the last row takes its lanes, counted from its first one: each takes the place of what is added to the lane after it here, so that in
-/// the end they stand in their order.
-const LAST_ROW: [usize; SIDE] = [0, 3, 1, 2, 4];
 
 fn bit(bits: u8, at: usize) -> bool {
     bits >> at & 1 == 1
@@ -107,15 +105,8 @@ fn repeated(number: u64) -> BigUint {
 impl Lowering<'_> {
     /// The permutation of a state in scratch memory. [] → []
     pub(super) fn keccak_f(&mut self, offset: u32) {
-        let room = self.layout.output;
-        let buffers = [self.layout.scratch + offset, room, room + STATE_BYTES];
-        let emitter = Emitter {
-            code: self.code,
-            names: Vec::new(),
-            buffers,
-            table: room + 2 * STATE_BYTES,
-            is_complement: [false; LANES],
-        };
+        let (code, state, room) = (&mut *self.code, self.layout.scratch + offset, self.layout.output);
+        let emitter = Emitter { code, names: Vec::new(), state, room, is_complement: [false; LANES] };
         emitter.permutation(self.round_constants);
     }
 }
@@ -128,6 +119,8 @@ enum Name {
     Constants,
     /// Sum of a column.
     Sum(usize),
+    /// Sums of four columns from this one on, in 64 bits each.
+    Sums(usize),
     /// What θ adds to a column.
     Added(usize),
     /// Lane of a row, before χ.
@@ -139,46 +132,42 @@ struct Emitter<'a> {
     code: &'a mut Assembly,
     /// The stack of the permutation, the top last.
     names: Vec<Name>,
-    /// The state's places before the rounds of a pass.
-    buffers: [u32; PASS],
-    table: u32,
+    /// Address of the first word that ends with a lane; those of the others are 8 bytes apart.
+    state: u32,
+    /// Address of two states of a word a lane, and of the round constants.
+    room: u32,
     /// Lanes of the state that are held as complements.
     is_complement: [bool; LANES],
 }
 
 impl Emitter<'_> {
     fn permutation(mut self, constants: LabelId) {
-        let (pass, end) = (self.code.new_label(), self.code.new_label());
+        let pass = self.code.new_label();
+        let table = self.room + 2 * STATE_BYTES;
         push(self.code, CONSTANTS_BYTES);
         self.code.push_label(constants);
-        push(self.code, self.table);
+        push(self.code, table);
         self.code.op(evm::CODECOPY);
         self.push(u64::MAX, Name::Mask);
-        self.push(self.table, Name::Constants);
-        self.theta(0, true);
+        self.push(table, Name::Constants);
         self.code.label(pass);
         for round in 0..PASS {
-            if round > 0 {
-                self.theta(round, false);
-            }
-            self.rows(round);
+            let last = if round == 0 { self.theta_of_numbers() } else { self.theta(round) };
+            self.rows(round, last);
         }
-        self.next_pass();
-        let last = BigUint::from(u64::MAX) << (ROUNDS / PASS);
-        self.dup(Name::Mask);
-        self.code.push(last).op(evm::EQ).push_label(end).op(evm::JUMPI);
-        self.names.pop();
-        let names = self.names.clone();
-        self.theta(0, false);
-        self.code.push_label(pass).op(evm::JUMP);
-        self.code.label(end);
-        names.iter().for_each(|_| _ = self.code.op(evm::POP));
+        push(self.code, WORD_BYTES * PASS as u32); // three
+        self.code.op(evm::ADD).op(evm::DUP1);
+        push(self.code, table + CONSTANTS_BYTES);
+        self.code.op(evm::GT).push_label(pass).op(evm::JUMPI).op(evm::POP).op(evm::POP);
     }
 
-    /// The mask goes up by one bit, and the address to the next constants. [mask, address] → [mask', address']
-    fn next_pass(&mut self) {
-        push(self.code, WORD_BYTES * PASS as u32); // three
-        self.code.op(evm::ADD).op(evm::SWAP1).op(evm::DUP1).op(evm::ADD).op(evm::SWAP1);
+    /// Address of the word of a lane before the round of this number in a pass.
+    fn place(&self, round: usize, (x, y): (usize, usize)) -> u32 {
+        let lane = (x + SIDE * y) as u32; // below 25
+        match round % PASS {
+            0 => self.state + LANE_BYTES * lane,
+            later => self.room + (later as u32 - 1) * STATE_BYTES + WORD_BYTES * lane, // below three
+        }
     }
 
     // --- the stack ----------------------------------------------------------------------------------------------------
@@ -227,8 +216,13 @@ impl Emitter<'_> {
         }
     }
 
-    fn load(&mut self, buffer: u32, (x, y): (usize, usize)) {
-        self.push(place(buffer, (x, y)), Name::Other);
+    fn shift(&mut self, opcode: u8, bits: u32) {
+        self.push(bits, Name::Other);
+        self.op(opcode);
+    }
+
+    fn load(&mut self, address: u32) {
+        self.push(address, Name::Other);
         self.code.op(evm::MLOAD);
     }
 
@@ -236,52 +230,114 @@ impl Emitter<'_> {
 
     /// θ, but for the additions to lanes: what is added to each column. [] → [C\[s\], D\[s + 2\], D\[s + 1\], D\[s + 3\], D\[s\], D\[s + 4\]]
     ///
-    /// The column s to begin with is the one for which the last row finds its lanes in their order: see [`LAST_ROW`].
-    fn theta(&mut self, round: usize, is_first: bool) {
-        let last = self.row(round, SIDE - 1);
-        let (start, _) = source(last.row, (last.first() + 1) % SIDE);
+    /// There is a column s to begin with for which the last row finds a way to take its lanes.
+    fn theta(&mut self, round: usize) -> Last {
+        let added = |start: usize| [2, 1, 3, 0, 4].map(|x| (start + x) % SIDE);
+        let found = (0..SIDE).find_map(|start| Some((start, self.last_row(round, added(start))?)));
+        let (start, last) = found.expect("one of five columns is right");
         let column = |x: usize| (start + x) % SIDE;
-        self.sum(round, start, is_first);
-        self.sum(round, column(2), is_first);
+        self.sum(round, start);
+        self.sum(round, column(2));
         self.dup(Name::Sum(start));
-        self.added(round, column(1), is_first);
+        self.added(round, column(1));
         for (before, after) in [(2, 4), (4, 1), (1, 3)] {
-            self.sum(round, column(after), is_first);
+            self.sum(round, column(after));
             self.raise(Name::Sum(column(before)));
-            self.added(round, column(before + 1), is_first);
+            self.added(round, column(before + 1));
         }
         self.raise(Name::Sum(column(3)));
-        self.added(round, column(4), is_first);
+        self.added(round, column(4));
+        last
     }
 
     /// C\[x\], the sum of a column.
-    fn sum(&mut self, round: usize, x: usize, is_first: bool) {
-        let buffer = self.buffers[round];
+    fn sum(&mut self, round: usize, x: usize) {
         for y in 0..SIDE {
-            self.load(buffer, (x, y));
+            self.load(self.place(round, (x, y)));
             if y > 0 {
                 self.op(evm::XOR);
             }
-        }
-        if is_first {
-            self.push(u64::MAX, Name::Other);
-            self.op(evm::AND);
-            self.push(repeated(1), Name::Other);
-            self.op(evm::MUL);
         }
         self.name(Name::Sum(x));
     }
 
     /// D\[x\] = C\[x − 1\] ⊕ C\[x + 1\] rotated by 1. [C\[x − 1\]] → [D\[x\]]
-    fn added(&mut self, round: usize, x: usize, is_first: bool) {
+    fn added(&mut self, round: usize, x: usize) {
         self.dup(Name::Sum((x + 1) % SIDE));
-        let (opcode, bits) = if is_first { (evm::SHR, BITS - 1) } else { (evm::SHL, 1) };
-        self.push(bits, Name::Other);
-        self.op(opcode);
+        self.shift(evm::SHL, 1);
         self.op(evm::XOR);
         let is_complement = self.sum_is_complement((x + 4) % SIDE) != self.sum_is_complement((x + 1) % SIDE);
         self.not_if(is_complement != bit(PLAN[round].columns, x));
         self.name(Name::Added(x));
+    }
+
+    /// The same for a state of numbers of 64 bits: what is added is good in the lowest 64 bits. [] → [D of all columns]
+    fn theta_of_numbers(&mut self) -> Last {
+        let orders = [[2, 1, 0], [2, 0, 1], [1, 2, 0], [1, 0, 2], [0, 2, 1], [0, 1, 2]];
+        let found = orders.into_iter().find_map(|[a, b, c]| Some(([a, b, c], self.last_row(0, [4, 3, a, b, c])?)));
+        let (order, last) = found.expect("one of six orders is right");
+        self.sums(1);
+        self.sums(0);
+        // D[4] = C[3] ⊕ C[0] rotated by 1.
+        self.dup(Name::Sums(0));
+        self.shift(evm::SHR, 192);
+        self.push(1 + (1u128 << BITS), Name::Other);
+        self.op(evm::MUL);
+        self.shift(evm::SHR, BITS - 1);
+        self.dup(Name::Sums(0));
+        self.op(evm::XOR);
+        self.not_if(bit(PLAN[0].columns, 4));
+        self.name(Name::Added(4));
+        // The others are C[4], C[0], C[1], C[2], and C[1], C[2], C[3], C[4] rotated, of which 2·C has the highest bits in the next lane.
+        self.raise(Name::Sums(0));
+        self.shift(evm::SHR, BITS);
+        self.dup(Name::Sums(1));
+        self.shift(evm::SHL, 192);
+        self.op(evm::XOR);
+        self.name(Name::Sums(4));
+        self.raise(Name::Sums(1));
+        self.code.op(evm::DUP1);
+        self.names.push(Name::Other);
+        self.shift(evm::SHR, BITS - 1);
+        self.push(repeated(1), Name::Other);
+        self.op(evm::AND);
+        self.push(u64::MAX, Name::Other);
+        self.op(evm::MUL);
+        self.raise(Name::Sums(1));
+        self.shift(evm::SHL, 1);
+        self.op(evm::SUB);
+        self.raise(Name::Added(4));
+        self.raise(Name::Sums(4));
+        self.op(evm::XOR);
+        self.extracted(order);
+        last
+    }
+
+    /// What is added to columns 0 to 3, from a word that has all of them; those of 2, 1 and 0 in this order. [D\[0…3\]] → [D\[3\], others]
+    fn extracted(&mut self, order: [usize; 3]) {
+        let turned = |x: usize| if bit(PLAN[0].columns, x) { u64::MAX } else { 0 };
+        let turned = (0..4).flat_map(|x| turned(x).to_be_bytes()).collect::<Vec<u8>>();
+        if turned.contains(&u8::MAX) {
+            self.push(BigUint::from_bytes_be(&turned), Name::Other);
+            self.op(evm::XOR);
+        }
+        self.name(Name::Added(3));
+        for x in order {
+            self.dup(Name::Added(3));
+            self.shift(evm::SHR, BITS * (3 - x) as u32); // below three
+            self.name(Name::Added(x));
+        }
+    }
+
+    /// The sums of four columns from `x` on, in 64 bits each.
+    fn sums(&mut self, x: usize) {
+        for y in 0..SIDE {
+            self.load(self.place(0, (x + 3, y)));
+            if y > 0 {
+                self.op(evm::XOR);
+            }
+        }
+        self.name(Name::Sums(x));
     }
 
     fn sum_is_complement(&self, x: usize) -> bool {
@@ -297,38 +353,58 @@ impl Emitter<'_> {
         Row { round, row, is_complement, rows: PLAN[round].rows[row] }
     }
 
-    /// The rest of a round, row by row. [C\[s\], D of all columns] → []
-    fn rows(&mut self, round: usize) {
-        let (from, to) = (self.buffers[round], self.buffers[(round + 1) % PASS]);
-        let rows: [Row; SIDE] = array::from_fn(|row| self.row(round, row));
-        for row in rows {
-            let first = row.first();
-            let order = if row.is_last() { LAST_ROW } else { array::from_fn(|step| step) };
-            for step in order {
-                self.lane(&row, (first + step) % SIDE, from);
+    /// The last row's way to take its lanes, given the columns that additions on the stack are for, from the bottom up. Each lane takes the place of what is
+    /// added to the next one, so that in the end lanes stand from the first one up. None if there is no such way.
+    fn last_row(&self, round: usize, added: [usize; SIDE]) -> Option<Last> {
+        let row = self.row(round, rows_in_order(round)[SIDE - 1]);
+        row.firsts().find_map(|first| {
+            let (column, _) = source(row.row, first);
+            let mut place = SIDE - 1;
+            let steps: [usize; SIDE] = array::from_fn(|_| {
+                place = (added[place] + SIDE - column) % SIDE;
+                place
+            });
+            (0..SIDE).all(|step| steps.contains(&step)).then_some(Last { first, steps })
+        })
+    }
+
+    /// The rest of a round, row by row. [maybe a word, D of all columns] → []
+    fn rows(&mut self, round: usize, last: Last) {
+        let order = rows_in_order(round);
+        let rows: [Row; SIDE] = order.map(|row| self.row(round, row));
+        for (number, row) in rows.iter().enumerate() {
+            let is_last = number + 1 == SIDE;
+            let in_order = Last {
+                first: row.firsts().next().expect("a row has an easy lane"),
+                steps: array::from_fn(|step| step),
+            };
+            let Last { first, steps } = if is_last { last } else { in_order };
+            for step in steps {
+                self.lane(row, (first + step) % SIDE, is_last);
             }
             let lanes = self.names.iter().rev().take(SIDE).rev();
-            assert!(
-                lanes.eq(&array::from_fn::<_, SIDE, _>(|step| Name::Lane((first + step) % SIDE))),
-                "lanes stand in order"
-            );
-            self.chi(&row, first, to);
-            for x in 0..SIDE {
-                self.is_complement[x + SIDE * row.row] = bit(row.rows, x);
-            }
+            let expected: [Name; SIDE] = array::from_fn(|step| Name::Lane((first + step) % SIDE));
+            assert!(lanes.eq(&expected), "lanes stand in order");
+            self.chi(row, first);
         }
-        self.code.op(evm::POP);
-        self.names.pop();
+        for row in rows {
+            (0..SIDE).for_each(|x| self.is_complement[x + SIDE * row.row] = bit(row.rows, x));
+        }
+        while self.names.last() != Some(&Name::Constants) {
+            self.code.op(evm::POP);
+            self.names.pop();
+        }
     }
 
     /// A lane of a row before χ: θ's addition, ρ and π. The last row is the last one to read what is added.
-    fn lane(&mut self, row: &Row, y: usize, from: u32) {
+    fn lane(&mut self, row: &Row, y: usize, is_last: bool) {
         let (x, y) = source(row.row, y);
-        if row.is_last() {
+        let address = self.place(row.round, (x, y));
+        if is_last {
             self.raise(Name::Added(x));
-            self.load(from, (x, y));
+            self.load(address);
         } else {
-            self.load(from, (x, y));
+            self.load(address);
             self.dup(Name::Added(x));
         }
         self.op(evm::XOR);
@@ -339,48 +415,43 @@ impl Emitter<'_> {
             self.push(repeated(1) << by & BigUint::from_bytes_be(&[0xff; 32]), Name::Other);
             self.op(evm::MUL);
         } else {
-            self.push(shift(by), Name::Other);
-            self.op(evm::SHR);
+            self.shift(evm::SHR, shift(by));
         }
         self.name(Name::Lane(y));
     }
 
-    /// χ and ι of a row, of which the lanes stand on the stack from `first` on. Each lane has its last reader where it is on top.
-    /// [five lanes] → []
-    fn chi(&mut self, row: &Row, first: usize, to: u32) {
-        for step in [1, 2, 4] {
+    /// χ and ι of a row, of which the lanes stand on the stack from `first` on, from the fourth one after it down. A lane has its last reader where it is on
+    /// top. [five lanes] → []
+    fn chi(&mut self, row: &Row, first: usize) {
+        for step in (0..SIDE).rev() {
             let x = (first + step) % SIDE;
-            let form = row.form(x);
-            for (lane, is_turned) in form.operands {
-                self.dup(Name::Lane(lane));
-                self.not_if(is_turned);
+            let Form { operands: [one, two], opcode, .. } = row.form(x);
+            match step {
+                3 | 4 => {
+                    self.turned_copy(one);
+                    self.turned_copy(two);
+                }
+                1 | 2 => {
+                    self.not_if(two.1);
+                    self.turned_copy(one);
+                }
+                _ => self.not_if(two.1),
             }
-            self.op(form.opcode);
-            self.dup(Name::Lane(x));
-            self.write(row, x, to);
+            self.op(opcode);
+            if step > 0 {
+                self.dup(Name::Lane(x));
+            }
+            self.write(row, x);
         }
-        // The lanes stand as first, first + 1, … first + 4.
-        let x = (first + 3) % SIDE;
-        let form = row.form(x);
-        let [(_, is_first_turned), (second, is_second_turned)] = form.operands;
-        self.not_if(is_first_turned);
-        self.dup(Name::Lane(second));
-        self.not_if(is_second_turned);
-        self.op(form.opcode);
-        self.write(row, x, to);
-        let form = row.form(first);
-        let [(lane, is_first_turned), (_, is_second_turned)] = form.operands;
-        self.not_if(is_second_turned);
-        if is_first_turned {
-            self.raise(Name::Lane(lane));
-            self.not_if(true);
-        }
-        self.op(form.opcode);
-        self.write(row, first, to);
+    }
+
+    fn turned_copy(&mut self, (lane, is_turned): (usize, bool)) {
+        self.dup(Name::Lane(lane));
+        self.not_if(is_turned);
     }
 
     /// Writes a lane after χ. [what its neighbours make, the lane] → []
-    fn write(&mut self, row: &Row, x: usize, to: u32) {
+    fn write(&mut self, row: &Row, x: usize) {
         self.op(evm::XOR);
         if (x, row.row) == (0, 0) {
             self.dup(Name::Constants);
@@ -392,21 +463,28 @@ impl Emitter<'_> {
             self.op(evm::XOR);
         }
         self.not_if(row.form(x).is_complement != bit(row.rows, x));
-        push(self.code, place(to, (x, row.row)));
+        push(self.code, self.place(row.round + 1, (x, row.row)));
         self.code.op(evm::MSTORE);
         self.names.pop();
     }
 }
 
-/// Address of a lane.
-fn place(buffer: u32, (x, y): (usize, usize)) -> u32 {
-    buffer + WORD_BYTES * (x + SIDE * y) as u32 // below 25
+/// Rows in the order of a round. The last round of a pass writes lanes from the last one to the first.
+fn rows_in_order(round: usize) -> [usize; SIDE] {
+    array::from_fn(|row| if round + 1 == PASS { SIDE - 1 - row } else { row })
 }
 
 /// Bits by which a shift to the right rotates by so many to the left: 36 to 92.
 fn shift(by: u32) -> u32 {
     let bits = BITS - by;
     if bits < SHIFT_MIN { bits + BITS } else { bits }
+}
+
+/// Way of the last row to take its lanes: the first of them, and the order, counted from it.
+#[derive(Clone, Copy)]
+struct Last {
+    first: usize,
+    steps: [usize; SIDE],
 }
 
 /// A row between ρ and ι.
@@ -429,11 +507,6 @@ struct Form {
 }
 
 impl Row {
-    /// True if it is the last row of its round.
-    fn is_last(&self) -> bool {
-        self.row + 1 == SIDE
-    }
-
     /// The form for lane x that turns fewest words.
     fn form(&self, x: usize) -> Form {
         let [first, second] = [(x + 1) % SIDE, (x + 2) % SIDE];
@@ -448,8 +521,9 @@ impl Row {
         }
     }
 
-    /// The lane to begin with: one whose operand below the top need not be turned.
-    fn first(&self) -> usize {
-        (0..SIDE).find(|&x| !self.form(x).operands[0].1).expect("three lanes in a row are not turned alike")
+    /// Lanes to begin with: those whose operand below the top need not be turned. The last round of a pass has to write its lanes in order.
+    fn firsts(&self) -> impl Iterator<Item = usize> {
+        let is_in_order = self.round + 1 == PASS;
+        (0..SIDE).filter(move |&x| !self.form(x).operands[0].1 && (x == 0 || !is_in_order))
     }
 }

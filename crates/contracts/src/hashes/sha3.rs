@@ -1,13 +1,13 @@
 //! SHA-3 and SHAKE: FIPS 202, §6, with the permutation as a statement.
 //!
-//! The state stands in scratch memory, a lane in a word. Blocks are copied behind it, padded there, and their bytes reversed four lanes at a time.
+//! The state stands in scratch memory. Blocks are copied behind it, padded there, and their bytes reversed four lanes at a time.
 
 use super::reversed;
 use crate::Contract;
 use crate::words::Words;
 use num_bigint::BigUint;
 use residue_ir::Machine;
-use residue_ir::keccak_f::{LANES, STATE_BYTES};
+use residue_ir::keccak_f::{BEFORE_BYTES, LANE_BYTES, STATE_BYTES};
 
 /// `hashes/sha3_256`.
 pub const SHA3_256: Contract = Contract {
@@ -52,14 +52,18 @@ fn example(bytes: u8) -> Vec<u8> {
 }
 
 /// SHAKE, with a rate of so many lanes.
-fn shake<M: Machine>(machine: &M, lanes: usize) {
+fn shake<M: Machine>(machine: &M, lanes: u32) {
     let w = Words(machine);
     let bytes = machine.bind(machine.calldata_word(w.number(0)));
     let has_length = machine.not(w.is_below(machine.calldata_size(), w.number(32)));
     machine.require(w.and(has_length, w.is_below(bytes, w.number(u64::from(OUTPUT_BYTES_MAX) + 1))));
     let sponge = Sponge { machine, w: Words(machine), lanes, suffix: 0x1f };
     let to = sponge.end();
-    sponge.absorb(w.number(32), w.sub(machine.calldata_size(), w.number(32)), OUTPUT_BYTES_MAX + sponge.rate());
+    sponge.absorb(
+        w.number(32),
+        w.sub(machine.calldata_size(), w.number(32)),
+        OUTPUT_BYTES_MAX + sponge.rate() + WORD_BYTES,
+    );
     sponge.squeeze(to, bytes);
     machine.return_scratch(w.number(to.into()), bytes);
 }
@@ -69,23 +73,28 @@ pub(crate) struct Sponge<'m, M: Machine> {
     pub machine: &'m M,
     pub w: Words<'m, M>,
     /// Lanes of a block.
-    pub lanes: usize,
+    pub lanes: u32,
     /// Bits after the message, with the first bit of the padding. FIPS 202, §6.1, §6.2 and B.2.
     pub suffix: u64,
 }
 
-/// Lanes of a word of input or output.
-const IN_WORD: usize = 4;
+/// Bytes of a word of input or output.
+const WORD_BYTES: u32 = 32;
 
 impl<M: Machine> Sponge<'_, M> {
     /// Bytes of a block.
     fn rate(&self) -> u32 {
-        8 * self.lanes as u32 // few
+        LANE_BYTES * self.lanes
     }
 
     /// First byte of scratch memory after the sponge's.
     fn end(&self) -> u32 {
-        STATE_BYTES + self.rate().next_multiple_of(32)
+        STATE_BYTES + self.rate().next_multiple_of(WORD_BYTES)
+    }
+
+    /// First bytes of the words of a block, the last of which goes beyond it.
+    fn words(&self) -> impl Iterator<Item = u32> {
+        (0..self.rate()).step_by(WORD_BYTES as usize) // u32 to usize widens
     }
 
     /// Absorbs `size` bytes of calldata from byte `from`, and permutes. Scratch memory has so many bytes beyond the sponge's.
@@ -108,20 +117,14 @@ impl<M: Machine> Sponge<'_, M> {
         self.block();
     }
 
-    /// Adds the block to the state, and permutes.
+    /// Adds the block, with zeros after it, to the state, and permutes.
     fn block(&self) {
         self.machine.function("absorb", (), |machine, ()| {
             let w = &self.w;
-            for word in 0..self.lanes.div_ceil(IN_WORD) {
-                let at = w.number(u64::from(STATE_BYTES) + 32 * word as u64); // few
-                let bytes = machine.bind(reversed(machine, machine.scratch_word(at), 64));
-                for lane in 0..IN_WORD.min(self.lanes - IN_WORD * word) {
-                    let place = w.number(32 * (IN_WORD * word + lane) as u64); // few
-                    let shift = 64 * (IN_WORD - 1 - lane) as u64; // few
-                    let lane = if shift == 0 { bytes } else { w.high(bytes, shift) };
-                    // What stands above a lane does not matter.
-                    machine.set_scratch(place, w.xor(machine.scratch_word(place), lane));
-                }
+            for word in self.words() {
+                let [at, from] = [BEFORE_BYTES, STATE_BYTES].map(|first| w.number(u64::from(first + word)));
+                let lanes = machine.bind(reversed(machine, machine.scratch_word(from), 64));
+                machine.set_scratch(at, w.xor(machine.scratch_word(at), lanes));
             }
             self.permute();
         });
@@ -131,20 +134,12 @@ impl<M: Machine> Sponge<'_, M> {
         self.machine.function("keccak_f", (), |machine, ()| machine.keccak_f(0));
     }
 
-    /// Four lanes of the state from lane `first` on, as bytes; fewer at the end of a block, with zeros after them.
-    fn output_word(&self, first: usize) -> M::Word {
-        let Self { machine, ref w, .. } = *self;
-        let lane = |number: usize| machine.scratch_word(w.number(32 * number as u64)); // few
-        let mut word = w.shl(lane(first), w.number(192));
-        for place in 1..IN_WORD.min(self.lanes - first) {
-            let bits = 64 * (IN_WORD - 1 - place) as u64; // few
-            let lane = w.and(w.number(u64::MAX), lane(first + place));
-            word = w.or(word, if bits == 0 { lane } else { w.shl(lane, w.number(bits)) });
-        }
-        reversed(machine, word, 64)
+    /// The 32 bytes of output from byte `from` of a block on.
+    fn output_word(&self, from: u32) -> M::Word {
+        reversed(self.machine, self.machine.scratch_word(self.w.number(u64::from(BEFORE_BYTES + from))), 64)
     }
 
-    /// Writes `bytes` bytes of output to scratch memory from byte `to`, up to the end of a block.
+    /// Writes `bytes` bytes of output to scratch memory from byte `to`, up to the end of a block and the word that ends after it.
     fn squeeze(&self, to: u32, bytes: M::Word) {
         let Self { machine, ref w, .. } = *self;
         let rate = w.number(self.rate().into());
@@ -152,12 +147,10 @@ impl<M: Machine> Sponge<'_, M> {
         machine.repeat(blocks, (), |machine, block, ()| {
             machine.branch(block, |_| self.permute(), |_| ());
             let at = machine.bind(w.add(w.number(to.into()), w.mul(block, rate)));
-            for first in (0..self.lanes).step_by(IN_WORD) {
-                let place = if first == 0 { at } else { w.add(w.number(8 * first as u64), at) }; // few
-                machine.set_scratch(place, self.output_word(first));
+            for from in self.words() {
+                let place = if from == 0 { at } else { w.add(w.number(from.into()), at) };
+                machine.set_scratch(place, self.output_word(from));
             }
         });
     }
 }
-
-const _: () = assert!(32 * LANES == STATE_BYTES as usize); // u32 to usize widens

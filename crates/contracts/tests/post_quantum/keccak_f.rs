@@ -5,26 +5,21 @@ use crate::support::cases;
 use keccak::Keccak;
 use residue_compiler::{Compiled, compile};
 use residue_engine::{Engine, EngineConfig, Halt, Prepared};
-use residue_ir::keccak_f::LANES;
-use residue_ir::{Machine, Outcome, Program, WordOp, evaluate, record, text, verify};
+use residue_ir::keccak_f::{BEFORE_BYTES, LANES, STATE_BYTES};
+use residue_ir::{Machine, Outcome, Program, evaluate, record, text, verify};
 use residue_isa::{GasSchedule, Revision};
 
 /// Runs of one permutation. Each has a state of its own.
 const STATES: usize = 2_000;
 
-/// A state from calldata, permuted so many times, and returned.
+/// A state from calldata with anything before its lanes, permuted so many times; its lanes are returned.
 fn program(permutations: u64) -> Program {
     let program = record("keccak_f", &97u8.into(), |machine| {
-        let bytes = machine.small(32 * LANES as u64);
-        machine.scratch(32 * u32::try_from(LANES).unwrap() + 64);
-        machine.copy_calldata(machine.small(64), machine.small(0), bytes);
+        let [from, lanes, bytes] = [64u32, 64 + BEFORE_BYTES, STATE_BYTES].map(|number| machine.small(number.into()));
+        machine.scratch(64 + STATE_BYTES);
+        machine.copy_calldata(from, machine.small(0), bytes);
         machine.repeat(machine.small(permutations), (), |machine, _, ()| machine.keccak_f(64));
-        for lane in 0..LANES {
-            let place = machine.small(64 + 32 * lane as u64);
-            let word = machine.word_op(WordOp::And, machine.scratch_word(place), machine.small(u64::MAX));
-            machine.set_scratch(place, word);
-        }
-        machine.return_scratch(machine.small(64), bytes);
+        machine.return_scratch(lanes, machine.small(u64::from(STATE_BYTES - BEFORE_BYTES)));
     });
     verify(&program).unwrap();
     assert_eq!(text::read(&text::print(&program)).unwrap(), program);
@@ -40,17 +35,20 @@ fn prepared(code: &[u8]) -> Prepared {
     Engine::new(EngineConfig::default_for(Revision::Evm)).unwrap().prepare(code)
 }
 
-/// Words that hold lanes, with bytes above them.
-fn words(state: &[u64; LANES], above: u8) -> Vec<u8> {
-    state.iter().flat_map(|lane| [&[above; 24][..], &lane.to_be_bytes()].concat()).collect()
+fn lanes(state: &[u64; LANES]) -> Vec<u8> {
+    state.iter().flat_map(|lane| lane.to_be_bytes()).collect()
+}
+
+fn calldata(state: &[u64; LANES], before: u8) -> Vec<u8> {
+    [vec![before; BEFORE_BYTES as usize], lanes(state)].concat()
 }
 
 #[track_caller]
-fn check(subject: &mut Prepared, state: [u64; LANES], above: u8, permutations: u64) -> u64 {
+fn check(subject: &mut Prepared, state: [u64; LANES], before: u8, permutations: u64) -> u64 {
     let mut expected = state;
     (0..permutations).for_each(|_| Keccak::new().with_f1600(|permutation| permutation(&mut expected)));
-    let outcome = subject.run_without_memory(&words(&state, above), 10_000_000);
-    assert_eq!((outcome.halt, outcome.output), (Halt::Return, words(&expected, 0)), "{state:x?}");
+    let outcome = subject.run_without_memory(&calldata(&state, before), 10_000_000);
+    assert_eq!((outcome.halt, outcome.output), (Halt::Return, lanes(&expected)), "{state:x?}");
     outcome.gas_used
 }
 
@@ -105,7 +103,7 @@ fn the_evaluator_permutes_as_the_library_does() {
             let state = state(case, &mut seeded);
             let mut expected = state;
             (0..permutations).for_each(|_| Keccak::new().with_f1600(|permutation| permutation(&mut expected)));
-            assert_eq!(evaluate(&program, &words(&state, 9)), Outcome::Returned(words(&expected, 0)));
+            assert_eq!(evaluate(&program, &calldata(&state, 9)), Outcome::Returned(lanes(&expected)));
         }
     }
 }
