@@ -109,6 +109,10 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
     ("ed25519/verify", ED25519),
     ("ed25519/zip215", ED25519),
     ("falcon512/eth", &["verify(bytes32 keyHash, bytes:2048 key, bytes message, bytes:665 signature) returns (bool)"]),
+    (
+        "falcon512/shake",
+        &["verify(bytes32 keyHash, bytes:2048 key, bytes:40 salt, bytes message, bytes:625 signature) returns (bool)"],
+    ),
     ("falcon512/eth_register", &["transform(bytes:896 key) returns (bytes)"]),
     ("slh_dsa/sha2_128_24", SLH_DSA),
     ("slh_dsa/sha2_128_24_rolled", SLH_DSA),

@@ -136,6 +136,7 @@ pub static CONTRACTS: &[Contract] = &[
     hashes::sha3::SHAKE128,
     hashes::sha3::SHAKE256,
     falcon512::ETH,
+    falcon512::SHAKE,
     falcon512::REGISTER,
     slh_dsa::SHA2_128_24,
     slh_dsa::SHA2_128_24_ROLLED,

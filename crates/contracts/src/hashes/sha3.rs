@@ -16,9 +16,9 @@ pub const SHA3_256: Contract = Contract {
     interface: "any bytes; returns their hash, 32 bytes",
     field: || BigUint::from(3u8),
     text: |machine| {
-        let sponge = Sponge { machine, w: Words(machine), lanes: 17, suffix: 0x06 };
+        let sponge = Sponge::new(machine, 0, 17, 0x06);
         sponge.absorb(machine.small(0), machine.calldata_size(), 0);
-        machine.return_word(sponge.output_word(0));
+        machine.return_word(sponge.output_word(machine.small(0)));
     },
     precompile: None,
     example: || b"abc".to_vec(),
@@ -38,7 +38,7 @@ pub const SHAKE128: Contract = Contract {
 pub const SHAKE256: Contract = Contract {
     name: "hashes/shake256",
     summary: "SHAKE256 in words",
-    text: |machine| shake(machine, 17),
+    text: |machine| shake(machine, SHAKE256_LANES),
     example: || example(64),
     ..SHAKE128
 };
@@ -57,7 +57,7 @@ fn shake<M: Machine>(machine: &M, lanes: u32) {
     let bytes = machine.bind(machine.calldata_word(w.number(0)));
     let has_length = machine.not(w.is_below(machine.calldata_size(), w.number(32)));
     machine.require(w.and(has_length, w.is_below(bytes, w.number(u64::from(OUTPUT_BYTES_MAX) + 1))));
-    let sponge = Sponge { machine, w: Words(machine), lanes, suffix: 0x1f };
+    let sponge = Sponge::new(machine, 0, lanes, SHAKE);
     let to = sponge.end();
     sponge.absorb(
         w.number(32),
@@ -68,28 +68,49 @@ fn shake<M: Machine>(machine: &M, lanes: u32) {
     machine.return_scratch(w.number(to.into()), bytes);
 }
 
-/// A sponge from byte 0 of scratch memory on.
+/// A sponge in scratch memory: the state, and a block in whole words.
 pub(crate) struct Sponge<'m, M: Machine> {
-    pub machine: &'m M,
-    pub w: Words<'m, M>,
+    machine: &'m M,
+    w: Words<'m, M>,
+    /// First byte.
+    at: u32,
     /// Lanes of a block.
-    pub lanes: u32,
-    /// Bits after the message, with the first bit of the padding. FIPS 202, §6.1, §6.2 and B.2.
-    pub suffix: u64,
+    lanes: u32,
+    suffix: u64,
 }
+
+/// Bits after a message of SHAKE, with the first bit of the padding. FIPS 202, §6.2 and B.2.
+const SHAKE: u64 = 0x1f;
+/// Lanes of a block of SHAKE256. FIPS 202, §6.2: 1600 − 2·256 bits.
+const SHAKE256_LANES: u32 = 17;
 
 /// Bytes of a word of input or output.
 const WORD_BYTES: u32 = 32;
 
-impl<M: Machine> Sponge<'_, M> {
+impl<'m, M: Machine> Sponge<'m, M> {
+    /// A sponge of zeros from byte `at` of scratch memory, which has nothing there yet.
+    fn new(machine: &'m M, at: u32, lanes: u32, suffix: u64) -> Self {
+        Self { machine, w: Words(machine), at, lanes, suffix }
+    }
+
+    /// That of SHAKE256.
+    pub(crate) fn shake256(machine: &'m M, at: u32) -> Self {
+        Self::new(machine, at, SHAKE256_LANES, SHAKE)
+    }
+
     /// Bytes of a block.
-    fn rate(&self) -> u32 {
+    pub(crate) fn rate(&self) -> u32 {
         LANE_BYTES * self.lanes
     }
 
     /// First byte of scratch memory after the sponge's.
     fn end(&self) -> u32 {
-        STATE_BYTES + self.rate().next_multiple_of(WORD_BYTES)
+        self.buffer() + self.rate().next_multiple_of(WORD_BYTES)
+    }
+
+    /// First byte of a block.
+    fn buffer(&self) -> u32 {
+        self.at + STATE_BYTES
     }
 
     /// First bytes of the words of a block, the last of which goes beyond it.
@@ -98,21 +119,22 @@ impl<M: Machine> Sponge<'_, M> {
     }
 
     /// Absorbs `size` bytes of calldata from byte `from`, and permutes. Scratch memory has so many bytes beyond the sponge's.
-    fn absorb(&self, from: M::Word, size: M::Word, beyond_bytes: u32) {
+    pub(crate) fn absorb(&self, from: M::Word, size: M::Word, beyond_bytes: u32) {
         let Self { machine, ref w, .. } = *self;
         machine.scratch(self.end() + beyond_bytes);
         let size = machine.bind(size);
-        let [buffer, rate] = [STATE_BYTES, self.rate()].map(|number| w.number(number.into()));
+        let [buffer, rate] = [self.buffer(), self.rate()].map(|number| w.number(number.into()));
         let whole = machine.bind(w.div(size, rate));
         machine.repeat(whole, (), |machine, block, ()| {
             machine.copy_calldata(buffer, w.add(w.mul(block, rate), from), rate);
             self.block();
         });
         let read = machine.bind(w.mul(whole, rate));
-        machine.copy_calldata(buffer, w.add(read, from), rate);
-        // Calldata has other bytes after the message nowhere, and zeros stand past its end.
+        // Zeros, which calldata has past its end, and the rest of the message: other bytes of calldata may follow it.
+        machine.copy_calldata(buffer, machine.calldata_size(), rate);
+        machine.copy_calldata(buffer, w.add(read, from), w.sub(size, read));
         machine.set_scratch_byte(w.add(buffer, w.sub(size, read)), w.number(self.suffix));
-        let last = w.number(u64::from(STATE_BYTES + self.rate()) - 32);
+        let last = w.number(u64::from(self.buffer() + self.rate() - WORD_BYTES));
         machine.set_scratch(last, w.xor(machine.scratch_word(last), w.number(0x80)));
         self.block();
     }
@@ -122,7 +144,7 @@ impl<M: Machine> Sponge<'_, M> {
         self.machine.function("absorb", (), |machine, ()| {
             let w = &self.w;
             for word in self.words() {
-                let [at, from] = [BEFORE_BYTES, STATE_BYTES].map(|first| w.number(u64::from(first + word)));
+                let [at, from] = [self.at + BEFORE_BYTES, self.buffer()].map(|first| w.number(u64::from(first + word)));
                 let lanes = machine.bind(reversed(machine, machine.scratch_word(from), 64));
                 machine.set_scratch(at, w.xor(machine.scratch_word(at), lanes));
             }
@@ -130,13 +152,14 @@ impl<M: Machine> Sponge<'_, M> {
         });
     }
 
-    fn permute(&self) {
-        self.machine.function("keccak_f", (), |machine, ()| machine.keccak_f(0));
+    pub(crate) fn permute(&self) {
+        self.machine.function("keccak_f", (), |machine, ()| machine.keccak_f(self.at));
     }
 
     /// The 32 bytes of output from byte `from` of a block on.
-    fn output_word(&self, from: u32) -> M::Word {
-        reversed(self.machine, self.machine.scratch_word(self.w.number(u64::from(BEFORE_BYTES + from))), 64)
+    pub(crate) fn output_word(&self, from: M::Word) -> M::Word {
+        let Self { machine, ref w, .. } = *self;
+        reversed(machine, machine.scratch_word(w.add(w.number(u64::from(self.at + BEFORE_BYTES)), from)), 64)
     }
 
     /// Writes `bytes` bytes of output to scratch memory from byte `to`, up to the end of a block and the word that ends after it.
@@ -149,7 +172,7 @@ impl<M: Machine> Sponge<'_, M> {
             let at = machine.bind(w.add(w.number(to.into()), w.mul(block, rate)));
             for from in self.words() {
                 let place = if from == 0 { at } else { w.add(w.number(from.into()), at) };
-                machine.set_scratch(place, self.output_word(from));
+                machine.set_scratch(place, self.output_word(w.number(from.into())));
             }
         });
     }

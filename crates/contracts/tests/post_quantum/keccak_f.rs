@@ -3,11 +3,12 @@
 use crate::seeded::Seeded;
 use crate::support::cases;
 use keccak::Keccak;
-use residue_compiler::{Compiled, compile};
-use residue_engine::{Engine, EngineConfig, Halt, Prepared};
+use residue_compiler::{Compiled, Dialect, SmallMultiples, compile, compile_as};
+use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared};
 use residue_ir::keccak_f::{BEFORE_BYTES, LANES, STATE_BYTES};
 use residue_ir::{Machine, Outcome, Program, evaluate, record, text, verify};
 use residue_isa::{GasSchedule, Revision};
+use residue_pages::{grouped, hold};
 
 /// Runs of one permutation. Each has a state of its own.
 const STATES: usize = 2_000;
@@ -94,6 +95,22 @@ fn permutations_follow_each_other() {
     }
 }
 
+/// Before Petersburg there are no shifts, so that rotations are quotients, and before Shanghai no PUSH0.
+#[test]
+fn older_forks_permute_too() {
+    let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
+    for fork in [Fork::Byzantium, Fork::Istanbul, Fork::Shanghai] {
+        let dialect = Dialect { fork, ..Dialect::default() };
+        let code = compile_as(&program(2), Revision::Evm, &schedule, SmallMultiples::AsWritten, dialect).unwrap().code;
+        let config = EngineConfig { fork, ..EngineConfig::default_for(Revision::Evm) };
+        let mut subject = Engine::new(config).unwrap().prepare(&code);
+        let mut seeded = Seeded(65);
+        for case in 0..cases(40) {
+            check(&mut subject, state(case, &mut seeded), 0xc3, 2);
+        }
+    }
+}
+
 #[test]
 fn the_evaluator_permutes_as_the_library_does() {
     let mut seeded = Seeded(62);
@@ -110,10 +127,14 @@ fn the_evaluator_permutes_as_the_library_does() {
 
 #[test]
 fn a_permutation_takes_what_the_document_says() {
-    let gas = |permutations| {
-        let mut subject = prepared(&compiled(permutations).code);
-        check(&mut subject, [5; LANES], 0, permutations)
-    };
-    let (code, one, two) = (compiled(1).code.len(), gas(1), gas(2));
-    println!("{code} bytes of code, {one} gas, {} a permutation", two - one);
+    let code = [1, 2].map(|permutations| compiled(permutations).code);
+    let gas =
+        [1, 2].map(|permutations| check(&mut prepared(&code[permutations - 1]), [5; LANES], 0, permutations as u64));
+    let text = format!(
+        "| gas, a permutation | gas, the first one | bytes of a program of one |\n|---:|---:|---:|\n| {} | {} | {} |\n",
+        grouped(gas[1] - gas[0]),
+        grouped(gas[0]),
+        grouped(code[0].len() as u64)
+    );
+    hold("docs/hashes.md", "keccak_f", &text);
 }
