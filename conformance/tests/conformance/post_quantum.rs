@@ -3,6 +3,7 @@
 use residue_compiler::compile;
 use residue_conformance::vectors;
 use residue_contracts::falcon512::signer::{Signed, transformed};
+use residue_contracts::falcon512::{Hash, S2_BYTES};
 use residue_contracts::find;
 use residue_engine::{Engine, EngineConfig, Halt};
 use residue_isa::{GasSchedule, Revision};
@@ -59,14 +60,19 @@ struct Falcon {
     sm: String,
 }
 
+/// A key as it is published: a header and 512 numbers of 14 bits.
+fn published(key: &[u8]) -> Vec<u64> {
+    let digits: String = key[1..].iter().map(|byte| format!("{byte:08b}")).collect();
+    (0..512).map(|at| u64::from_str_radix(&digits[14 * at..14 * at + 14], 2).unwrap()).collect()
+}
+
 impl Falcon {
     fn signed(&self) -> Signed {
         let [message, key, bytes] = [&self.msg, &self.pk, &self.sm].map(|text| hex::decode(text).unwrap());
-        let digits: String = key[1..].iter().map(|byte| format!("{byte:08b}")).collect();
-        let key = (0..512).map(|at| u64::from_str_radix(&digits[14 * at..14 * at + 14], 2).unwrap()).collect();
+        let key = published(&key);
         let after = 42 + self.mlen;
         assert!(bytes[42..after] == message && bytes[after] == 0x29);
-        Signed { key, message, salt: bytes[2..42].to_vec(), s2: bytes[after + 1..].to_vec() }
+        Signed { hash: Hash::Keccak, key, message, salt: bytes[2..42].to_vec(), s2: bytes[after + 1..].to_vec() }
     }
 }
 
@@ -100,4 +106,46 @@ fn vectors_of_eip_8052() {
     }
     println!("{} vectors, {} gas on average, {most} at most", cases.len(), sum / cases.len() as u64);
     assert!(!cases.is_empty() && sum <= 126_000 * cases.len() as u64 && most <= 128_000, "{sum}, {most}");
+}
+
+/// Vectors of EIP-8052 for Falcon itself, in two files.
+#[derive(Deserialize)]
+struct Point {
+    mlen: usize,
+    msg: String,
+    salt: String,
+}
+
+#[derive(Deserialize)]
+struct Core {
+    pk: String,
+    /// The message, a header, and s₂ without the zeros after it.
+    s2: String,
+}
+
+#[test]
+fn vectors_of_falcon() {
+    let Some(folder) = vectors::folder("falcon") else { return };
+    let engine = Engine::new(EngineConfig::default_for(Revision::Evm)).unwrap();
+    let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
+    let code = compile(&find("falcon512/shake").unwrap().program(), Revision::Evm, &schedule).unwrap().code;
+    let points: Vec<Point> = vectors::cases(&folder, "hash_to_point_512.json").unwrap();
+    let cores: Vec<Core> = vectors::cases(&folder, "falcon_core_512.json").unwrap();
+    assert!(points.len() == cores.len() && !points.is_empty());
+    for (number, (point, core)) in points.iter().zip(&cores).enumerate() {
+        let [message, salt, key, bytes] =
+            [&point.msg, &point.salt, &core.pk, &core.s2].map(|text| hex::decode(text).unwrap());
+        assert!(bytes[..point.mlen] == message && bytes[point.mlen] == 0x29, "{number}");
+        let mut s2 = bytes[point.mlen + 1..].to_vec();
+        s2.resize(S2_BYTES, 0);
+        let signed = Signed { hash: Hash::Shake, key: published(&key), message, salt, s2 };
+        let calldata = signed.calldata();
+        let outcome = engine.run_code(&code, &calldata, 1_000_000);
+        assert_eq!((outcome.halt, outcome.output[31]), (Halt::Return, 1), "{number}");
+        for at in [2_080, 2_120, calldata.len() - 625, calldata.len() - 300] {
+            let mut spoiled = calldata.clone();
+            spoiled[at] ^= 1;
+            assert_eq!(engine.run_code(&code, &spoiled, 1_000_000).output, [0; 32], "{number}, byte {at}");
+        }
+    }
 }

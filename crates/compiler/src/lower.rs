@@ -14,6 +14,7 @@ mod elements;
 mod filled;
 mod hash;
 mod held;
+mod keccak;
 mod lanes;
 pub(crate) mod layout;
 mod outside;
@@ -203,6 +204,7 @@ fn lower_with(
     // style: S2: the parts one after the other, then the data of all.
     let layout = layout(parts)?;
     let fail = code.new_label();
+    let round_constants = code.new_label();
     let labels = |(unit, part)| entered(part, unit > 0, revision, code);
     let units: Vec<Entered> = parts.iter().enumerate().map(labels).collect();
     let zero_from = begin(parts, &layout, code);
@@ -242,6 +244,7 @@ fn lower_with(
                 readings: if part.target.fused().is_some() { readings(function) } else { HashMap::new() },
                 layout: &layout,
                 fail,
+                round_constants,
                 constant_slots: &part.constant_slots,
                 spare: part.spare,
                 target: part.target.as_ref(),
@@ -279,6 +282,10 @@ fn lower_with(
     let pushed = pushed_labels(code.items()).chain(near).collect();
     for (part, unit) in parts.iter().zip(&units) {
         tables(part, unit, &pushed, code);
+    }
+    if pushed.contains(&round_constants) {
+        code.mark(round_constants);
+        code.data(keccak::constants());
     }
     with_elements().rev().for_each(|part| part.target.data(code));
     Ok(lowered)
@@ -412,6 +419,8 @@ struct Lowering<'a> {
     readings: HashMap<Value, usize>,
     layout: &'a Layout,
     fail: LabelId,
+    /// Data that [`keccak`] copies.
+    round_constants: LabelId,
     constant_slots: &'a [Slot],
     spare: Slot,
     target: &'a dyn Target,
@@ -687,6 +696,7 @@ impl<'a> Lowering<'a> {
                 self.keep(*result);
             }
             Effect::Sha256Scratch { offset, size_bytes, to } => self.sha256_scratch(*offset, *size_bytes, *to)?,
+            Effect::KeccakF { offset } => self.keccak_f(*offset),
             Effect::CopyCalldata { offset, from, size_bytes } => self.copy_calldata(*offset, *from, *size_bytes)?,
             Effect::TakeScratch { offset, size_bytes, results } => self.take_scratch(*offset, *size_bytes, results),
             Effect::PutScratch { offset, size_bytes, values } => self.put_scratch(*offset, *size_bytes, values),

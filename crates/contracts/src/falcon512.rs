@@ -1,6 +1,6 @@
-//! Falcon-512 with Keccak-256 in place of SHAKE-256, which EIP-8052 calls the variant with a PRNG from Keccak, and others ETHFALCON.
+//! Falcon-512, and with Keccak-256 in place of SHAKE-256, which EIP-8052 calls the variant with a PRNG from Keccak, and others ETHFALCON.
 //!
-//! Specification of Falcon of 2020, §3.10 and algorithm 16; hash to point is that of EIP-8052. A polynomial is held backwards, as x⁵¹¹·f(1/x), so that bytes of
+//! Specification of Falcon of 2020, §3.7, §3.10 and algorithm 16; hash to point of the variant is that of EIP-8052. A polynomial is held backwards, as x⁵¹¹·f(1/x), so that bytes of
 //! signatures and hashes need no reversal: the product of s₂ so with h(1/x) is that of s₂ with h. Keys have h(1/x)/64 transformed: of each of 64
 //! residues modulo x⁸ − ζ the coefficients, that of x⁷ first, in 4 bytes each. They are made by [`REGISTER`] and named by their hash.
 
@@ -38,15 +38,34 @@ const LANE_BITS: u32 = 32;
 /// Words that three layers go through together.
 const TOGETHER: usize = 8;
 
+/// Hash to point: 512 numbers of 16 bits that are below 5·q, of those that come of a salt and a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hash {
+    /// Keccak-256 of message, salt and of counts. EIP-8052.
+    Keccak,
+    /// SHAKE-256 of salt and message. Falcon's specification, algorithm 3.
+    Shake,
+}
+
 /// `falcon512/eth`.
 pub const ETH: Contract = Contract {
     name: "falcon512/eth",
     summary: "is this a signature of Falcon-512 with hash to point by Keccak-256?",
     interface: "hash of the transformed key (32 bytes), transformed key (2048), message (any length), salt (40), s2 (625); returns a word, 1 or 0",
     field: || BigUint::from(3u8),
-    text: |machine| verify::text(machine),
+    text: |machine| verify::text(machine, Hash::Keccak),
     precompile: None,
-    example: || signer::Signed::example().calldata(),
+    example: || signer::Signed::example(Hash::Keccak).calldata(),
+};
+
+/// `falcon512/shake`.
+pub const SHAKE: Contract = Contract {
+    name: "falcon512/shake",
+    summary: "is this a signature of Falcon-512?",
+    interface: "hash of the transformed key (32 bytes), transformed key (2048), salt (40), message (any length), s2 (625); returns a word, 1 or 0",
+    text: |machine| verify::text(machine, Hash::Shake),
+    example: || signer::Signed::example(Hash::Shake).calldata(),
+    ..ETH
 };
 
 /// `falcon512/eth_register`.
@@ -55,7 +74,7 @@ pub const REGISTER: Contract = Contract {
     summary: "a public key of Falcon-512 as falcon512/eth takes it",
     interface: "512 numbers of 14 bits, the key without its header (896 bytes); returns the transformed key (2048)",
     text: |machine| register::text(machine),
-    example: || signer::packed_key(&signer::Signed::example().key),
+    example: || signer::packed_key(&signer::Signed::example(Hash::Keccak).key),
     ..ETH
 };
 

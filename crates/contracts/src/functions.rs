@@ -123,6 +123,10 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
     ("ed25519/verify", ED25519),
     ("ed25519/zip215", ED25519),
     ("falcon512/eth", &["verify(bytes32 keyHash, bytes:2048 key, bytes message, bytes:665 signature) returns (bool)"]),
+    (
+        "falcon512/shake",
+        &["verify(bytes32 keyHash, bytes:2048 key, bytes:40 salt, bytes message, bytes:625 signature) returns (bool)"],
+    ),
     ("falcon512/eth_register", &["transform(bytes:896 key) returns (bytes)"]),
     ("slh_dsa/sha2_128_24", SLH_DSA),
     ("slh_dsa/sha2_128_24_rolled", SLH_DSA),
@@ -152,6 +156,9 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
     ),
     ("hashes/sha1", &["hash(bytes message) returns (bytes32)"]),
     ("hashes/sha512", &["hash(bytes message) returns (bytes32[2])"]),
+    ("hashes/sha3_256", &["hash(bytes message) returns (bytes32)"]),
+    ("hashes/shake128", SHAKE),
+    ("hashes/shake256", SHAKE),
     ("poseidon/t2", &["hash(uint256[1] inputs) returns (uint256)"]),
     ("poseidon/t3", &["hash(uint256[2] inputs) returns (uint256)"]),
     ("poseidon/t4", &["hash(uint256[3] inputs) returns (uint256)"]),
@@ -188,6 +195,7 @@ const MODEXP: &[&str] = &[
 const ED25519: &[&str] = &["verify(bytes32 key, bytes32 r, bytes32 s, bytes message) returns (bool)"];
 const SLH_DSA: &[&str] = &["verify(bytes32 key, bytes32 message, bytes:3856 signature) returns (bool)"];
 const C13: &[&str] = &["verify(bytes32 key, bytes32 message, bytes:3688 signature) returns (bool)"];
+const SHAKE: &[&str] = &["hash(uint256 outputBytes, bytes message) returns (bytes)"];
 const MUL: &[&str] = &["mul(uint256[2] p, uint256 k) returns (uint256[2])"];
 const MSM: &[&str] = &["msm(bytes products) returns (uint256[2])"];
 const MERKLE: &[&str] = &["verify(uint256 root, uint256 leaf, uint256 index, uint256[] siblings) returns (bool)"];

@@ -7,6 +7,7 @@ mod schedule;
 pub mod sha1;
 mod sha2;
 pub mod sha256;
+pub mod sha3;
 pub mod sha512;
 
 use crate::words::Words;

@@ -81,6 +81,8 @@ macro_rules! with_effects {
             Keccak256Scratch = "keccak256_scratch" { offset: Word, "bytes" size_bytes: Word } -> { result: Word }
             /// [`crate::Machine::sha256_scratch`].
             Sha256Scratch = "sha256_scratch" { offset: Word, "bytes" size_bytes: Word, "to" to: Word } -> {}
+            /// [`crate::Machine::keccak_f`].
+            KeccakF = "keccak_f" { "at" offset: u32 } -> {}
             /// [`crate::Machine::copy_calldata`].
             CopyCalldata = "copy_calldata" { offset: Word, "from" from: Word, "bytes" size_bytes: Word } -> {}
             /// [`crate::Machine::take_scratch`].

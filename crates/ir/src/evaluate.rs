@@ -4,6 +4,7 @@ use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::effect::Effect;
 use crate::hash::{self, Piece};
+use crate::keccak_f;
 use crate::machine::{Capacity, Cells, Coming, Feature, SequenceStep};
 use crate::mont;
 use crate::no_outcome::NoOutcome;
@@ -535,6 +536,7 @@ impl<'a> Run<'a> {
                 let hash = hash::sha256_of(self.scratch.bytes(offset, size).ok_or(beyond(offset))?);
                 self.scratch.write(to, &hash.to_be_bytes::<32>()).ok_or(beyond(to))?;
             }
+            Effect::KeccakF { offset } => keccak_f::permute(&mut self.scratch, *offset).map_err(beyond)?,
             Effect::CopyCalldata { offset, from, size_bytes } => {
                 let [offset, from, size] = [offset, from, size_bytes].map(|&word| self.word(frame, word));
                 self.scratch.copy(offset, self.calldata, from, size).ok_or(beyond(offset))?;

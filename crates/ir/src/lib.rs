@@ -12,6 +12,7 @@ mod calldata;
 pub mod effect;
 pub mod evaluate;
 pub mod hash;
+pub mod keccak_f;
 pub mod lanes;
 pub mod limits;
 pub mod machine;

@@ -644,6 +644,10 @@ pub trait Machine {
     /// `to`. What is hashed may lie there. In code this is a call of the precompile at address 2.
     fn sha256_scratch(&self, offset: Self::Word, size_bytes: Self::Word, to: Self::Word);
 
+    /// Keccak-f[1600] (FIPS 202, §3.3) of the state in 224 bytes of scratch memory from byte `offset`: after 24 bytes come 25 big-endian numbers of 8,
+    /// lane (x, y) as number x + 5·y. The 24 bytes are anything afterwards, on which programs must not depend.
+    fn keccak_f(&self, offset: u32);
+
     /// Writes `size_bytes` bytes of calldata from byte `from`, zeros past its end, to scratch memory from byte `offset`.
     fn copy_calldata(&self, offset: Self::Word, from: Self::Word, size_bytes: Self::Word);
 

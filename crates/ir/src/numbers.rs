@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::calldata::calldata_slice;
 use crate::hash::{self, Piece};
+use crate::keccak_f;
 use crate::lanes::Lanes;
 use crate::machine::{
     Array, Capacity, Cells, Coming, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp,
@@ -458,6 +459,13 @@ impl<F: Number> Machine for Numbers<F> {
         match hash {
             Some(hash) => self.set_scratch(to, hash),
             None => _ = self.beyond_scratch(offset),
+        }
+    }
+
+    fn keccak_f(&self, offset: u32) {
+        let permuted = keccak_f::permute(&mut self.scratch.borrow_mut(), offset);
+        if let Err(offset) = permuted {
+            self.beyond_scratch(offset);
         }
     }
 

@@ -847,6 +847,13 @@ impl<'r> Machine for Recording<'r> {
         });
     }
 
+    fn keccak_f(&self, offset: u32) {
+        self.push(|state| {
+            state.scratch_changes += 1;
+            Effect::KeccakF { offset }
+        });
+    }
+
     fn copy_calldata(&self, offset: RecordedWord, from: RecordedWord, size_bytes: RecordedWord) {
         self.push(|state| {
             let [offset, from, size_bytes] = [offset, from, size_bytes].map(|word| state.own_word(word));

@@ -4,6 +4,7 @@ mod units;
 
 use crate::effect::Effect;
 use crate::hash::Piece;
+use crate::keccak_f;
 use crate::limits::{
     ELEMENT_BYTES_MAX, FILLED_MAX, NESTING_MAX, REGIONS_MAX, SCRATCH_ELEMENT_BYTES_MAX, SCRATCH_END_MAX, VALUES_MAX,
     WORD_PARTS_MAX, WORDS_RETURNED_MAX,
@@ -552,6 +553,7 @@ impl Scope<'_> {
             }
             Effect::ParseMontLe { .. } | Effect::ReturnMontLe { .. } => self.odd_modulus(),
             Effect::Lanes { lanes } => lanes.check(),
+            Effect::KeccakF { offset } => keccak_f::check(*offset),
             Effect::Sha256 { pieces, .. } | Effect::Keccak256 { pieces, .. } => {
                 pieces.iter().try_for_each(|&piece| self.piece(piece))
             }

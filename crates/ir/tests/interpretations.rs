@@ -11,6 +11,7 @@ use residue_ir::{
     text, verify,
 };
 use residue_modular::fields::{Bls12_381Fp, Bls12_381Fr, Bn254Fp};
+use ruint::aliases::U256;
 
 /// Runs `cases` plans over one field; says how many returned, failed and ended.
 fn agree<F: Number>(cases: u64) -> [u64; 3] {
@@ -380,6 +381,47 @@ fn transforms_that_have_no_meaning_are_refused() {
         let program = record("refused", &BigUint::from(97u8), |machine| machine.lanes(&lanes));
         let error = verify(&program).unwrap_err().to_string();
         assert!(error.contains(message), "{error}, not {message}");
+    }
+}
+
+#[test]
+fn a_state_in_scratch_memory_is_permuted() {
+    use residue_modular::fields::KoalaBear;
+    /// The state of zeros from byte 8 with anything before its lanes, permuted twice; the first two lanes are returned.
+    fn text<M: Machine>(machine: &M) {
+        machine.scratch(232);
+        machine.set_scratch(machine.small(0), machine.word(U256::MAX));
+        machine.keccak_f(8);
+        machine.keccak_f(8);
+        machine.return_scratch(machine.small(32), machine.small(16));
+    }
+    let program = record("permuted", &KoalaBear::modulus(), |machine| text(machine));
+    verify(&program).unwrap();
+    assert_eq!(text::read(&text::print(&program)).unwrap(), program);
+    // The Keccak team's KeccakF-1600-IntermediateValues.txt, the second of its permutations.
+    let lanes = [0x2d5c_954d_f96e_cb3c, 0x6a33_2cd0_7057_b56d];
+    let expected = lanes.iter().flat_map(|&lane: &u64| lane.to_be_bytes()).collect();
+    let run = |found: &dyn Fn(Outcome)| {
+        let numbers = Numbers::<KoalaBear>::new(Vec::new());
+        text(&numbers);
+        found(numbers.outcome());
+    };
+    check(&[], Outcome::Returned(expected), run, evaluate(&program, &[]));
+    let short = record("short", &KoalaBear::modulus(), |machine| {
+        machine.scratch(223);
+        machine.keccak_f(0);
+        machine.return_word(machine.small(1));
+    });
+    assert_eq!(evaluate_within(&short, &[], 9), Err(NoOutcome::Scratch(U256::ZERO)));
+    for (offset, fits) in [((1 << 24) - 224, true), ((1 << 24) - 223, false), (u32::MAX, false)] {
+        let program = record("end", &KoalaBear::modulus(), |machine| {
+            machine.keccak_f(offset);
+            machine.return_word(machine.small(1));
+        });
+        match verify(&program) {
+            Ok(()) => assert!(fits, "{offset}"),
+            Err(error) => assert!(!fits && error.to_string().contains(&format!("byte {offset}")), "{error}"),
+        }
     }
 }
 

@@ -131,6 +131,7 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
             | Effect::SetScratchByte { .. }
             | Effect::Keccak256Scratch { .. }
             | Effect::Sha256Scratch { .. }
+            | Effect::KeccakF { .. }
             | Effect::CopyCalldata { .. }
             | Effect::TakeScratch { .. }
             | Effect::PutScratch { .. }

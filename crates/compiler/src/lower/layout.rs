@@ -1,6 +1,6 @@
 //! Memory layout of a program and its subprograms.
 
-use super::{hash, outside, precompiles, sequence};
+use super::{hash, keccak, outside, precompiles, sequence};
 use crate::Part;
 use crate::error::CompileError;
 use crate::paths::ends;
@@ -282,6 +282,7 @@ fn output_bytes(part: &Part<'_>, is_whole: bool) -> u64 {
             let Statement::Effect(effect) = statement else { return };
             longest = longest.max(match effect {
                 Effect::ReturnWord { .. } => 32,
+                Effect::KeccakF { .. } => keccak::ROOM_BYTES.into(),
                 Effect::Invert { .. } if is_of_words => precompiles::INVERSION_BYTES.into(),
                 Effect::IsOdd { .. } | Effect::WordOf { .. } | Effect::PutScratch { .. } => least,
                 Effect::Lookup { .. } | Effect::TakeRow { .. } if part.target.loads_code() => 0,

@@ -1,16 +1,35 @@
 //! A second text of verification, over bytes, and signatures that are valid without a trapdoor: of a key that is made for them.
 
-use super::{DEGREE, KEY_BYTES, LANES, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES, WORDS, residue_root};
+use super::{DEGREE, Hash, KEY_BYTES, LANES, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES, WORDS, residue_root};
 use crate::hash_based::keccak256;
 use crate::ntt::FALCON;
+use sha3::Shake256;
+use sha3::digest::{ExtendableOutput, Update, XofReader};
 
-/// 512 numbers of 16 bits, reduced. EIP-8052, hash to point with a PRNG of Keccak: blocks are hashes of the hash of `data` and an 8-byte count.
-pub fn hash_to_point(data: &[u8]) -> Vec<u64> {
-    let state = keccak256(&[data]);
-    let blocks = (0u64..).map(|count| keccak256(&[&state, &count.to_be_bytes()]));
-    let numbers = blocks
-        .flat_map(|block| block.chunks(2).map(|pair| u64::from(pair[0]) << 8 | u64::from(pair[1])).collect::<Vec<_>>());
-    numbers.filter(|&number| number < 5 * MODULUS).map(|number| number % MODULUS).take(DEGREE).collect()
+impl Hash {
+    /// 512 numbers of 16 bits, reduced.
+    pub fn to_point(self, message: &[u8], salt: &[u8]) -> Vec<u64> {
+        let bytes: Box<dyn Iterator<Item = u8>> = match self {
+            // Blocks are hashes of the hash and an 8-byte count.
+            Self::Keccak => {
+                let state = keccak256(&[message, salt]);
+                Box::new((0u64..).flat_map(move |count| keccak256(&[&state, &count.to_be_bytes()])))
+            }
+            Self::Shake => {
+                let mut hash = Shake256::default();
+                [salt, message].into_iter().for_each(|part| hash.update(part));
+                let mut reader = hash.finalize_xof();
+                Box::new(std::iter::repeat_with(move || {
+                    let mut byte = [0];
+                    reader.read(&mut byte);
+                    byte[0]
+                }))
+            }
+        };
+        let mut bytes = bytes.map(u64::from);
+        let numbers = std::iter::from_fn(|| Some(bytes.next()? << 8 | bytes.next()?));
+        numbers.filter(|&number| number < 5 * MODULUS).map(|number| number % MODULUS).take(DEGREE).collect()
+    }
 }
 
 /// s₂ in bytes: Falcon's specification, algorithm 17. None if it does not fit.
@@ -74,11 +93,11 @@ fn residue(value: i64) -> u64 {
 }
 
 /// The answer for a key, a message, and a signature as salt and s₂.
-pub fn verify(key: &[u64], message: &[u8], salt: &[u8], s2: &[u8]) -> bool {
+pub fn verify(hash: Hash, key: &[u64], message: &[u8], [salt, s2]: [&[u8]; 2]) -> bool {
     let Some(s2) = decompressed(s2) else { return false };
     let residues: Vec<u64> = s2.iter().copied().map(residue).collect();
     let half = MODULUS.cast_signed() / 2;
-    let point = hash_to_point(&[message, salt].concat());
+    let point = hash.to_point(message, salt);
     let pairs = point.iter().zip(product(&residues, key));
     let s1 = pairs.map(|(&c, p)| residue(c.cast_signed() - p.cast_signed() + half).cast_signed() - half);
     s1.chain(s2).map(|value| value.unsigned_abs().pow(2)).sum::<u64>() <= NORM_MAX
@@ -112,6 +131,8 @@ fn power(base: u64, exponent: u64) -> u64 {
 /// A signature with the key that it is of.
 #[derive(Debug, Clone)]
 pub struct Signed {
+    /// Hash to point.
+    pub hash: Hash,
     /// h.
     pub key: Vec<u64>,
     /// A message of any length.
@@ -125,13 +146,13 @@ pub struct Signed {
 impl Signed {
     /// The signature of a message with these s₁ and s₂: the key is (c − s₁) / s₂. None if s₂ has no inverse
     /// or is too long.
-    pub fn new(message: Vec<u8>, salt: Vec<u8>, values: [&[i64]; 2]) -> Option<Self> {
-        Self::with(message, salt, values, compressed(values[1])?)
+    pub fn new(hash: Hash, message: Vec<u8>, salt: Vec<u8>, values: [&[i64]; 2]) -> Option<Self> {
+        Self::with(hash, [message, salt, compressed(values[1])?], values)
     }
 
-    /// The same with other bytes for s₂.
-    pub fn with(message: Vec<u8>, salt: Vec<u8>, [s1, s2]: [&[i64]; 2], bytes: Vec<u8>) -> Option<Self> {
-        let point = hash_to_point(&[&message[..], &salt].concat());
+    /// The same of a message and a salt with other bytes for s₂.
+    pub fn with(hash: Hash, [message, salt, bytes]: [Vec<u8>; 3], [s1, s2]: [&[i64]; 2]) -> Option<Self> {
+        let point = hash.to_point(&message, &salt);
         let values: Vec<u64> = (0..DEGREE)
             .map(|place| {
                 let root = FALCON.root_of(place);
@@ -153,22 +174,26 @@ impl Signed {
             sum
         };
         let key = (0..DEGREE).map(coefficient).collect();
-        Some(Self { key, message, salt, s2: bytes })
+        Some(Self { hash, key, message, salt, s2: bytes })
     }
 
-    /// That of the contract's example.
-    pub fn example() -> Self {
+    /// That of a contract's example.
+    pub fn example(hash: Hash) -> Self {
         let numbers = (0u32..).flat_map(|count| keccak256(&[b"falcon512/eth", &count.to_be_bytes()]));
         let values: Vec<i64> = numbers.take(2 * DEGREE).map(|byte| 2 * i64::from(byte.cast_signed())).collect();
         let message = keccak256(&[b"message"]).to_vec();
         let salt = [&keccak256(&[b"salt"])[..], &[7; 8]].concat();
         debug_assert_eq!(salt.len(), SALT_BYTES);
-        Self::new(message, salt, [&values[..DEGREE], &values[DEGREE..]]).expect("s₂ is short and has an inverse")
+        Self::new(hash, message, salt, [&values[..DEGREE], &values[DEGREE..]]).expect("s₂ is short and has an inverse")
     }
 
-    /// Calldata of `falcon512/eth`.
+    /// Calldata of the contract: what is hashed stands together.
     pub fn calldata(&self) -> Vec<u8> {
         let key = transformed(&self.key);
-        [&keccak256(&[&key])[..], &key, &self.message, &self.salt, &self.s2].concat()
+        let hashed = match self.hash {
+            Hash::Keccak => [&self.message[..], &self.salt],
+            Hash::Shake => [&self.salt[..], &self.message],
+        };
+        [&keccak256(&[&key])[..], &key, hashed[0], hashed[1], &self.s2].concat()
     }
 }

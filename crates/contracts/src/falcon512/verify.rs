@@ -1,10 +1,11 @@
 //! Verification: Falcon's specification, algorithm 16.
 
 use super::{
-    DEGREE, LANE_BITS, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES, TRANSFORMED_BYTES, WORDS, backward, forward, narrow,
-    residue, residue_root,
+    DEGREE, Hash, LANE_BITS, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES, TRANSFORMED_BYTES, WORDS, backward, forward,
+    narrow, residue, residue_root,
 };
 use crate::encoding::unless_return_zero;
+use crate::hashes::sha3::Sponge;
 use crate::words::Words;
 use residue_ir::{Feature, LaneStep, Lanes, Machine, Piece};
 use ruint::aliases::U256;
@@ -36,6 +37,8 @@ const HEAD: u64 = 32 + TRANSFORMED_BYTES as u64;
 const ROUNDS: u64 = 3;
 /// Rounds at most. One that makes none of the numbers that are missing has a probability below 2⁻⁴, and only if one is missing.
 const ROUNDS_MAX: u64 = 63;
+/// Blocks of SHAKE-256 at most: of the numbers of eight of them 256 would have to be too large.
+const BLOCKS_MAX: u64 = 16;
 /// Coefficients of s₁ that are centred are at least −CENTRE.
 const CENTRE: u64 = MODULUS / 2;
 
@@ -50,17 +53,20 @@ fn lanes(number: u64) -> U256 {
 }
 
 /// The text.
-pub(super) fn text<M: Machine>(machine: &M) {
+pub(super) fn text<M: Machine>(machine: &M, hash: Hash) {
     let w = Words(machine);
     let least = w.number(HEAD + (SALT_BYTES + S2_BYTES) as u64); // few
     unless_return_zero(machine, machine.not(w.is_below(machine.calldata_size(), least)));
     machine.scratch(narrow(SCRATCH as usize)); // few
     let [place, key_bytes] = [S2, TRANSFORMED_BYTES as u64].map(|number| w.number(number)); // few
     machine.copy_calldata(place, w.number(32), key_bytes);
-    let hash = machine.keccak256_scratch(place, key_bytes);
-    unless_return_zero(machine, w.is_equal(hash, machine.calldata_word(w.number(0))));
+    let key_hash = machine.keccak256_scratch(place, key_bytes);
+    unless_return_zero(machine, w.is_equal(key_hash, machine.calldata_word(w.number(0))));
     let verifier = Verifier { machine, w };
-    verifier.hash_to_point();
+    match hash {
+        Hash::Keccak => verifier.hash_to_point(),
+        Hash::Shake => verifier.shake_to_point(),
+    }
     verifier.decompress();
     verifier.signs_and_norm();
     machine.lanes(&product());
@@ -149,12 +155,43 @@ impl<M: Machine> Verifier<'_, M> {
         self.set(NEXT, w.number(POINT));
         let round = |machine: &M| machine.function("round", (), |_, ()| self.round());
         machine.repeat(w.number(ROUNDS), (), |machine, _, ()| round(machine));
-        let is_missing = || w.is_below(self.get(NEXT), w.number(POINT_END));
+        let is_missing = || self.is_missing();
         let more = |machine: &M| {
             machine.repeat(w.number(ROUNDS_MAX - ROUNDS), (), |machine, _, ()| round(machine));
             unless_return_zero(machine, machine.not(is_missing()));
         };
         machine.branch(is_missing(), more, |_| ());
+    }
+
+    fn is_missing(&self) -> M::Word {
+        self.w.is_below(self.get(NEXT), self.w.number(POINT_END))
+    }
+
+    /// The same numbers by SHAKE-256 of the salt and the message.
+    fn shake_to_point(&self) {
+        let Self { machine, ref w } = *self;
+        let sponge = Sponge::shake256(machine, narrow(SCRATCH as usize)); // few
+        sponge.absorb(w.number(HEAD), w.sub(self.s2_from(), w.number(HEAD)), 32);
+        self.set(NEXT, w.number(POINT));
+        // Of the last word of a block four numbers are output.
+        let words = u64::from(sponge.rate()).div_ceil(32);
+        let rest = 32 * words - u64::from(sponge.rate());
+        machine.repeat(w.number(BLOCKS_MAX), (), |machine, block, ()| {
+            let next = |machine: &M| {
+                machine.branch(block, |_| sponge.permute(), |_| ());
+                machine.repeat(w.number(words), (), |machine, word, ()| {
+                    let numbers = |machine: &M| {
+                        let output = machine.bind(sponge.output_word(w.shl(word, w.number(5))));
+                        let beyond = machine.bind(w.mul(w.number(rest), w.is_equal(word, w.number(words - 1))));
+                        let mask = w.shl(machine.word(each(16, 0x8000)), w.shl(beyond, w.number(3)));
+                        self.numbers(output, mask, w.sub(w.number(32), beyond));
+                    };
+                    machine.branch(self.is_missing(), numbers, |_| ());
+                });
+            };
+            machine.branch(self.is_missing(), next, |_| ());
+        });
+        unless_return_zero(machine, machine.not(self.is_missing()));
     }
 
     /// As many blocks as could make what is missing.
@@ -169,15 +206,21 @@ impl<M: Machine> Verifier<'_, M> {
         let Self { machine, ref w } = *self;
         let block = machine.keccak256_scratch(w.number(BUFFER), w.number(40));
         self.set(COUNT, w.add(machine.word(U256::ONE << 192), self.get(COUNT)));
+        self.numbers(block, machine.word(each(16, 0x8000)), w.number(32));
+    }
+
+    /// The first numbers of a block, so many bytes, of which the highest bits are in a mask.
+    fn numbers(&self, block: M::Word, mask: M::Word, bytes: M::Word) {
+        let Self { machine, ref w } = *self;
         // Bit 15, and a carry into it of the others.
         let low = w.and(machine.word(each(16, 0x7fff)), block);
         let carry = w.add(machine.word(each(16, (1 << 16) - 5 * MODULUS)), low);
-        let marks = machine.bind(w.and(machine.word(each(16, 0x8000)), w.and(carry, block)));
+        let marks = machine.bind(w.and(mask, w.and(carry, block)));
         let next = machine.bind(self.get(NEXT));
         machine.set_scratch(next, block);
         self.set(MARKS, marks);
         let large = machine.bind(w.high(w.mul(machine.word(each(16, 1)), w.high(marks, 15)), 240));
-        self.set(NEXT, w.sub(w.add(w.number(32), next), w.shl(large, w.number(1))));
+        self.set(NEXT, w.sub(w.add(bytes, next), w.shl(large, w.number(1))));
         machine.repeat(large, (), |_, _, ()| {
             self.with_zeros(|leading_zeros| {
                 let marks = machine.bind(self.get(MARKS));

@@ -28,12 +28,20 @@ fn compression(rounds: usize) -> Vec<u8> {
     call
 }
 
-const HASHES: [Hash; 5] = [
+/// Calldata of SHAKE for 32 bytes of output of a message of so many.
+fn shake(bytes: usize) -> Vec<u8> {
+    [&[0; 31][..], &[32], &vec![1; bytes]].concat()
+}
+
+const HASHES: [Hash; 8] = [
     Hash { name: "hashes/sha256", unit: "block", input: |blocks| vec![1; 64 * blocks], public: Some(43_000) },
     Hash { name: "hashes/ripemd160", unit: "block", input: |blocks| vec![1; 64 * blocks], public: Some(10_300) },
     Hash { name: "hashes/blake2f", unit: "round", input: compression, public: None },
     Hash { name: "hashes/sha1", unit: "block", input: |blocks| vec![1; 64 * blocks], public: None },
     Hash { name: "hashes/sha512", unit: "block", input: |blocks| vec![1; 128 * blocks], public: None },
+    Hash { name: "hashes/sha3_256", unit: "block", input: |blocks| vec![1; 136 * blocks], public: None },
+    Hash { name: "hashes/shake128", unit: "block", input: |blocks| shake(168 * blocks), public: None },
+    Hash { name: "hashes/shake256", unit: "block", input: |blocks| shake(136 * blocks), public: None },
 ];
 
 #[test]

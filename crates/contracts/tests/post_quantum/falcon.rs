@@ -1,13 +1,15 @@
-//! `falcon512/eth` against its second text, and what has to be refused: signatures with which nothing else is wrong.
+//! `falcon512/eth` and `falcon512/shake` against their second text, and what has to be refused: signatures with which nothing else is wrong.
 
 use crate::seeded::Seeded;
 use crate::support::cases;
-use residue_compiler::{Dialect, SmallMultiples, compile_as};
+use residue_compiler::{Deployment, Dialect, SmallMultiples, compile_as};
 use residue_contracts::falcon512::signer::{Signed, compressed, decompressed, packed, packed_key, transformed, verify};
-use residue_contracts::falcon512::{DEGREE, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES};
+use residue_contracts::falcon512::{DEGREE, Hash, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES};
 use residue_contracts::find;
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Outcome};
 use residue_isa::{GasSchedule, Revision};
+use residue_pages::{grouped, quotes, read};
+use std::num::NonZeroU64;
 use std::sync::LazyLock;
 
 const GAS: u64 = 10_000_000;
@@ -25,10 +27,13 @@ impl Compiled {
     }
 
     fn at(name: &str, revision: Revision, fork: Fork) -> Self {
+        Self::of(name, revision, Dialect { fork, ..Dialect::default() })
+    }
+
+    fn of(name: &str, revision: Revision, dialect: Dialect) -> Self {
         let (program, schedule) = (find(name).unwrap().program(), GasSchedule::default_for(revision).unwrap());
-        let dialect = Dialect { fork, ..Dialect::default() };
         let code = compile_as(&program, revision, &schedule, SmallMultiples::AsWritten, dialect).unwrap().code;
-        let config = EngineConfig { fork, ..EngineConfig::default_for(revision) };
+        let config = EngineConfig { fork: dialect.fork, ..EngineConfig::default_for(revision) };
         Self { engine: Engine::new(config).unwrap(), code }
     }
 
@@ -46,6 +51,12 @@ impl Compiled {
 
 static ETH: LazyLock<Compiled> = LazyLock::new(|| Compiled::new("falcon512/eth", Revision::Evm));
 
+/// Code of falcon512/shake that an account holds: its bytes have a price, as for a hundred calls.
+static SHAKE: LazyLock<Compiled> = LazyLock::new(|| {
+    let deployment = Some(Deployment { gas_a_byte: 200, calls: NonZeroU64::new(100).unwrap() });
+    Compiled::of("falcon512/shake", Revision::Evm, Dialect { deployment, ..Dialect::default() })
+});
+
 /// The answer on Osaka, which is that of code without CLZ.
 fn answered(calldata: &[u8]) -> bool {
     static BEFORE: LazyLock<Compiled> = LazyLock::new(|| Compiled::at("falcon512/eth", Revision::Evm, Fork::Prague));
@@ -61,11 +72,11 @@ fn values(seeded: &mut Seeded) -> [Vec<i64>; 2] {
     [of(270), of(255)]
 }
 
-fn signed(seeded: &mut Seeded) -> Signed {
+fn signed(hash: Hash, seeded: &mut Seeded) -> Signed {
     loop {
         let [s1, s2] = values(seeded);
         let size = seeded.below(200);
-        if let Some(signed) = Signed::new(seeded.bytes(size), seeded.bytes(SALT_BYTES), [&s1, &s2]) {
+        if let Some(signed) = Signed::new(hash, seeded.bytes(size), seeded.bytes(SALT_BYTES), [&s1, &s2]) {
             return signed;
         }
     }
@@ -82,12 +93,12 @@ fn digits(s2: &[i64], is_negative: impl Fn(usize) -> bool) -> String {
 
 fn with(seeded: &mut Seeded, s1: &[i64], s2: &[i64], digits: &str) -> Signed {
     let (message, salt) = (seeded.bytes(32), seeded.bytes(SALT_BYTES));
-    Signed::with(message, salt, [s1, s2], packed(digits, S2_BYTES)).expect("s₂ has an inverse")
+    Signed::with(Hash::Keccak, [message, salt, packed(digits, S2_BYTES)], [s1, s2]).expect("s₂ has an inverse")
 }
 
 #[test]
 fn it_costs_no_more_than_the_floor_and_fits_an_account() {
-    let outcome = ETH.run(&Signed::example().calldata());
+    let outcome = ETH.run(&Signed::example(Hash::Keccak).calldata());
     assert_eq!(outcome.output[31], 1);
     assert!(outcome.gas_used <= 126_000, "{}", outcome.gas_used);
     assert!(ETH.code.len() <= 24_576, "{}", ETH.code.len());
@@ -99,9 +110,9 @@ fn signatures_and_spoiled_ones_are_answered_as_the_second_text_does() {
     let mut seeded = Seeded(8_052);
     let mut most = 0;
     for _ in 0..cases(8) {
-        let signed = signed(&mut seeded);
+        let signed = signed(Hash::Keccak, &mut seeded);
         let calldata = signed.calldata();
-        assert!(verify(&signed.key, &signed.message, &signed.salt, &signed.s2));
+        assert!(verify(signed.hash, &signed.key, &signed.message, [&signed.salt, &signed.s2]));
         assert!(answered(&calldata));
         most = most.max(ETH.run(&calldata).gas_used);
         for from in [0, 32, HEAD, HEAD + signed.message.len(), HEAD + signed.message.len() + SALT_BYTES] {
@@ -111,16 +122,57 @@ fn signatures_and_spoiled_ones_are_answered_as_the_second_text_does() {
             let at = spoiled.len() - S2_BYTES - SALT_BYTES;
             let (salt, s2) = spoiled[at..].split_at(SALT_BYTES);
             let is_of_key = spoiled[..HEAD] == calldata[..HEAD];
-            let expected = is_of_key && verify(&signed.key, &spoiled[HEAD..at], salt, s2);
+            let expected = is_of_key && verify(signed.hash, &signed.key, &spoiled[HEAD..at], [salt, s2]);
             assert_eq!(answered(&spoiled), expected);
         }
     }
     assert!(most < 128_000, "{most}");
 }
 
+/// What is hashed comes in another order, and messages are as long as blocks of SHAKE-256 are.
+#[test]
+fn signatures_with_shake_and_spoiled_ones_are_answered_as_the_second_text_does() {
+    let mut seeded = Seeded(8_053);
+    let plain = Compiled::new("falcon512/shake", Revision::Evm);
+    for case in 0..cases(8) {
+        let mut signed = signed(Hash::Shake, &mut seeded);
+        if let Some(&size) = [0, 95, 96, 97, 231, 232, 233].get(case) {
+            let [s1, s2] = values(&mut seeded);
+            let (message, salt) = (seeded.bytes(size), seeded.bytes(SALT_BYTES));
+            signed = Signed::new(Hash::Shake, message, salt, [&s1, &s2]).unwrap_or(signed);
+        }
+        let calldata = signed.calldata();
+        assert!(verify(Hash::Shake, &signed.key, &signed.message, [&signed.salt, &signed.s2]));
+        assert!(SHAKE.answer(&calldata) && plain.answer(&calldata));
+        for from in [0, 32, HEAD, HEAD + SALT_BYTES, HEAD + SALT_BYTES + signed.message.len()] {
+            let mut spoiled = calldata.clone();
+            let bit = seeded.below(8 * (calldata.len() - from));
+            spoiled[from + bit / 8] ^= 1 << (bit % 8);
+            let (hashed, s2) = spoiled[HEAD..].split_at(spoiled.len() - HEAD - S2_BYTES);
+            let (salt, message) = hashed.split_at(SALT_BYTES);
+            let is_of_key = spoiled[..HEAD] == calldata[..HEAD];
+            let expected = is_of_key && verify(Hash::Shake, &signed.key, message, [salt, s2]);
+            assert_eq!(SHAKE.answer(&spoiled), expected);
+        }
+        for length in [0, HEAD, HEAD + SALT_BYTES + S2_BYTES - 1, calldata.len() - 1] {
+            assert!(!SHAKE.answer(&calldata[..length]), "{length}");
+        }
+    }
+}
+
+#[test]
+fn code_with_shake_fits_an_account_and_takes_what_the_document_says() {
+    let outcome = SHAKE.run(&Signed::example(Hash::Shake).calldata());
+    assert_eq!(outcome.output[31], 1);
+    assert!(SHAKE.code.len() <= 24_576, "{}", SHAKE.code.len());
+    let sentence =
+        format!("has {} bytes and takes {} gas", grouped(SHAKE.code.len() as u64), grouped(outcome.gas_used));
+    assert!(quotes(&read("docs/post-quantum.md"), &sentence), "{sentence}");
+}
+
 #[test]
 fn it_is_the_same_under_other_interfaces() {
-    let calldata = Signed::example().calldata();
+    let calldata = Signed::example(Hash::Keccak).calldata();
     for revision in [Revision::Eip6690_2024, Revision::EvmmaxNext] {
         let eth = Compiled::new("falcon512/eth", revision);
         assert!(eth.answer(&calldata));
@@ -142,7 +194,8 @@ fn an_unary_part_above_fifteen_is_refused() {
                 s2[place] = size;
                 let digits = digits(&s2, |place| s2[place] < 0);
                 let (message, salt) = (seeded.bytes(32), seeded.bytes(SALT_BYTES));
-                if let Some(signed) = Signed::with(message, salt, [&s1, &s2], packed(&digits, S2_BYTES)) {
+                if let Some(signed) = Signed::with(Hash::Keccak, [message, salt, packed(&digits, S2_BYTES)], [&s1, &s2])
+                {
                     break signed;
                 }
             };
@@ -191,7 +244,7 @@ fn an_end_beyond_the_data_is_refused() {
         let digits = digits(&s2, |_| false);
         assert_eq!(digits.len(), bits);
         let (message, salt) = (seeded.bytes(32), seeded.bytes(SALT_BYTES));
-        let Some(signed) = Signed::with(message, salt, [&s1, &s2], packed(&digits, S2_BYTES)) else {
+        let Some(signed) = Signed::with(Hash::Keccak, [message, salt, packed(&digits, S2_BYTES)], [&s1, &s2]) else {
             panic!("s₂ of {bits} bits has no inverse");
         };
         assert_eq!(answered(&signed.calldata()), is_valid, "{bits}");
@@ -213,9 +266,9 @@ fn the_largest_norm_is_taken_and_one_more_refused() {
             left -= size * size;
         }
         assert_eq!(left, 0);
-        let signed = Signed::new(seeded.bytes(32), seeded.bytes(SALT_BYTES), [&s1, &s2]).unwrap();
+        let signed = Signed::new(Hash::Keccak, seeded.bytes(32), seeded.bytes(SALT_BYTES), [&s1, &s2]).unwrap();
         assert_eq!(answered(&signed.calldata()), is_valid, "{norm}");
-        assert_eq!(verify(&signed.key, &signed.message, &signed.salt, &signed.s2), is_valid);
+        assert_eq!(verify(signed.hash, &signed.key, &signed.message, [&signed.salt, &signed.s2]), is_valid);
     }
 }
 
@@ -228,7 +281,7 @@ fn coefficients_at_the_ends_are_refused() {
             let [_, s2] = values(&mut seeded);
             let mut s1 = vec![0; DEGREE];
             s1[DEGREE - count..].fill(size);
-            let signed = Signed::new(seeded.bytes(32), seeded.bytes(SALT_BYTES), [&s1, &s2]).unwrap();
+            let signed = Signed::new(Hash::Keccak, seeded.bytes(32), seeded.bytes(SALT_BYTES), [&s1, &s2]).unwrap();
             assert!(!answered(&signed.calldata()), "{count} of {size}");
         }
     }
@@ -236,7 +289,7 @@ fn coefficients_at_the_ends_are_refused() {
 
 #[test]
 fn another_length_or_key_is_refused() {
-    let signed = Signed::example();
+    let signed = Signed::example(Hash::Keccak);
     let calldata = signed.calldata();
     let without = Signed { message: Vec::new(), ..signed.clone() }.calldata();
     assert!(!answered(&without));
@@ -260,7 +313,7 @@ fn another_length_or_key_is_refused() {
 }
 
 fn transformed_key_of_another() -> Vec<u64> {
-    signed(&mut Seeded(7)).key
+    signed(Hash::Keccak, &mut Seeded(7)).key
 }
 
 #[test]
@@ -280,7 +333,7 @@ fn keys_are_registered() {
         assert!(register.run(&packed_key(&wrong)).halt.is_exceptional());
         assert!(register.run(&packed_key(&key)[1..]).halt.is_exceptional());
     }
-    let signed = Signed::example();
+    let signed = Signed::example(Hash::Keccak);
     assert_eq!(register.run(&packed_key(&signed.key)).output, signed.calldata()[32..HEAD]);
 }
 

@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod falcon;
+mod keccak_f;
 mod page;
 #[path = "../../../ir/tests/common/seeded.rs"]
 mod seeded;
+mod sha3;
 mod slh_dsa;
 mod sphincs;
 #[path = "../contracts/support.rs"]

@@ -32,8 +32,10 @@ fn the_table_is_what_verifiers_cost() {
         "| contract | gas | fits a validation | calldata, bytes | with calldata at 16 gas | at 64 gas | code, bytes | public code |\n\
          |---|---:|---|---:|---:|---:|---:|---:|\n",
     );
-    let is_shown =
-        |name: &str| ["sphincs/", "slh_dsa/"].iter().any(|prefix| name.starts_with(prefix)) || name == "falcon512/eth";
+    let is_shown = |name: &str| {
+        ["sphincs/", "slh_dsa/"].iter().any(|prefix| name.starts_with(prefix))
+            || ["falcon512/eth", "falcon512/shake"].contains(&name)
+    };
     for contract in CONTRACTS.iter().filter(|contract| is_shown(contract.name)) {
         let code = compile(&contract.program(), Revision::Evm, &schedule).unwrap().code;
         let input = (contract.example)();

@@ -210,6 +210,7 @@ impl<'a> Emitter<'a> {
             | Effect::SetScratchByte { .. }
             | Effect::Keccak256Scratch { .. }
             | Effect::Sha256Scratch { .. }
+            | Effect::KeccakF { .. }
             | Effect::CopyCalldata { .. }
             | Effect::TakeScratch { .. }
             | Effect::PutScratch { .. }
