@@ -12,6 +12,9 @@ export interface Files {
   stateTest(traced: boolean): Promise<string>;
 }
 
+/** Interfaces whose code certificates speak of. */
+const PROVED = ['evm', 'eip6690-2024', 'evmmax-next'];
+
 type Row = [label: string, ending: string, content: () => string | Promise<string>];
 
 /** Draws the panel. */
@@ -55,7 +58,7 @@ export function drawFiles(parent: HTMLElement, files: Files): void {
       'What is known of it',
       [
         ['Report of the code and its execution, JSON', 'json', () => JSON.stringify(column, null, 1)],
-        ...(revision === 'evm' ? [['Certificate', 'cert', () => files.certificate()] as Row] : []),
+        ...(PROVED.includes(revision) ? [['Certificate', 'cert', () => files.certificate()] as Row] : []),
         ['Program, text of the IR', 'ir', () => text],
       ],
     ],
@@ -67,9 +70,9 @@ export function drawFiles(parent: HTMLElement, files: Files): void {
       'p',
       { class: 'quiet' },
       'A state test calls the code with this calldata, under the prices that the interface has itself. ',
-      revision === 'evm'
+      PROVED.includes(revision)
         ? 'A certificate proves straight-line code for all calldata; '
-        : 'Certificates, which prove straight-line code for all calldata, are of code for evm; ',
+        : `Certificates, which prove straight-line code for all calldata, are of code for ${PROVED.join(', ')}; `,
       h('code', {}, 'residue prove FILE'),
       ' checks one.',
     ),
