@@ -5,6 +5,9 @@
 //! ([`World`]), and gives another project a revm EVM with the instructions in it ([`evm()`]). [`Halt`] is the end of a
 //! frame; [`Counts`] counts executed instructions; [`native`] calls the precompiles without an EVM.
 //!
+//! Without its feature `std` the engine runs on machines without an operating system, as in a zkVM: locks wait in a loop, the CPU's features are
+//! those of the build, and precompiles are in plain Rust. [`accelerators`] are calls by which such a machine computes modulo numbers.
+//!
 //! This is the only crate of the project that names revm. The EVM's own instructions are revm's; only
 //! field instructions have handlers here.
 

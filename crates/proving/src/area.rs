@@ -32,7 +32,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// What a run takes beyond another, which begins as it does.
+    /// The part of a run beyond another, which begins as it does.
     pub fn beyond(self, begin: Self) -> Self {
         Self {
             instructions: self.instructions.saturating_sub(begin.instructions),

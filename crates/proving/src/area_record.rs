@@ -24,7 +24,7 @@ pub struct AreaRow {
     pub subject: String,
     /// Name of the form.
     pub form: String,
-    /// What the executor says.
+    /// Numbers of the executor.
     pub area: Area,
 }
 

@@ -14,7 +14,7 @@ const UINT256_MUL: usize = 0x0001_011d;
 const BLS12381_FP_ADD: usize = 0x0001_0120;
 const BLS12381_FP_SUB: usize = 0x0001_0121;
 const BLS12381_FP_MUL: usize = 0x0001_0122;
-/// Where answers go.
+/// The stream of answers.
 const PUBLIC_VALUES: usize = 13;
 
 /// The modulus of BLS12-381's base field (RFC 9380, section 8.8.1), the least limb first.
