@@ -46,7 +46,7 @@ pub(super) const ROOM_BYTES: u32 = 2 * STATE_BYTES + CONSTANTS_BYTES;
 /// Least shift of a round: with it the window comes down to bit 0.
 const SHIFT_MIN: u32 = 36;
 
-/// Which words hold complements, by round of a pass; before and after a pass none does.
+/// Words that hold complements after parts of a round; before and after a pass none does.
 struct Plan {
     /// Of the columns' sums that θ adds, bit x.
     columns: u8,
@@ -121,7 +121,7 @@ enum Name {
     Sum(usize),
     /// Sums of four columns from this one on, in 64 bits each.
     Sums(usize),
-    /// What θ adds to a column.
+    /// Addition of θ to a column.
     Added(usize),
     /// Lane of a row, before χ.
     Lane(usize),
@@ -313,7 +313,7 @@ impl Emitter<'_> {
         last
     }
 
-    /// What is added to columns 0 to 3, from a word that has all of them; those of 2, 1 and 0 in this order. [D\[0…3\]] → [D\[3\], others]
+    /// Additions to columns 0 to 3 from a word that has all of them; those to 2, 1 and 0 in this order. [D\[0…3\]] → [D\[3\], others]
     fn extracted(&mut self, order: [usize; 3]) {
         let turned = |x: usize| if bit(PLAN[0].columns, x) { u64::MAX } else { 0 };
         let turned = (0..4).flat_map(|x| turned(x).to_be_bytes()).collect::<Vec<u8>>();
@@ -502,7 +502,7 @@ struct Form {
     /// Both, and if they are turned.
     operands: [(usize, bool); 2],
     opcode: u8,
-    /// What comes of it together with the own lane is a complement.
+    /// True if it makes a complement of the own lane.
     is_complement: bool,
 }
 
