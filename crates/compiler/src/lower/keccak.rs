@@ -46,7 +46,7 @@ pub(super) const ROOM_BYTES: u32 = 2 * STATE_BYTES + CONSTANTS_BYTES;
 /// Least shift of a round: with it the window comes down to bit 0.
 const SHIFT_MIN: u32 = 36;
 
-/// Which words hold complements, by round of a pass; before and after a pass none does.
+/// Words that hold complements after parts of a round; before and after a pass none does.
 struct Plan {
     /// Of the columns' sums that θ adds, bit x.
     columns: u8,
@@ -106,7 +106,7 @@ impl Lowering<'_> {
     /// The permutation of a state in scratch memory. [] → []
     pub(super) fn keccak_f(&mut self, offset: u32) {
         let (code, state, room) = (&mut *self.code, self.layout.scratch + offset, self.layout.output);
-        let emitter = Emitter { code, names: Vec::new(), state, room, is_complement: [false; LANES] };
+        let emitter = Emitter { code, names: Vec::new(), state, room, is_complement: [false; LANES], kept: None };
         emitter.permutation(self.round_constants);
     }
 }
@@ -121,10 +121,12 @@ enum Name {
     Sum(usize),
     /// Sums of four columns from this one on, in 64 bits each.
     Sums(usize),
-    /// What θ adds to a column.
+    /// Addition of θ to a column.
     Added(usize),
     /// Lane of a row, before χ.
     Lane(usize),
+    /// Lane of the state after a round of a pass, which is not in memory.
+    Kept(usize),
     Other,
 }
 
@@ -138,6 +140,8 @@ struct Emitter<'a> {
     room: u32,
     /// Lanes of the state that are held as complements.
     is_complement: [bool; LANES],
+    /// The lane that is on the stack, with the round that made it.
+    kept: Option<(usize, (usize, usize))>,
 }
 
 impl Emitter<'_> {
@@ -226,6 +230,14 @@ impl Emitter<'_> {
         self.code.op(evm::MLOAD);
     }
 
+    /// Loads a lane as it is before a round.
+    fn lane_before(&mut self, round: usize, lane: (usize, usize)) {
+        match self.kept {
+            Some((before, kept)) if kept == lane && before + 1 == round => self.dup(Name::Kept(before)),
+            _ => self.load(self.place(round, lane)),
+        }
+    }
+
     // --- steps --------------------------------------------------------------------------------------------------------
 
     /// θ, but for the additions to lanes: what is added to each column. [] → [C\[s\], D\[s + 2\], D\[s + 1\], D\[s + 3\], D\[s\], D\[s + 4\]]
@@ -253,7 +265,7 @@ impl Emitter<'_> {
     /// C\[x\], the sum of a column.
     fn sum(&mut self, round: usize, x: usize) {
         for y in 0..SIDE {
-            self.load(self.place(round, (x, y)));
+            self.lane_before(round, (x, y));
             if y > 0 {
                 self.op(evm::XOR);
             }
@@ -313,7 +325,7 @@ impl Emitter<'_> {
         last
     }
 
-    /// What is added to columns 0 to 3, from a word that has all of them; those of 2, 1 and 0 in this order. [D\[0…3\]] → [D\[3\], others]
+    /// Additions to columns 0 to 3 from a word that has all of them; those to 2, 1 and 0 in this order. [D\[0…3\]] → [D\[3\], others]
     fn extracted(&mut self, order: [usize; 3]) {
         let turned = |x: usize| if bit(PLAN[0].columns, x) { u64::MAX } else { 0 };
         let turned = (0..4).flat_map(|x| turned(x).to_be_bytes()).collect::<Vec<u8>>();
@@ -368,7 +380,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// The rest of a round, row by row. [maybe a word, D of all columns] → []
+    /// The rest of a round, row by row. [maybe a word, D of all columns] → [maybe a word, a lane], or after the last round of a pass []
     fn rows(&mut self, round: usize, last: Last) {
         let order = rows_in_order(round);
         let rows: [Row; SIDE] = order.map(|row| self.row(round, row));
@@ -385,12 +397,12 @@ impl Emitter<'_> {
             let lanes = self.names.iter().rev().take(SIDE).rev();
             let expected: [Name; SIDE] = array::from_fn(|step| Name::Lane((first + step) % SIDE));
             assert!(lanes.eq(&expected), "lanes stand in order");
-            self.chi(row, first);
+            self.chi(row, first, is_last && round + 1 < PASS);
         }
         for row in rows {
             (0..SIDE).for_each(|x| self.is_complement[x + SIDE * row.row] = bit(row.rows, x));
         }
-        while self.names.last() != Some(&Name::Constants) {
+        while round + 1 == PASS && self.names.last() != Some(&Name::Constants) {
             self.code.op(evm::POP);
             self.names.pop();
         }
@@ -399,12 +411,11 @@ impl Emitter<'_> {
     /// A lane of a row before χ: θ's addition, ρ and π. The last row is the last one to read what is added.
     fn lane(&mut self, row: &Row, y: usize, is_last: bool) {
         let (x, y) = source(row.row, y);
-        let address = self.place(row.round, (x, y));
         if is_last {
             self.raise(Name::Added(x));
-            self.load(address);
+            self.lane_before(row.round, (x, y));
         } else {
-            self.load(address);
+            self.lane_before(row.round, (x, y));
             self.dup(Name::Added(x));
         }
         self.op(evm::XOR);
@@ -421,8 +432,8 @@ impl Emitter<'_> {
     }
 
     /// χ and ι of a row, of which the lanes stand on the stack from `first` on, from the fourth one after it down. A lane has its last reader where it is on
-    /// top. [five lanes] → []
-    fn chi(&mut self, row: &Row, first: usize) {
+    /// top. The last lane to be made may be kept. [five lanes] → [maybe a lane]
+    fn chi(&mut self, row: &Row, first: usize, is_kept: bool) {
         for step in (0..SIDE).rev() {
             let x = (first + step) % SIDE;
             let Form { operands: [one, two], opcode, .. } = row.form(x);
@@ -441,7 +452,15 @@ impl Emitter<'_> {
             if step > 0 {
                 self.dup(Name::Lane(x));
             }
-            self.write(row, x);
+            self.finish(row, x);
+            if step == 0 && is_kept {
+                self.name(Name::Kept(row.round));
+                self.kept = Some((row.round, (x, row.row)));
+            } else {
+                push(self.code, self.place(row.round + 1, (x, row.row)));
+                self.code.op(evm::MSTORE);
+                self.names.pop();
+            }
         }
     }
 
@@ -450,8 +469,8 @@ impl Emitter<'_> {
         self.not_if(is_turned);
     }
 
-    /// Writes a lane after χ. [what its neighbours make, the lane] → []
-    fn write(&mut self, row: &Row, x: usize) {
+    /// A lane after χ and ι. [what its neighbours make, the lane] → [the lane]
+    fn finish(&mut self, row: &Row, x: usize) {
         self.op(evm::XOR);
         if (x, row.row) == (0, 0) {
             self.dup(Name::Constants);
@@ -463,9 +482,6 @@ impl Emitter<'_> {
             self.op(evm::XOR);
         }
         self.not_if(row.form(x).is_complement != bit(row.rows, x));
-        push(self.code, self.place(row.round + 1, (x, row.row)));
-        self.code.op(evm::MSTORE);
-        self.names.pop();
     }
 }
 
@@ -502,7 +518,7 @@ struct Form {
     /// Both, and if they are turned.
     operands: [(usize, bool); 2],
     opcode: u8,
-    /// What comes of it together with the own lane is a complement.
+    /// True if it makes a complement of the own lane.
     is_complement: bool,
 }
 

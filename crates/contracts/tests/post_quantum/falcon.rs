@@ -129,7 +129,7 @@ fn signatures_and_spoiled_ones_are_answered_as_the_second_text_does() {
     assert!(most < 128_000, "{most}");
 }
 
-/// What is hashed comes in another order, and messages are as long as blocks of SHAKE-256 are.
+/// Salts come first, and messages are as long as blocks of SHAKE-256 are.
 #[test]
 fn signatures_with_shake_and_spoiled_ones_are_answered_as_the_second_text_does() {
     let mut seeded = Seeded(8_053);
