@@ -100,18 +100,21 @@ Fixpoint parses_ascend (least : positive) (l : list (positive * Z)) : option pos
 
 (* ---- symbolic words ---- *)
 
-Inductive cond := CSize (n : Z) | CNotBelow (i : positive) | CNot (c : cond).
+(* CAbove: a parsed number has more than n bits. *)
+Inductive cond := CSize (n : Z) | CNotBelow (i : positive) | CNot (c : cond) | CAbove (i : positive) (n : Z).
 Inductive sword :=
 | SW (s : sum) (lo hi : Z)  (* between bounds, and this sum mod p *)
 | SRaw (i : positive)       (* exactly what a parse reads, below the modulus or not *)
 | SSize
-| SB (c : cond).
+| SB (c : cond)
+| SOr (l : list positive) (n : Z). (* the OR of what these parses read, without the lowest n bits *)
 
 Fixpoint condeqb (a b : cond) : bool :=
   match a, b with
   | CSize n, CSize m => n =? m
   | CNotBelow i, CNotBelow j => Pos.eqb i j
   | CNot a, CNot b => condeqb a b
+  | CAbove i n, CAbove j m => Pos.eqb i j && (n =? m)
   | _, _ => false
   end.
 
@@ -153,6 +156,10 @@ Definition product (T : tables) (a b : sum) (hs : list positive) : option (sum *
 
 Definition is_p (x : sword) : bool := match exactly x with Some v => v =? p | None => false end.
 
+(* The parses that a word is the OR of. *)
+Definition ored (x : sword) : option (list positive) :=
+  match x with SRaw i => Some [i] | SOr l n => if n =? 0 then Some l else None | _ => None end.
+
 (* An instruction that goes on to the next one: gas, and the state after it. *)
 Definition sinstr (T : tables) (P : list (positive * Z)) (i : instr) (s : sstate) : option (Z * sstate) :=
   let push cost x r := Some (cost, S (x :: r) (smem s) (smw s) (hints s)) in
@@ -187,6 +194,12 @@ Definition sinstr (T : tables) (P : list (positive * Z)) (i : instr) (s : sstate
   | ISZERO, SB c :: r => push 3 (SB (CNot c)) r
   | GT, SRaw i :: x :: r =>
       match exactly x with Some n => if n =? p - 1 then push 3 (SB (CNotBelow i)) r else None | None => None end
+  | OR, x :: y :: r => match ored x, ored y with Some a, Some b => push 3 (SOr (a ++ b) 0) r | _, _ => None end
+  | SHR, x :: y :: r =>
+      match exactly x, ored y with
+      | Some n, Some l => if (0 <=? n) && (n <? 256) then push 3 (SOr l n) r else None
+      | _, _ => None
+      end
   | CALLDATASIZE, k => push 2 SSize k
   | CALLDATALOAD, x :: r =>
       match exactly x, hints s with

@@ -110,6 +110,52 @@ Definition copy (st : fstate) (r : list sword) (a : Z) (key : positive) (n : Z) 
   (3 + 3 * words n + growth (kept (known st)) (smw s) mw,
    FS (S r (stored (smem s) key l) mw (hints s)) (known st) (failures st) (fnames st)).
 
+(* ---- bytes of memory, and values of fewer than 32 ---- *)
+
+(* A byte, where memory has a number, or nothing has been written. *)
+Definition known_byte (m : M.t sword) (x : Z) : option Z :=
+  match M.find (Z.to_pos (x / 32 + 1)) m with
+  | Some w => option_map (fun v => nth (Z.to_nat (x mod 32)) (bytes_of 32 v) 0) (exactly w)
+  | None => Some 0
+  end.
+Fixpoint known_bytes (m : M.t sword) (x : Z) (n : nat) : option (list Z) :=
+  match n with
+  | O => Some []
+  | Datatypes.S n =>
+      match known_byte m x, known_bytes m (x + 1) n with Some b, Some l => Some (b :: l) | _, _ => None end
+  end.
+
+(* The value of w bytes at an address: a number below the modulus, or the end of a word that is parsed and has no more bits. *)
+Definition narrow (m : M.t sword) (done : list cond) (a w : Z) : option (sum * list cond) :=
+  match known_bytes m a (Z.to_nat w) with
+  | Some l => let v := beZ l in if v <? p then Some (const p v, []) else None
+  | None =>
+      let start := a + w - 32 in
+      if (0 <=? start) && (start mod 32 =? 0) then
+        match M.find (Z.to_pos (start / 32 + 1)) m with
+        | Some (SRaw i) =>
+            if existsb (condeqb (CAbove i (8 * w))) done && existsb (condeqb (CNotBelow i)) (fails prog)
+            then Some ([(i, 1)], [CNotBelow i]) else None
+        | _ => None
+        end
+      else None
+  end.
+Fixpoint narrows (m : M.t sword) (done : list cond) (a w : Z) (n : nat) : option (list sum * list cond) :=
+  match n with
+  | O => Some ([], [])
+  | Datatypes.S n =>
+      match narrow m done a w, narrows m done (a + w) w n with
+      | Some (s, c), Some (sums, conds) => Some (s :: sums, c ++ conds)
+      | _, _ => None
+      end
+  end.
+
+(* Bytes that a copy writes, with those that stand after them in the last word. *)
+Definition filled_up (m : M.t sword) (a n : Z) (l : list Z) : option (list Z) :=
+  let bytes := take (Z.to_nat n) l in
+  if n mod 32 =? 0 then Some bytes
+  else option_map (fun r => bytes ++ r) (known_bytes m (a + n) (Z.to_nat (32 - n mod 32))).
+
 (* Words of a copy, of less than 1 MiB: they are counted in unary. *)
 Definition whole (n : Z) : option nat :=
   if (0 <=? n) && (n <? 1048576) && (n mod 32 =? 0) then Some (Z.to_nat (n / 32)) else None.
@@ -132,15 +178,16 @@ Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) 
   let s := base st in
   match i, sstack s, known st with
   | SETMODX, id :: a :: size :: n :: r, None =>
-      match exactly id, slot_of a, exactly size, exactly n with
-      | Some id, Some (a, key), Some size, Some n =>
-          match M.find key (smem s) with
-          | Some w =>
-              if is_p p w && between 0 id 256 && (size =? 32) && between 1 n 256 && inside (smw s) a 32 && (3 <=? p)
-              then opened_slots st r 32 n
-              else None
-          | None => None
-          end
+      match exactly id, exactly a, exactly size, exactly n with
+      | Some id, Some a, Some size, Some n =>
+          let width := 8 * ((size + 7) / 8) in
+          if between 0 id 256 && between 1 size 96 && between 1 n 256 && (width * n <=? 24576) && (0 <=? a)
+             && inside (smw s) a size && (3 <=? p) then
+            match known_bytes (smem s) a (Z.to_nat size) with
+            | Some l => if beZ l =? p then opened_slots st r width n else None
+            | None => None
+            end
+          else None
       | _, _, _, _ => None
       end
   | SETMODCX, id :: a :: size :: n :: r, None =>
@@ -154,14 +201,30 @@ Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) 
       | _, _, _, _ => None
       end
   | STOREX padded, first :: a :: n :: r, Some F =>
-      match exactly first, slot_of a, exactly n with
-      | Some first, Some (a, key), Some n =>
-          if by_words padded F && has F first n && inside (smw s) a (n * 32) then
-            match elements (loaded (smem s) key (Z.to_nat n)) with
-            | Some (sums, conds) => stored_slots st r F first n sums conds
+      match exactly first, exactly a, exactly n with
+      | Some first, Some at_, Some n =>
+          if by_words padded F then
+            match slot_of a with
+            | Some (_, key) =>
+                if has F first n && inside (smw s) at_ (n * 32) then
+                  match elements (loaded (smem s) key (Z.to_nat n)) with
+                  | Some (sums, conds) => stored_slots st r F first n sums conds
+                  | None => None
+                  end
+                else None
             | None => None
             end
-          else None
+          else
+            match padded with
+            | None =>
+                if has F first n && inside (smw s) at_ (n * width F) && (0 <=? at_) && between 1 (width F) 31 then
+                  match narrows (smem s) (failures st) at_ (width F) (Z.to_nat n) with
+                  | Some (sums, conds) => stored_slots st r F first n sums conds
+                  | None => None
+                  end
+                else None
+            | Some _ => None
+            end
       | _, _, _ => None
       end
   | STORECX, first :: a :: n :: r, Some F =>
@@ -174,13 +237,31 @@ Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) 
       | _, _, _ => None
       end
   | LOADX padded, a :: first :: n :: r, Some F =>
-      match slot_of a, exactly first, exactly n with
-      | Some (a, key), Some first, Some n =>
-          if by_words padded F && has F first n && inside (smw s) a (n * 32) then
-            let moved := map (fun i => SW (slot F i) 0 (p - 1)) (span first n) in
-            Some (1 + n * mul_price (priced (width F)),
-                  FS (S r (stored (smem s) key moved) (smw s) (hints s)) (Some F) (failures st) (fnames st))
-          else None
+      match exactly a, exactly first, exactly n with
+      | Some at_, Some first, Some n =>
+          if by_words padded F then
+            match slot_of a with
+            | Some (_, key) =>
+                if has F first n && inside (smw s) at_ (n * 32) then
+                  let moved := map (fun i => SW (slot F i) 0 (p - 1)) (span first n) in
+                  Some (1 + n * mul_price (priced (width F)),
+                        FS (S r (stored (smem s) key moved) (smw s) (hints s)) (Some F) (failures st) (fnames st))
+                else None
+            | None => None
+            end
+          else
+            (* One value, at the end of a word that is zero. *)
+            let start := at_ + width F - 32 in
+            match padded, known_bytes (smem s) start 32 with
+            | None, Some l =>
+                if has F first n && (n =? 1) && inside (smw s) at_ (n * width F) && (0 <=? start) && (start mod 32 =? 0)
+                   && between 1 (width F) 31 && (beZ l =? 0) && (p <=? 256 ^ width F) then
+                  Some (1 + n * mul_price (priced (width F)),
+                        FS (S r (M.add (Z.to_pos (start / 32 + 1)) (SW (slot F (Z.to_nat first)) 0 (p - 1)) (smem s)) (smw s) (hints s))
+                           (Some F) (failures st) (fnames st))
+                else None
+            | _, _ => None
+            end
       | _, _, _ => None
       end
   | LANES k [o; os; x; xs; y; ys; n], _, Some F =>
@@ -205,10 +286,13 @@ Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) 
   | CODECOPY, a :: from :: n :: r, _ =>
       match slot_of a, exactly from, exactly n with
       | Some (a, key), Some from, Some n =>
-          match whole n with
+          match whole (32 * ((n + 31) / 32)) with
           | Some k =>
-              if from <=? Z.of_nat (length code) then
-                Some (copy st r a key n (map (fun v => SW (const p v) v v) (pieces 32 k (skipn (Z.to_nat from) code))))
+              if (0 <=? n) && (from <=? Z.of_nat (length code)) then
+                match filled_up (smem s) a n (skipn (Z.to_nat from) code) with
+                | Some l => Some (copy st r a key n (map (fun v => SW (const p v) v v) (pieces 32 k l)))
+                | None => None
+                end
               else None
           | None => None
           end
@@ -258,6 +342,16 @@ Fixpoint frun (fuel : nat) (T : tables) (rest : list Z) (st : fstate) : option Z
               | Some d =>
                   if fails_at d && existsb (condeqb c) (fails prog) then
                     go n (Some (10, FS (S (checked p c r) (smem s) (smw s) (hints s)) (known st) (c :: failures st) (fnames st)))
+                  else None
+              | None => None
+              end
+          | JUMPI, d :: SOr l bits :: r =>
+              match exactly d with
+              | Some d =>
+                  if fails_at d && (0 <=? bits) && (p <=? 2 ^ bits)
+                     && forallb (fun i => existsb (condeqb (CNotBelow i)) (fails prog)) l then
+                    go n (Some (10, FS (S r (smem s) (smw s) (hints s)) (known st)
+                                       (map (fun i => CAbove i bits) l ++ failures st) (fnames st)))
                   else None
               | None => None
               end

@@ -71,3 +71,50 @@ Qed.
 
 Lemma mload_is m a : beZ (mbytes m a 32) = mload m a. Proof. unfold mload. reflexivity. Qed.
 Lemma cdword_is cd off : beZ (take 32 (skipn (Z.to_nat off) cd)) = cdword cd off. Proof. unfold cdword. reflexivity. Qed.
+
+(* ---- a part of a word ---- *)
+
+Lemma mbytes_nth m a n j : (j < n)%nat -> nth j (mbytes m a n) 0 = m (a + Z.of_nat j).
+Proof.
+  revert a j; induction n as [|n IH]; intros a [|j] H; cbn [mbytes nth]; try lia; [f_equal; lia|].
+  rewrite IH by lia. f_equal. lia.
+Qed.
+
+Lemma bytes_tail k n w : skipn k (bytes_of (k + n) w) = bytes_of n w.
+Proof. induction k as [|k IH]; [reflexivity|]. cbn [Nat.add]. rewrite bytes_of_S. exact IH. Qed.
+
+(* The last bytes of a word. *)
+Lemma low_bytes m a (w : nat) : (forall x, is_byte (m x)) -> (w <= 32)%nat ->
+  mbytes m (a + (32 - Z.of_nat w)) w = bytes_of w (mload m a).
+Proof.
+  intros B L. assert (M : mbytes m a (32 - w + w) = bytes_of (32 - w + w) (mload m a)).
+  { replace (32 - w + w)%nat with 32%nat by lia. apply mload_bytes; exact B. }
+  rewrite <- (bytes_tail (32 - w) w), <- M, mbytes_app, skipn_app, mbytes_length, Nat.sub_diag.
+  rewrite skipn_all2 by (rewrite mbytes_length; lia). cbn [skipn app]. f_equal. lia.
+Qed.
+
+(* A value at the end of a word that is zero makes that word. *)
+Lemma write_narrow m a (w : nat) v : (forall x, is_byte (m x)) -> mload m a = 0 -> (w <= 32)%nat ->
+  0 <= v < 256 ^ Z.of_nat w -> forall x, write m (a + (32 - Z.of_nat w)) (bytes_of w v ++ []) x = mstore m a v x.
+Proof.
+  intros B E L V x. rewrite app_nil_r, mstore_nth. unfold write. rewrite bytes_of_length.
+  destruct (Z.leb_spec (a + (32 - Z.of_nat w)) x), (Z.ltb_spec x (a + (32 - Z.of_nat w) + Z.of_nat w)),
+    (Z.leb_spec a x), (Z.ltb_spec x (a + 32)); cbn [andb]; try lia; try reflexivity.
+  - rewrite !nth_bytes_of by lia. f_equal. f_equal. f_equal. lia.
+  - pose proof (mload_bytes m a B) as M. rewrite E in M.
+    assert (N : m x = nth (Z.to_nat (x - a)) (mbytes m a 32) 0) by (rewrite mbytes_nth by lia; f_equal; lia).
+    rewrite N, M, !nth_bytes_of by lia. rewrite Z.div_0_l by (apply Z.pow_nonzero; lia).
+    rewrite (Z.div_small v); [reflexivity|]. split; [lia|]. eapply Z.lt_le_trans; [apply V|].
+    apply Z.pow_le_mono_r; lia.
+Qed.
+
+(* Bytes that stand in memory already may be written once more. *)
+Lemma write_more m a b r : mbytes m (a + Z.of_nat (length b)) (length r) = r ->
+  forall x, write m a b x = write m a (b ++ r) x.
+Proof.
+  intros E x. unfold write. rewrite app_length.
+  destruct (Z.leb_spec a x), (Z.ltb_spec x (a + Z.of_nat (length b))),
+    (Z.ltb_spec x (a + Z.of_nat (length b + length r))); cbn [andb]; try lia; try reflexivity.
+  - rewrite app_nth1 by lia. reflexivity.
+  - rewrite app_nth2 by lia. rewrite <- E, mbytes_nth by lia. f_equal. lia.
+Qed.

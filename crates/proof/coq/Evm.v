@@ -49,14 +49,14 @@ Definition cdword (cd : list Z) (off : Z) : Z := beZ (take 32 (skipn (Z.to_nat o
 
 Inductive instr :=
 | PUSH (n : nat) (v : Z) | DUP (n : nat) | SWAP (n : nat) | POP
-| ADD | MUL | SUB | MOD | ADDMOD | MULMOD | LT | GT | EQ | ISZERO | NOT | AND
+| ADD | MUL | SUB | MOD | ADDMOD | MULMOD | LT | GT | EQ | ISZERO | NOT | AND | OR | SHR
 | CALLDATALOAD | CALLDATASIZE | MLOAD | MSTORE | JUMP | JUMPI | JUMPDEST | RETURN | INVALID
 | OTHER. (* this semantics says nothing of it *)
 
 Definition simple (b : Z) : instr :=
   match b with
   | 0x01 => ADD | 0x02 => MUL | 0x03 => SUB | 0x06 => MOD | 0x08 => ADDMOD | 0x09 => MULMOD
-  | 0x10 => LT | 0x11 => GT | 0x14 => EQ | 0x15 => ISZERO | 0x19 => NOT | 0x16 => AND
+  | 0x10 => LT | 0x11 => GT | 0x14 => EQ | 0x15 => ISZERO | 0x19 => NOT | 0x16 => AND | 0x17 => OR | 0x1c => SHR
   | 0x35 => CALLDATALOAD | 0x36 => CALLDATASIZE
   | 0x50 => POP | 0x51 => MLOAD | 0x52 => MSTORE | 0x56 => JUMP | 0x57 => JUMPI | 0x5b => JUMPDEST
   | 0xf3 => RETURN | 0xfe => INVALID
@@ -126,6 +126,8 @@ Definition exec (code cd : list Z) (i : instr) (next : nat) (k : list Z) (m : me
   | ISZERO, a :: r => (3, go (b2z (a =? 0) :: r))
   | NOT, a :: r => (3, go (W - 1 - a :: r))
   | AND, a :: b :: r => (3, go (Z.land a b :: r))
+  | OR, a :: b :: r => (3, go (Z.lor a b :: r))
+  | SHR, n :: a :: r => (3, go ((if n <? 256 then Z.shiftr a n else 0) :: r))
   | CALLDATALOAD, a :: r => (3, go (cdword cd a :: r))
   | CALLDATASIZE, _ => (2, go (Z.of_nat (length cd) :: k))
   | MLOAD, a :: r =>

@@ -89,7 +89,11 @@ Fixpoint ceval (c : cond) : bool :=
   | CSize n => Z.of_nat (length cd) =? n
   | CNotBelow i => p <=? e i
   | CNot c => negb (ceval c)
+  | CAbove i n => 2 ^ n <=? e i
   end.
+
+(* The OR of what parses read. *)
+Definition all_bits (l : list positive) : Z := fold_right (fun i a => Z.lor (e i) a) 0 l.
 
 Definition is_word (w : Z) (x : sword) : Prop :=
   0 <= w < W /\
@@ -98,7 +102,54 @@ Definition is_word (w : Z) (x : sword) : Prop :=
   | SRaw i => w = e i
   | SSize => w = Z.of_nat (length cd)
   | SB c => w = b2z (ceval c)
+  | SOr l n => w = Z.shiftr (all_bits l) n
   end.
+
+Lemma lor_range a b : 0 <= a < W -> 0 <= b < W -> 0 <= Z.lor a b < W.
+Proof.
+  intros [A A'] [B B']. assert (N : 0 <= Z.lor a b) by (apply Z.lor_nonneg; lia). split; [exact N|].
+  assert (E : Z.shiftr (Z.lor a b) 256 = 0).
+  { rewrite Z.shiftr_lor, !Z.shiftr_div_pow2 by lia. change (2 ^ 256) with W. rewrite !Z.div_small by lia. reflexivity. }
+  rewrite Z.shiftr_div_pow2 in E by lia. change (2 ^ 256) with W in E.
+  apply Z.div_small_iff in E; [lia | pose proof W_pos; lia].
+Qed.
+
+Lemma shiftr_range a n : 0 <= n -> 0 <= a < W -> 0 <= Z.shiftr a n < W.
+Proof.
+  intros N [A A']. split; [apply Z.shiftr_nonneg; lia|]. rewrite Z.shiftr_div_pow2 by lia.
+  assert (0 < 2 ^ n) by (apply Z.pow_pos_nonneg; lia). eapply Z.le_lt_trans; [|exact A'].
+  apply Z.div_le_upper_bound; nia.
+Qed.
+
+Lemma all_bits_app a b : all_bits (a ++ b) = Z.lor (all_bits a) (all_bits b).
+Proof. induction a as [|i a IH]; [reflexivity|]. cbn. unfold all_bits in *. rewrite IH. apply Z.lor_assoc. Qed.
+
+Lemma ored_ok w x l : is_word w x -> ored x = Some l -> w = all_bits l.
+Proof.
+  intros [_ H] E. destruct x as [| i | | | l' n]; try discriminate; cbn in E.
+  - injection E as <-. cbn. rewrite Z.lor_0_r. exact H.
+  - destruct (Z.eqb_spec n 0) as [->|]; [|discriminate]. injection E as <-. rewrite Z.shiftr_0_r in H. exact H.
+Qed.
+
+(* A shift leaves something if one of the numbers has more bits. *)
+Lemma above l n : 0 <= n -> (forall i, In i l -> 0 <= e i) ->
+  if Z.shiftr (all_bits l) n =? 0 then forall i, In i l -> ceval (CAbove i n) = false
+  else exists i, In i l /\ ceval (CAbove i n) = true.
+Proof.
+  intros N. assert (0 < 2 ^ n) by (apply Z.pow_pos_nonneg; lia).
+  induction l as [|i l IH]; intros R; [cbn; rewrite Z.shiftr_0_l; cbn; intros i []|].
+  assert (Ri : 0 <= e i) by (apply R; left; reflexivity).
+  assert (Rl : forall i, In i l -> 0 <= e i) by (intros j J; apply R; right; exact J). specialize (IH Rl).
+  change (all_bits (i :: l)) with (Z.lor (e i) (all_bits l)). rewrite Z.shiftr_lor.
+  destruct (Z.eqb_spec (Z.lor (Z.shiftr (e i) n) (Z.shiftr (all_bits l) n)) 0) as [E|E].
+  - apply Z.lor_eq_0_iff in E as [E1 E2]. rewrite E2 in IH. cbn [Z.eqb] in IH. intros j [<-|J]; [|apply IH; exact J].
+    cbn [ceval]. apply Z.leb_gt. rewrite Z.shiftr_div_pow2 in E1 by lia. apply Z.div_small_iff in E1; lia.
+  - destruct (Z.eqb_spec (Z.shiftr (all_bits l) n) 0) as [E2|E2].
+    + exists i. split; [left; reflexivity|]. cbn [ceval]. apply Z.leb_le. rewrite E2, Z.lor_0_r in E.
+      rewrite Z.shiftr_div_pow2 in E by lia. destruct (Z.le_gt_cases (2 ^ n) (e i)); [assumption|].
+      exfalso. apply E. apply Z.div_small. lia.
+    + destruct IH as [j [J C]]. exists j. split; [right; exact J | exact C].
+Qed.
 
 Lemma condeqb_ok a b : condeqb a b = true -> a = b.
 Proof.
@@ -106,6 +157,7 @@ Proof.
   - apply Z.eqb_eq in H; congruence.
   - apply Pos.eqb_eq in H; congruence.
   - apply IHa in H; congruence.
+  - apply andb_prop in H as [H1 H2]. apply Pos.eqb_eq in H1. apply Z.eqb_eq in H2. congruence.
 Qed.
 
 Lemma exactly_ok w x v : is_word w x -> exactly x = Some v -> w = v.
@@ -240,7 +292,7 @@ Proof.
     destruct ss as [|x r]; [discriminate|]. injection H as <- <-. inversion Hk; subst.
     do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
   - (* ADD *)
-    destruct ss as [|[a l h| | |] [|[b l' h'| | |] r]]; try discriminate.
+    destruct ss as [|[a l h| | | |] [|[b l' h'| | | |] r]]; try discriminate.
     destruct (Z.ltb_spec (h + h') W); [|discriminate]. injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     destruct Hw as [Rw [Bw Cw]], Hu as [Ru [Bu Cu]].
@@ -248,7 +300,7 @@ Proof.
     rewrite Z.mod_small by lia. split; [lia|]. split; [lia|].
     eapply cong_trans; [apply cong_add; eassumption|]. apply cong_sym, den_sadd; assumption.
   - (* MUL *)
-    destruct ss as [|[a l h| | |] [|[b l' h'| | |] r]]; try discriminate.
+    destruct ss as [|[a l h| | | |] [|[b l' h'| | | |] r]]; try discriminate.
     destruct (Z.leb_spec 0 l); [|discriminate]. destruct (Z.leb_spec 0 l'); [|discriminate].
     destruct (Z.ltb_spec (h * h') W); [|discriminate]. cbn [andb] in H.
     destruct (product p T a b hs) as [[c hs']|] eqn:E; [|discriminate]. injection H as <- <-.
@@ -260,7 +312,7 @@ Proof.
     split. { split; [apply Z.mul_le_mono_nonneg; lia | lia]. }
     eapply cong_trans; [apply cong_mul; eassumption|]. apply cong_sym. eapply product_ok; eassumption.
   - (* SUB *)
-    destruct ss as [|[a l h| | |] [|[b l' h'| | |] r]]; try discriminate.
+    destruct ss as [|[a l h| | | |] [|[b l' h'| | | |] r]]; try discriminate.
     destruct (Z.leb_spec h' l); [|discriminate]. injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     destruct Hw as [Rw [Bw Cw]], Hu as [Ru [Bu Cu]].
@@ -269,14 +321,14 @@ Proof.
     eapply cong_trans; [apply cong_sub; eassumption|]. apply cong_sym.
     eapply cong_trans; [apply den_sadd; assumption|]. apply cong_add; [apply cong_refl | apply den_sneg].
   - (* MOD *)
-    destruct ss as [|[a l h| | |] [|q r]]; try discriminate. destruct (is_p p q) eqn:Q; [|discriminate]. injection H as <- <-.
+    destruct ss as [|[a l h| | | |] [|q r]]; try discriminate. destruct (is_p p q) eqn:Q; [|discriminate]. injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     apply (is_p_ok _ _ Hu) in Q. subst u. destruct Hw as [Rw [Bw Cw]].
     do 3 eexists; split; [cbn; rewrite (proj2 (Z.eqb_neq p 0)) by lia; reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
     constructor; [|assumption]. pose proof (Z.mod_pos_bound w p). split; [lia|]. split; [lia|].
     eapply cong_trans; [apply cong_mod; lia | exact Cw].
   - (* ADDMOD *)
-    destruct ss as [|[a l h| | |] [|[b l' h'| | |] [|q r]]]; try discriminate.
+    destruct ss as [|[a l h| | | |] [|[b l' h'| | | |] [|q r]]]; try discriminate.
     destruct (is_p p q) eqn:Q; [|discriminate]. injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     inversion Hk2 as [|v ? k3 ? Hv Hk3]; subst. apply (is_p_ok _ _ Hv) in Q. subst v.
@@ -286,7 +338,7 @@ Proof.
     eapply cong_trans; [apply cong_mod; lia|].
     eapply cong_trans; [apply cong_add; eassumption|]. apply cong_sym, den_sadd; assumption.
   - (* MULMOD *)
-    destruct ss as [|[a l h| | |] [|[b l' h'| | |] [|q r]]]; try discriminate.
+    destruct ss as [|[a l h| | | |] [|[b l' h'| | | |] [|q r]]]; try discriminate.
     destruct (is_p p q) eqn:Q; [|discriminate]. destruct (product p T a b hs) as [[c hs']|] eqn:E; [|discriminate].
     injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
@@ -297,7 +349,7 @@ Proof.
     eapply cong_trans; [apply cong_mod; lia|].
     eapply cong_trans; [apply cong_mul; eassumption|]. apply cong_sym. eapply product_ok; eassumption.
   - (* GT *)
-    destruct ss as [|[|i| |] [|x r]]; try discriminate. destruct (exactly x) as [v|] eqn:X; [|discriminate].
+    destruct ss as [|[|i| | |] [|x r]]; try discriminate. destruct (exactly x) as [v|] eqn:X; [|discriminate].
     destruct (Z.eqb_spec v (p - 1)) as [->|]; [|discriminate]. injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     apply (exactly_ok _ _ _ Hu) in X. subst u. destruct Hw as [Rw ->].
@@ -318,10 +370,26 @@ Proof.
            (apply (done v); [|exact H]);
            (left; split; [eapply size; eassumption | apply Hu]) || (right; split; [eapply size; eassumption | apply Hw])).
   - (* ISZERO *)
-    destruct ss as [|[| | |c] r]; try discriminate. injection H as <- <-.
+    destruct ss as [|[| | |c|] r]; try discriminate. injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. destruct Hw as [_ ->].
     do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption]. split; [auto|]. cbn.
     destruct (ceval c); reflexivity.
+  - (* OR *)
+    destruct ss as [|x [|y r]]; try discriminate. destruct (ored x) as [a|] eqn:X; [|discriminate].
+    destruct (ored y) as [b|] eqn:Y; [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
+    split; [apply lor_range; [apply Hw | apply Hu]|]. rewrite Z.shiftr_0_r, all_bits_app.
+    rewrite (ored_ok _ _ _ Hw X), (ored_ok _ _ _ Hu Y). reflexivity.
+  - (* SHR *)
+    destruct ss as [|x [|y r]]; try discriminate.
+    destruct (exactly x) as [n|] eqn:X; [|discriminate]. destruct (ored y) as [l|] eqn:Y; [|discriminate].
+    destruct (Z.leb_spec 0 n); [|discriminate]. destruct (Z.ltb_spec n 256) as [L|]; [|discriminate]. cbn [andb] in H.
+    injection H as <- <-. inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    apply (exactly_ok _ _ _ Hw) in X. subst w.
+    do 3 eexists; split; [cbn; rewrite (proj2 (Z.ltb_lt n 256)) by lia; reflexivity|].
+    split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
+    split; [apply shiftr_range; [lia | apply Hu]|]. rewrite (ored_ok _ _ _ Hu Y). reflexivity.
   - (* CALLDATALOAD *)
     destruct ss as [|x r]; [discriminate|]. destruct (exactly x) as [off|] eqn:X; [|discriminate].
     destruct hs as [|h hs]; [discriminate|]. destruct (existsb _ (parses P)) eqn:Q; [|discriminate]. injection H as <- <-.
@@ -365,7 +433,7 @@ Qed.
 Lemma named_ok T f s s' k m mw : tables_ok T -> match_ok k m mw s -> named p T f s = Some s' -> match_ok k m mw s'.
 Proof.
   intros HT HM H. unfold named in H. destruct f as [i|]; [|injection H as <-; exact HM].
-  destruct s as [ss sm smw hs]. cbn [sstack smem Check.smw hints] in H. destruct ss as [|[a lo hi| | |] r]; try discriminate.
+  destruct s as [ss sm smw hs]. cbn [sstack smem Check.smw hints] in H. destruct ss as [|[a lo hi| | | |] r]; try discriminate.
   destruct (renamed p T (Some i) a) as [b|] eqn:N; [|discriminate]. injection H as <-.
   destruct HM as [Hk Hm Hw]. cbn [sstack smem Check.smw] in *. inversion Hk as [|w ? k1 ? Hx Hk1]; subst.
   destruct Hx as [R [B Cg]]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
@@ -402,9 +470,9 @@ Qed.
 
 Lemma checked_ok c k ss : ceval c = false -> stack_ok k ss -> stack_ok k (checked p c ss).
 Proof.
-  intros F H. destruct c as [n|i|c]; try exact H. cbn in F. apply Z.leb_gt in F. cbn [checked].
+  intros F H. destruct c as [n|i|c|i n]; try exact H. cbn in F. apply Z.leb_gt in F. cbn [checked].
   induction H as [|w x k ss Hw _ IH]; cbn; [constructor|]. constructor; [|exact IH].
-  destruct x as [| j | |]; try exact Hw. destruct (Pos.eqb_spec i j) as [->|]; [|exact Hw].
+  destruct x as [| j | | |]; try exact Hw. destruct (Pos.eqb_spec i j) as [->|]; [|exact Hw].
   destruct Hw as [R ->]. split; [exact R|]. split; [lia|]. exists 0. cbn [den]. ring.
 Qed.
 
@@ -413,7 +481,7 @@ Lemma returns_ok T m sm l : tables_ok T -> mem_ok m sm -> forall key,
   mbytes m (32 * (Z.pos key - 1)) (32 * length l) = concat (map (fun i => bytes_of 32 (e i)) l).
 Proof.
   intros HT Hm. induction l as [|i l IH]; intros key R H; [reflexivity|].
-  cbn in H. destruct (M.find key sm) as [[s lo hi| | |]|] eqn:F; try discriminate.
+  cbn in H. destruct (M.find key sm) as [[s lo hi| | | |]|] eqn:F; try discriminate.
   destruct (M.find i (sums T)) as [s'|] eqn:Fi; [|discriminate].
   apply andb_prop in H as [H Hr]. apply andb_prop in H as [H Hhi]. apply andb_prop in H as [Hs Hlo].
   apply Z.ltb_lt in Hhi. apply Z.leb_le in Hlo. apply seqb_ok in Hs. subst s'.
@@ -485,7 +553,7 @@ Proof.
   destruct i; try (apply plain; exact H).
   - (* JUMPI *)
     clear plain. destruct s as [ss sm smw hs]. cbn [sstack smem Check.smw hints] in *.
-    destruct ss as [|d [|[s lo hi| i | |c] r]]; try (cbn in H; discriminate).
+    destruct ss as [|d [|[s lo hi| i | |c|] r]]; try (cbn in H; discriminate).
     destruct (exactly d) as [dv|] eqn:X; [|discriminate].
     destruct (failing code dv) eqn:Fd; [|discriminate]. destruct (existsb (condeqb c) (fails P)) eqn:Fc; [|discriminate].
     destruct (within r) eqn:Wi; [|discriminate]. cbn [andb] in H.

@@ -152,7 +152,7 @@ Proof.
   induction 1 as [|w x ws xs Hw _ IH]; intros sums conds E; cbn [elements] in E.
   { injection E as <- <-. left. repeat split; [constructor | intros c []]. }
   destruct (elements p P xs) as [[sums1 conds1]|]; [|discriminate]. specialize (IH _ _ eq_refl). cbn [forallb].
-  destruct Hw as [Rw Hw]. destruct x as [s lo hi|i| |]; try discriminate.
+  destruct Hw as [Rw Hw]. destruct x as [s lo hi|i| | |]; try discriminate.
   - destruct (Z.leb_spec 0 lo); [|discriminate]. destruct (Z.ltb_spec hi p); [|discriminate]. injection E as <- <-.
     destruct Hw as [B C]. rewrite (proj2 (Z.ltb_lt w p)) by lia. cbn [andb].
     destruct IH as [[A [F Cs]]|IH]; [left | right; exact IH]. split; [exact A|]. split; [|exact Cs].
@@ -195,13 +195,13 @@ Definition fails_right (i : finstr) (k : list Z) (m : memory) (mw : Z) (f : fiel
 
 Lemma copied_ok st k r a key from n l ws xs m mw f :
   state_ok k m mw f st -> stack_ok P cd e r xs -> a = 32 * (Z.pos key - 1) -> forall ys, Forall2 is_word ws ys ->
-  take (Z.to_nat n) (skipn (Z.to_nat from) l) = flat_map (bytes_of 32) ws ->
+  (forall x, write m a (take (Z.to_nat n) (skipn (Z.to_nat from) l)) x = write m a (flat_map (bytes_of 32) ws) x) ->
   exists m' mw', copied r m mw f l a from n = (fst (copy st xs a key n ys), Some (r, m', mw', f)) /\
     state_ok r m' mw' f (snd (copy st xs a key n ys)).
 Proof.
-  intros [[Hk Hm Hw] HF HC] Hr -> ys Hy E. unfold copied, copy. rewrite E, (reserved_ok _ _ HF), Hw.
+  intros [[Hk Hm Hw] HF HC] Hr -> ys Hy E. unfold copied, copy. rewrite (reserved_ok _ _ HF), Hw.
   cbn [fst snd]. do 2 eexists. split; [reflexivity|]. split; cbn [base known failures]; auto.
-  split; cbn [sstack smem Check.smw]; auto. apply stored_ok; assumption.
+  split; cbn [sstack smem Check.smw]; auto. eapply mem_ext; [intros x; symmetry; apply E|]. apply stored_ok; assumption.
 Qed.
 
 Lemma numerals_ok vs : Forall (fun v => 0 <= v < W) vs -> Forall2 is_word vs (map (fun v => SW (const p v) v v) vs).
@@ -226,8 +226,108 @@ Proof.
   destruct (whole_ok _ _ Wh) as [_ N].
   edestruct (copied_ok st _ k3 a key from n cd (pieces 32 c (skipn (Z.to_nat from) cd)) r m _ f HS Hk3 E ys) as [m' [mw' [G S]]].
   - apply parsed_words_ok; assumption.
-  - rewrite N. apply chunks_bytes. apply skipn_Forall; exact cd_bytes.
+  - intros x0. rewrite N, chunks_bytes by (apply skipn_Forall; exact cd_bytes). reflexivity.
   - unfold goes. do 4 eexists. split; [cbn [fexec]; rewrite G; reflexivity | exact S].
+Qed.
+
+Lemma known_byte_ok m sm x b : mem_ok m sm -> 0 <= x -> known_byte sm x = Some b -> m x = b.
+Proof.
+  intros Hm X H. unfold known_byte in H. set (q := x / 32) in *.
+  assert (0 <= q) by (apply Z.div_pos; lia).
+  assert (D : x = 32 * q + x mod 32) by (apply Z.div_mod; lia). pose proof (Z.mod_pos_bound x 32).
+  set (key := Z.to_pos (q + 1)) in *. assert (K : 32 * (Z.pos key - 1) = 32 * q) by (unfold key; rewrite Z2Pos.id by lia; lia).
+  assert (N : m x = nth (Z.to_nat (x mod 32)) (bytes_of 32 (mload m (32 * q))) 0).
+  { rewrite <- mload_bytes by apply Hm. rewrite mbytes_nth by lia. f_equal. lia. }
+  rewrite N. destruct (M.find key sm) as [w|] eqn:F.
+  - destruct (exactly w) as [v|] eqn:E; [|discriminate]. injection H as <-.
+    apply (mem_words _ _ _ _ _ Hm) in F. rewrite K in F. apply (exactly_ok _ _ _ _ _ _ F) in E. rewrite E. reflexivity.
+  - injection H as <-. apply (mem_zeros _ _ _ _ _ Hm) in F. rewrite K in F. rewrite F, nth_bytes_of by lia.
+    rewrite Z.div_0_l by (apply Z.pow_nonzero; lia). reflexivity.
+Qed.
+
+Lemma known_bytes_ok m sm n : mem_ok m sm -> forall x l, 0 <= x -> known_bytes sm x n = Some l -> mbytes m x n = l.
+Proof.
+  intros Hm. induction n as [|n IH]; intros x l X H; cbn [known_bytes] in H; [injection H as <-; reflexivity|].
+  destruct (known_byte sm x) as [b|] eqn:B; [|discriminate].
+  destruct (known_bytes sm (x + 1) n) as [l'|] eqn:L; [|discriminate]. injection H as <-. cbn [mbytes].
+  rewrite (known_byte_ok _ _ _ _ Hm X B). f_equal. apply IH; [lia | exact L].
+Qed.
+
+(* The word that an address within it belongs to. *)
+Lemma start_ok a : 0 <= a -> a mod 32 = 0 -> a = 32 * (Z.pos (Z.to_pos (a / 32 + 1)) - 1).
+Proof.
+  intros A E. pose proof (Z.div_mod a 32 ltac:(lia)). assert (0 <= a / 32) by (apply Z.div_pos; lia).
+  rewrite Z2Pos.id by lia. lia.
+Qed.
+
+Lemma narrow_ok m sm done a w s conds : mem_ok m sm -> (forall c, In c done -> ceval c = false) -> 0 <= a -> 1 <= w <= 31 ->
+  narrow p P sm done a w = Some (s, conds) -> let v := beZ (mbytes m a (Z.to_nat w)) in
+  (v < p /\ elem v s /\ forall c, In c conds -> ceval c = false) \/ (p <= v /\ meaning P cd = Failed).
+Proof.
+  intros Hm Hd A R H v. unfold narrow in H. destruct (known_bytes sm a (Z.to_nat w)) as [l|] eqn:L.
+  - apply (known_bytes_ok _ _ _ Hm) in L; [|exact A].
+    destruct (Z.ltb_spec (beZ l) p) as [B|]; [|discriminate]. injection H as <- <-. left. unfold v. rewrite L.
+    assert (0 <= beZ l) by (rewrite <- L; apply beZ_range, mbytes_bytes, Hm).
+    split; [exact B|]. split; [|intros c []]. split; [lia|]. apply cong_sym, den_const; assumption.
+  - destruct (Z.leb_spec 0 (a + w - 32)) as [S0|]; [|discriminate].
+    destruct (Z.eqb_spec ((a + w - 32) mod 32) 0) as [S1|]; [|discriminate]. cbn [andb] in H.
+    destruct (M.find _ sm) as [[| i | | |]|] eqn:F; try discriminate.
+    destruct (existsb _ done) eqn:D; [|discriminate]. destruct (existsb _ (fails P)) eqn:X; [|discriminate].
+    cbn [andb] in H. injection H as <- <-. apply (mem_words _ _ _ _ _ Hm) in F. rewrite <- (start_ok _ S0 S1) in F.
+    destruct F as [Rw F]. apply existsb_exists in D as [c [I D]]. apply condeqb_ok in D. subst c. apply Hd in I.
+    cbn [Sound.ceval] in I. apply Z.leb_gt in I. rewrite Z.pow_mul_r in I by lia. change (2 ^ 8) with 256 in I.
+    assert (V : v = e i).
+    { unfold v. replace a with (a + w - 32 + (32 - Z.of_nat (Z.to_nat w))) by lia.
+      rewrite low_bytes by (try apply Hm; lia). rewrite F, beZ_bytes_of. apply Z.mod_small. rewrite Z2Nat.id by lia. lia. }
+    rewrite V. destruct (Z.ltb_spec (e i) p) as [B|B].
+    + left. split; [exact B|]. split.
+      * split; [lia|]. cbn [den]. exists 0. ring.
+      * intros c [<-|[]]. cbn. apply Z.leb_gt; exact B.
+    + right. split; [exact B|]. eapply (fails_true P cd e parsed (CNotBelow i)); [exact X | cbn; apply Z.leb_le; exact B].
+Qed.
+
+Lemma narrows_ok m sm done w n : mem_ok m sm -> (forall c, In c done -> ceval c = false) -> 1 <= w <= 31 ->
+  forall a sums conds, 0 <= a -> narrows p P sm done a w n = Some (sums, conds) ->
+  (forallb (fun v => v <? p) (numbers m a w n) = true /\ Forall2 elem (numbers m a w n) sums /\
+   forall c, In c conds -> ceval c = false) \/
+  (forallb (fun v => v <? p) (numbers m a w n) = false /\ meaning P cd = Failed).
+Proof.
+  intros Hm Hd R. induction n as [|n IH]; intros a sums conds A H; cbn [narrows numbers forallb] in *.
+  { injection H as <- <-. left. repeat split; [constructor | intros c []]. }
+  destruct (narrow p P sm done a w) as [[s c]|] eqn:N; [|discriminate].
+  destruct (narrows p P sm done (a + w) w n) as [[sums1 conds1]|] eqn:Ns; [|discriminate]. injection H as <- <-.
+  apply (narrow_ok _ _ _ _ _ _ _ Hm Hd A R) in N. cbv zeta in N. apply IH in Ns; [|lia].
+  destruct N as [[B [El Cs]]|[B Me]].
+  - rewrite (proj2 (Z.ltb_lt _ _) B). cbn [andb]. destruct Ns as [[B' [El' Cs']]|Ns]; [left | right; exact Ns].
+    split; [exact B'|]. split; [constructor; assumption|]. intros x I. apply in_app_or in I as [I|I]; auto.
+  - right. rewrite (proj2 (Z.ltb_ge _ _) B). split; [reflexivity | exact Me].
+Qed.
+
+Lemma filled_up_ok m sm a n l k bytes : mem_ok m sm -> 0 <= a -> 0 <= n -> Forall is_byte l ->
+  32 * ((n + 31) / 32) = 32 * Z.of_nat k -> filled_up sm a n l = Some bytes ->
+  Forall is_byte bytes /\
+  forall x, write m a (take (Z.to_nat n) l) x = write m a (flat_map (bytes_of 32) (pieces 32 k bytes)) x.
+Proof.
+  intros Hm A N Hl K H. unfold filled_up in H.
+  assert (Ht : Forall is_byte (take (Z.to_nat n) l)) by (apply take_bytes; exact Hl).
+  assert (all : forall b, Forall is_byte b -> length b = (32 * k)%nat -> flat_map (bytes_of 32) (pieces 32 k b) = b).
+  { intros b Hb L. rewrite <- chunks_bytes by exact Hb. rewrite <- L. clear. induction b as [|x b IH]; cbn; congruence. }
+  destruct (Z.eqb_spec (n mod 32) 0) as [E|E].
+  - injection H as <-. split; [exact Ht|]. intros x. rewrite all; [reflexivity | exact Ht|]. rewrite take_length.
+    pose proof (Z.div_mod n 32 ltac:(lia)). assert ((n + 31) / 32 = n / 32); [|lia].
+    replace (n + 31) with (n / 32 * 32 + 31) by lia. rewrite Z.div_add_l by lia. change (31 / 32) with 0. lia.
+  - destruct (known_bytes sm (a + n) _) as [r|] eqn:R; [|discriminate]. injection H as <-.
+    apply (known_bytes_ok _ _ _ Hm) in R; [|lia].
+    pose proof (Z.mod_pos_bound n 32 ltac:(lia)). pose proof (Z.div_mod n 32 ltac:(lia)).
+    assert (Lr : length r = Z.to_nat (32 - n mod 32)) by (rewrite <- R; apply mbytes_length).
+    assert (Hb : Forall is_byte (take (Z.to_nat n) l ++ r)).
+    { apply Forall_app. split; [exact Ht|]. rewrite <- R. apply mbytes_bytes, Hm. }
+    split; [exact Hb|]. intros x. rewrite all; [|exact Hb|].
+    + apply write_more. rewrite take_length, Lr, Z2Nat.id by lia. exact R.
+    + rewrite app_length, take_length, Lr.
+      assert ((n + 31) / 32 = n / 32 + 1); [|lia].
+      replace (n + 31) with ((n / 32 + 1) * 32 + (n mod 32 - 1)) by lia. rewrite Z.div_add_l by lia.
+      rewrite (Z.div_small (n mod 32 - 1)) by lia. lia.
 Qed.
 
 Lemma codecopy_ok st cost st' k m mw f T : state_ok k m mw f st ->
@@ -236,17 +336,19 @@ Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate.
   destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate]. destruct (exactly y) as [from|] eqn:Y; [|discriminate].
-  destruct (exactly z) as [n|] eqn:Zz; [|discriminate]. destruct (whole n) as [c|] eqn:Wh; [|discriminate].
-  destruct (from <=? _); [|discriminate]. injection H as <- <-.
+  destruct (exactly z) as [n|] eqn:Zz; [|discriminate]. destruct (whole _) as [c|] eqn:Wh; [|discriminate].
+  destruct (Z.leb_spec 0 n) as [N0|]; [|discriminate]. destruct (from <=? _); [|discriminate]. cbn [andb] in H.
+  destruct (filled_up _ a n _) as [bytes|] eqn:Fu; [|discriminate]. injection H as <- <-.
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
   inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
-  destruct (slot_ok _ _ _ _ _ _ _ Ha X) as [-> [_ E]].
+  destruct (slot_ok _ _ _ _ _ _ _ Ha X) as [-> [A0 E]].
   apply (exactly_ok _ _ _ _ _ _ Hb) in Y. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wb wc.
-  destruct (whole_ok _ _ Wh) as [_ N].
-  edestruct (copied_ok st _ k3 a key from n code (pieces 32 c (skipn (Z.to_nat from) code)) r m _ f HS Hk3 E
-    (map (fun v => SW (const p v) v v) (pieces 32 c (skipn (Z.to_nat from) code)))) as [m' [mw' [G S]]].
-  - apply numerals_ok, chunks_range, skipn_Forall; exact code_bytes.
-  - rewrite N. apply chunks_bytes. apply skipn_Forall; exact code_bytes.
+  destruct (whole_ok _ _ Wh) as [Wn _].
+  destruct (filled_up_ok _ _ _ _ _ _ _ Hm A0 N0 (skipn_Forall _ (Z.to_nat from) _ code_bytes) Wn Fu) as [Hb' Wr].
+  edestruct (copied_ok st _ k3 a key from n code (pieces 32 c bytes) r m _ f HS Hk3 E
+    (map (fun v => SW (const p v) v v) (pieces 32 c bytes))) as [m' [mw' [G S]]].
+  - apply numerals_ok, chunks_range; exact Hb'.
+  - exact Wr.
   - unfold goes. do 4 eexists. split; [cbn [fexec]; rewrite G; reflexivity | exact S].
 Qed.
 
@@ -304,25 +406,45 @@ Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate. destruct (known st) as [F|] eqn:K; [|discriminate].
   cbn [fields_ok] in HF. destruct HF as [id [l [-> HL]]].
-  destruct (exactly x) as [first|] eqn:X; [|discriminate]. destruct (slot_of y) as [[a key]|] eqn:Y; [|discriminate].
+  destruct (exactly x) as [first|] eqn:X; [|discriminate]. destruct (exactly y) as [a|] eqn:Y; [|discriminate].
   destruct (exactly z) as [n|] eqn:Zz; [|discriminate].
-  destruct (by_words padded F) eqn:B0; [|discriminate]. destruct (has F first n) eqn:B1; [|discriminate].
-  destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate]. cbn [andb] in H.
-  destruct (elements p P _) as [[sums conds]|] eqn:El; [|discriminate].
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
   inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
-  destruct (slot_ok _ _ _ _ _ _ _ Hb Y) as [-> [_ E]].
-  apply (exactly_ok _ _ _ _ _ _ Ha) in X. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wa wc.
-  pose proof (loaded_ok m (smem (base st)) (Z.to_nat n) Hm key) as Ld. rewrite <- E in Ld.
-  destruct (words_bytes _ _ l B0) as [V W32]. destruct (has_ok _ _ _ B1) as [N1 [N0 B3]].
-  destruct (elements_ok _ _ Ld _ _ El) as [[A [Fe Cs]]|[A Me]]; [left | right].
-  - destruct (filled_ok _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ HS Hk3 HL Fe Cs H (n * 32)) as [-> S'].
-    unfold goes. do 4 eexists. split; [|exact S'].
-    cbn [fexec]. unfold transfer. rewrite now_ok, V, N0. cbn [cmodulus cbytes cslots]. rewrite (held_length _ _ HL), W32, B3, B2.
-    cbn [andb]. unfold filled. cbn [cmodulus cslots]. rewrite A, put_ok. reflexivity.
-  - split; [|exact Me]. eexists.
-    cbn [fexec]. unfold transfer. rewrite now_ok, V, N0. cbn [cmodulus cbytes cslots]. rewrite (held_length _ _ HL), W32, B3, B2.
-    cbn [andb]. unfold filled. cbn [cmodulus cslots]. rewrite A. reflexivity.
+  apply (exactly_ok _ _ _ _ _ _ Ha) in X. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz.
+  apply (exactly_ok _ _ _ _ _ _ Hb) in Y. subst wa wb wc.
+  (* What is stored, of values of so many bytes. *)
+  assert (ends : forall s ws sums conds, value_bytes padded (Context p (width F) l) = s -> (width F <=? s) = true ->
+    has F first n = true -> inside (smw (base st)) a (n * s) = true -> numbers m a s (Z.to_nat n) = ws ->
+    (forallb (fun v => v <? p) ws = true /\ Forall2 elem ws sums /\ forall c, In c conds -> ceval c = false) \/
+    (forallb (fun v => v <? p) ws = false /\ meaning P cd = Failed) ->
+    stored_slots p st r F first n sums conds = Some (cost, st') ->
+    goes (STOREX padded) (first :: a :: n :: k3) m (smw (base st)) (Fields [(id, Context p (width F) l)] (Some id)) cost st' \/
+    fails_right (STOREX padded) (first :: a :: n :: k3) m (smw (base st)) (Fields [(id, Context p (width F) l)] (Some id))).
+  { clear H. intros s ws sums conds V W32 B1 B2 Nu Q H. destruct (has_ok _ _ _ B1) as [N1 [N0 B3]].
+    destruct Q as [[A [Fe Cs]]|[A Me]]; [left | right].
+    - destruct (filled_ok _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ HS Hk3 HL Fe Cs H (n * s)) as [-> S'].
+      unfold goes. do 4 eexists. split; [|exact S'].
+      cbn [fexec]. unfold transfer. rewrite now_ok, V, N0. cbn [cmodulus cbytes cslots].
+      rewrite (held_length _ _ HL), W32, B3, B2. cbn [andb]. rewrite Nu. unfold filled. cbn [cmodulus cslots].
+      rewrite A, put_ok. reflexivity.
+    - split; [|exact Me]. eexists.
+      cbn [fexec]. unfold transfer. rewrite now_ok, V, N0. cbn [cmodulus cbytes cslots].
+      rewrite (held_length _ _ HL), W32, B3, B2. cbn [andb]. rewrite Nu. unfold filled. cbn [cmodulus cslots].
+      rewrite A. reflexivity. }
+  destruct (by_words padded F) eqn:B0.
+  - destruct (slot_of y) as [[a' key]|] eqn:Sl; [|discriminate]. destruct (slot_ok _ _ _ _ _ _ _ Hb Sl) as [<- [_ E]].
+    destruct (has F first n) eqn:B1; [|discriminate]. destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate].
+    cbn [andb] in H. destruct (elements p P _) as [[sums conds]|] eqn:El; [|discriminate].
+    pose proof (loaded_ok m (smem (base st)) (Z.to_nat n) Hm key) as Ld. rewrite <- E in Ld.
+    destruct (words_bytes _ _ l B0) as [V W32].
+    exact (ends _ _ _ _ V W32 eq_refl B2 eq_refl (elements_ok _ _ Ld _ _ El) H).
+  - destruct padded; [discriminate|]. destruct (has F first n) eqn:B1; [|discriminate].
+    destruct (inside (smw (base st)) a (n * width F)) eqn:B2; [|discriminate].
+    destruct (Z.leb_spec 0 a) as [A0|]; [|discriminate]. destruct (between 1 (width F) 31) eqn:B3; [|discriminate].
+    cbn [andb] in H. destruct (narrows p P _ _ _ _ _) as [[sums conds]|] eqn:El; [|discriminate].
+    unfold between in B3. apply andb_prop in B3 as [L1 L2]. apply Z.leb_le in L1, L2.
+    exact (ends _ _ _ _ eq_refl (Z.leb_refl _) eq_refl B2 eq_refl
+      (narrows_ok _ _ _ _ _ Hm HC (conj L1 L2) _ _ _ A0 El) H).
 Qed.
 
 Lemma pieces_range size n l : Forall is_byte l -> Forall (fun v => 0 <= v) (pieces size n l).
@@ -368,24 +490,49 @@ Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate. destruct (known st) as [F|] eqn:K; [|discriminate].
   cbn [fields_ok] in HF. destruct HF as [id [l [-> HL]]].
-  destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate]. destruct (exactly y) as [first|] eqn:Y; [|discriminate].
+  destruct (exactly x) as [a|] eqn:X; [|discriminate]. destruct (exactly y) as [first|] eqn:Y; [|discriminate].
   destruct (exactly z) as [n|] eqn:Zz; [|discriminate].
-  destruct (by_words padded F) eqn:B0; [|discriminate]. destruct (has F first n) eqn:B1; [|discriminate].
-  destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate]. cbn [andb] in H. injection H as <- <-.
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
   inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
-  destruct (slot_ok _ _ _ _ _ _ _ Ha X) as [-> [_ E]].
-  apply (exactly_ok _ _ _ _ _ _ Hb) in Y. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wb wc.
-  destruct (words_bytes _ _ l B0) as [V W32]. destruct (has_ok _ _ _ B1) as [N1 [N0 B3]].
-  unfold goes. do 4 eexists. split.
-  - cbn [fexec]. unfold transfer. rewrite now_ok, V, N0. cbn [cmodulus cbytes cslots].
-    rewrite (held_length _ _ HL), W32, B3, B2. cbn [andb].
-    unfold transfer_price. cbn [cmodulus]. rewrite p_odd. reflexivity.
-  - split; cbn [base known failures]; auto.
-    + split; cbn [sstack smem Check.smw]; auto. rewrite E. change (Z.to_nat 32) with 32%nat. apply stored_ok; [|exact Hm].
-      induction (span first n) as [|i is IH]; cbn [map]; constructor; [|exact IH].
-      destruct (held_ok _ _ HL i) as [B C]. split; [lia|]. split; [lia | exact C].
-    + cbn [fields_ok]. do 2 eexists. split; [reflexivity | exact HL].
+  apply (exactly_ok _ _ _ _ _ _ Ha) in X. apply (exactly_ok _ _ _ _ _ _ Hb) in Y.
+  apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wa wb wc.
+  assert (word : forall i, is_word (nth i l 0) (SW (slot F i) 0 (p - 1))).
+  { intros i. destruct (held_ok _ _ HL i) as [B C]. split; [lia|]. split; [lia | exact C]. }
+  destruct (by_words padded F) eqn:B0.
+  - destruct (slot_of x) as [[a' key]|] eqn:Sl; [|discriminate]. destruct (slot_ok _ _ _ _ _ _ _ Ha Sl) as [<- [_ E]].
+    destruct (has F first n) eqn:B1; [|discriminate]. destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate].
+    cbn [andb] in H. injection H as <- <-.
+    destruct (words_bytes _ _ l B0) as [V W32]. destruct (has_ok _ _ _ B1) as [N1 [N0 B3]].
+    unfold goes. do 4 eexists. split.
+    + cbn [fexec]. unfold transfer. rewrite now_ok, V, N0. cbn [cmodulus cbytes cslots].
+      rewrite (held_length _ _ HL), W32, B3, B2. cbn [andb].
+      unfold transfer_price. cbn [cmodulus]. rewrite p_odd. reflexivity.
+    + split; cbn [base known failures]; auto.
+      * split; cbn [sstack smem Check.smw]; auto. rewrite E. change (Z.to_nat 32) with 32%nat. apply stored_ok; [|exact Hm].
+        induction (span first n) as [|i is IH]; cbn [map]; constructor; [apply word | exact IH].
+      * cbn [fields_ok]. do 2 eexists. split; [reflexivity | exact HL].
+  - destruct padded; [discriminate|]. destruct (known_bytes _ _ 32) as [z0|] eqn:Kb; [|discriminate].
+    destruct (has F first n) eqn:B1; [|discriminate]. destruct (Z.eqb_spec n 1) as [->|]; [|discriminate].
+    destruct (inside (smw (base st)) a (1 * width F)) eqn:B2; [|discriminate].
+    destruct (Z.leb_spec 0 (a + width F - 32)) as [S0|]; [|discriminate].
+    destruct (Z.eqb_spec ((a + width F - 32) mod 32) 0) as [S1|]; [|discriminate].
+    destruct (between 1 (width F) 31) eqn:B4; [|discriminate]. destruct (Z.eqb_spec (beZ z0) 0) as [Ze|]; [|discriminate].
+    destruct (Z.leb_spec p (256 ^ width F)) as [Pw|]; [|discriminate]. cbn [andb] in H. injection H as <- <-.
+    unfold between in B4. apply andb_prop in B4 as [L1 L2]. apply Z.leb_le in L1, L2.
+    destruct (has_ok _ _ _ B1) as [N1 [N0 B3]]. apply (known_bytes_ok _ _ _ Hm) in Kb; [|exact S0].
+    assert (Zero : mload m (a + width F - 32) = 0) by (unfold mload; rewrite Kb; exact Ze).
+    unfold goes. do 4 eexists. split.
+    + cbn [fexec]. unfold transfer. rewrite now_ok, N0. cbn [value_bytes cmodulus cbytes cslots].
+      rewrite (held_length _ _ HL), Z.leb_refl, B3, B2. cbn [andb].
+      unfold transfer_price. cbn [cmodulus]. rewrite p_odd. reflexivity.
+    + split; cbn [base known failures]; auto.
+      * split; cbn [sstack smem Check.smw]; auto. unfold span. change (Z.to_nat 1) with 1%nat. cbn [seq map flat_map].
+        destruct (held_ok _ _ HL (Z.to_nat first)) as [Bv _].
+        eapply mem_ext; [|eapply mem_stored; [exact Hm | apply (word (Z.to_nat first))]].
+        intros x0. rewrite <- (start_ok _ S0 S1). symmetry.
+        replace a with (a + width F - 32 + (32 - Z.of_nat (Z.to_nat (width F)))) at 1 by lia.
+        apply write_narrow; [apply Hm | exact Zero | lia | rewrite Z2Nat.id by lia; lia].
+      * cbn [fields_ok]. do 2 eexists. split; [reflexivity | exact HL].
 Qed.
 
 (* A context that has been made, of the program's modulus. *)
@@ -421,25 +568,22 @@ Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z [|u r]]]]; try discriminate. destruct (known st) as [F|] eqn:K; [discriminate|].
   cbn [fields_ok] in HF. subst f.
-  destruct (exactly x) as [id|] eqn:X; [|discriminate]. destruct (slot_of y) as [[a key]|] eqn:Y; [|discriminate].
+  destruct (exactly x) as [id|] eqn:X; [|discriminate]. destruct (exactly y) as [a|] eqn:Y; [|discriminate].
   destruct (exactly z) as [size|] eqn:Zz; [|discriminate]. destruct (exactly u) as [n|] eqn:U; [|discriminate].
-  destruct (M.find key (smem (base st))) as [w|] eqn:F; [|discriminate].
-  destruct (is_p p w) eqn:Q; [|discriminate]. destruct (between 0 id 256) eqn:B1; [|discriminate].
-  destruct (Z.eqb_spec size 32) as [->|]; [|discriminate]. destruct (between 1 n 256) eqn:B2; [|discriminate].
-  destruct (inside (smw (base st)) a 32) eqn:B3; [|discriminate]. destruct (3 <=? p) eqn:B4; [|discriminate].
-  cbn [andb] in H.
+  destruct (between 0 id 256) eqn:B1; [|discriminate]. destruct (between 1 size 96) eqn:B2; [|discriminate].
+  destruct (between 1 n 256) eqn:B3; [|discriminate]. destruct (_ * n <=? 24576) eqn:B4; [|discriminate].
+  destruct (Z.leb_spec 0 a) as [A0|]; [|discriminate]. destruct (inside (smw (base st)) a size) eqn:B5; [|discriminate].
+  destruct (3 <=? p) eqn:B6; [|discriminate]. cbn [andb] in H.
+  destruct (known_bytes _ a _) as [l|] eqn:Kb; [|discriminate]. destruct (Z.eqb_spec (beZ l) p) as [Q|]; [|discriminate].
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
   inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst. inversion Hk3 as [|wd ? k4 ? Hd Hk4]; subst.
-  destruct (slot_ok _ _ _ _ _ _ _ Hb Y) as [-> [_ E]].
-  apply (exactly_ok _ _ _ _ _ _ Ha) in X. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. apply (exactly_ok _ _ _ _ _ _ Hd) in U.
-  subst wa wc wd. apply (mem_words _ _ _ _ _ Hm) in F. apply (is_p_ok _ _ _ _ _ F) in Q.
-  assert (N : 32 * n <= 24576).
-  { unfold between in B2. apply andb_prop in B2 as [_ L]. apply Z.leb_le in L. lia. }
-  destruct (opened_ok (mbytes m a) st _ k4 r id 32 n 32 m (smw (base st)) cost st' HS Hk4) as [g [O S']];
-    [reflexivity | exact B2 | reflexivity | apply Z.leb_le; exact N | exact B4 | | exact H |].
-  - change (Z.to_nat 32) with 32%nat. rewrite mload_is, E. exact Q.
-  - unfold goes. do 4 eexists. split; [|exact S']. cbn [fexec]. unfold set_context. rewrite B1.
-    change (found id (contexts none)) with (@None context). cbv iota. rewrite B3, O. reflexivity.
+  apply (exactly_ok _ _ _ _ _ _ Ha) in X. apply (exactly_ok _ _ _ _ _ _ Hb) in Y.
+  apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. apply (exactly_ok _ _ _ _ _ _ Hd) in U. subst wa wb wc wd.
+  apply (known_bytes_ok _ _ _ Hm) in Kb; [|exact A0].
+  destruct (opened_ok (mbytes m a) st _ k4 r id size n (8 * ((size + 7) / 8)) m (smw (base st)) cost st' HS Hk4)
+    as [g [O S']]; [exact B2 | exact B3 | reflexivity | exact B4 | exact B6 | rewrite Kb; exact Q | exact H |].
+  unfold goes. do 4 eexists. split; [|exact S']. cbn [fexec]. unfold set_context. rewrite B1.
+  change (found id (contexts none)) with (@None context). cbv iota. rewrite B5, O. reflexivity.
 Qed.
 
 Lemma setmodcx_ok st cost st' k m mw f T : state_ok k m mw f st ->
@@ -534,8 +678,9 @@ Proof.
     assert (g = cost + g') by congruence. lia. }
   destruct (fdecode next rest) as [[i n]|]; [eapply go; exact H|]. destruct (decode rest) as [i n].
   destruct i; try (match type of H with match ?r with Some _ => _ | None => _ end = _ => exact (go n r H) end).
-  - destruct (sstack (base st)) as [|d [|[| | |c] r]]; try (exact (go n (splain p P T JUMPI st) H)).
-    destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate]. exact (go n (Some (10, (FS (S (checked p c r) (smem (base st)) (smw (base st)) (hints (base st))) (known st) (c :: failures st) (fnames st)))) H).
+  - destruct (sstack (base st)) as [|d [|[| | |c|l bits] r]]; try (exact (go n (splain p P T JUMPI st) H)).
+    + destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate]. exact (go n (Some (10, (FS (S (checked p c r) (smem (base st)) (smw (base st)) (hints (base st))) (known st) (c :: failures st) (fnames st)))) H).
+    + destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate]. exact (go n (Some (10, (FS (S r (smem (base st)) (smw (base st)) (hints (base st))) (known st) (map (fun i => CAbove i bits) l ++ failures st) (fnames st)))) H).
   - destruct (sstack (base st)) as [|x [|y r]]; try (exact (go n (splain p P T RETURN st) H)).
     destruct (slot_of x) as [[a key]|]; [|discriminate]. destruct (exactly y); [|discriminate].
     destruct (_ && (0 <=? _)) eqn:Q; [|discriminate]. injection H as <-. apply andb_prop in Q as [_ Q].
@@ -587,10 +732,63 @@ Proof.
     destruct (go n _ st1 k' m' mw' f HS1 H) as [C [_ [L Ev]]].
     eapply FEval_step; [|exact Ev]. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'.
     fold jumps. rewrite E. cbv zeta. apply steps; assumption. }
+  assert (bits_ok : forall d l bits r, i = JUMPI -> sstack (base st) = d :: SOr l bits :: r ->
+    match exactly d with
+    | Some d =>
+        if fails_at code jumps d && (0 <=? bits) && (p <=? 2 ^ bits)
+           && forallb (fun i => existsb (condeqb (CNotBelow i)) (fails P)) l then
+          if (0 <=? 10) && within r then
+            match frun p next code jumps P fuel T (skipn n (skipn pc code))
+                    (FS (S r (smem (base st)) (smw (base st)) (hints (base st))) (known st)
+                        (map (fun i => CAbove i bits) l ++ failures st) (fnames st)) with
+            | Some g => Some (10 + g)
+            | None => None
+            end
+          else None
+        else None
+    | None => None
+    end = Some g -> FEval next code cd (State k m mw pc gas) f (meaning P cd)).
+  { clear H plain. intros d l bits r -> SS H. pose proof HS as [[Hk Hm Hw] HF HC]. rewrite SS in Hk.
+    destruct (exactly d) as [dv|] eqn:X; [|discriminate].
+    destruct (fails_at code jumps dv) eqn:Fd; [|discriminate]. destruct (Z.leb_spec 0 bits) as [B0|]; [|discriminate].
+    destruct (Z.leb_spec p (2 ^ bits)) as [B1|]; [|discriminate]. destruct (forallb _ l) eqn:Fl; [|discriminate].
+    change ((if (0 <=? 10) && within r then
+      match frun p next code jumps P fuel T (skipn n (skipn pc code))
+              (FS (S r (smem (base st)) (smw (base st)) (hints (base st))) (known st)
+                  (map (fun i => CAbove i bits) l ++ failures st) (fnames st)) with
+      | Some g => Some (10 + g) | None => None end else None) = Some g) in H.
+    inversion Hk as [|w ? k1 ? Hd Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    apply (exactly_ok _ _ _ _ _ _ Hd) in X. subst w. destruct Hu as [_ ->].
+    assert (B : forall a, a + beside (reserved f) (smw (base st)) (smw (base st)) = a) by (intros a; unfold beside, growth; lia).
+    assert (Vd : valid jumps dv = true).
+    { unfold fails_at in Fd. apply andb_prop in Fd as [Fd _]. apply andb_prop in Fd as [_ Fd]. exact Fd. }
+    rewrite forallb_forall in Fl.
+    assert (R : forall i, In i l -> 0 <= e i).
+    { intros i I. apply Fl, existsb_exists in I as [c [I Q]]. apply condeqb_ok in Q. subst c. destruct I as [I|I]; [discriminate|].
+      apply in_map_iff in I as [[j off] [J I]]. injection J as ->. rewrite (parsed _ _ I). apply cdword_range; exact cd_bytes. }
+    assert (Hb : 10 <= gas /\ Z.of_nat (length k2) <= 1024).
+    { destruct (within _) eqn:Wi; [|discriminate]. change (0 <=? 10) with true in H. cbn [andb] in H.
+      destruct (frun p next code jumps P fuel T _ _) as [g'|] eqn:Fr; [|discriminate]. apply frun_nonneg in Fr.
+      assert (g = 10 + g') by congruence. unfold within in Wi. apply Z.leb_le in Wi.
+      rewrite (stack_length _ _ _ _ _ Hk2). lia. }
+    pose proof (above P cd e l bits B0 R) as Ab. destruct (Z.shiftr (all_bits e l) bits =? 0) eqn:Zr.
+    - assert (HN : state_ok k2 m (smw (base st)) f (FS (S r (smem (base st)) (smw (base st)) (hints (base st))) (known st)
+        (map (fun i => CAbove i bits) l ++ failures st) (fnames st))).
+      { split; cbn [base known failures]; [split; cbn [sstack smem Check.smw]; auto | exact HF|].
+        intros c I. apply in_app_or in I as [I|I]; [|auto]. apply in_map_iff in I as [i [<- I]]. apply Ab; exact I. }
+      destruct (go n 10 _ _ _ _ _ HN H) as [C [_ [L Ev]]].
+      eapply FEval_step; [|exact Ev]. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'. fold jumps.
+      cbn [exec]. rewrite Zr. cbv zeta. rewrite B. apply steps; assumption.
+    - destruct Ab as [i [I C]]. eapply FEval_step.
+      + unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'. fold jumps. cbn [exec]. rewrite Zr, Vd.
+        cbv zeta. rewrite B. apply steps; [lia | cbn [stack]; lia].
+      + rewrite (fails_true P cd e parsed (CNotBelow i)); [apply fails_at_ok; [exact Fd | lia] | apply Fl; exact I |].
+        cbn [Sound.ceval] in C |- *. apply Z.leb_le in C. apply Z.leb_le. fold p. lia. }
   destruct i; try (apply plain; exact H).
   - (* JUMPI *)
     pose proof HS as [[Hk Hm Hw] HF HC].
-    destruct (sstack (base st)) as [|d [|[| | |c] r]] eqn:SS; try (apply plain; exact H). clear plain.
+    destruct (sstack (base st)) as [|d [|[| | |c|l bits] r]] eqn:SS; try (apply plain; exact H); clear plain.
+    2: { exact (bits_ok d l bits r eq_refl eq_refl H). }
     destruct (exactly d) as [dv|] eqn:X; [|discriminate].
     destruct (fails_at code jumps dv) eqn:Fd; [|discriminate]. destruct (existsb (condeqb c) (fails P)) eqn:Fc; [|discriminate].
     cbn [andb] in H.

@@ -178,6 +178,8 @@ enum Symbol {
     Size,
     /// 1 where the condition holds, else 0.
     Truth(Condition),
+    /// The OR of numbers that are parsed, without so many lowest bits.
+    Or(Rc<[Atom]>, u8),
 }
 
 /// A condition on calldata.
@@ -189,6 +191,8 @@ enum Condition {
     SizeIsNot(U256),
     /// A parsed number is not below p.
     NotBelow(Atom),
+    /// A parsed number has more than so many bits.
+    Above(Atom, u8),
 }
 
 impl Symbol {
@@ -204,12 +208,22 @@ impl Symbol {
         }
     }
 
+    /// The parsed numbers that it is the OR of.
+    fn parses(&self) -> Step<Rc<[Atom]>> {
+        match self {
+            Self::Parsed(atom) => Ok([*atom].into()),
+            Self::Or(parses, 0) => Ok(Rc::clone(parses)),
+            other => refuse(format!("a parsed number is expected, found {}", other.shown())),
+        }
+    }
+
     fn shown(&self) -> String {
         match self {
             Self::Sum { sum, .. } => format!("({sum})"),
             Self::Parsed(atom) => format!("{atom} before it is compared with p"),
             Self::Size => "the size of calldata".to_owned(),
             Self::Truth(_) => "a condition".to_owned(),
+            Self::Or(..) => "bits of several numbers".to_owned(),
         }
     }
 }
@@ -256,6 +270,7 @@ impl<H: Hints> Machine<'_, H> {
             }
             op::ADD | op::SUB | op::MUL | op::MOD | op::ADDMOD | op::MULMOD => self.arithmetic(byte)?,
             op::EQ | op::ISZERO | op::GT => self.compare(byte)?,
+            op::OR | op::SHR => self.bits(byte)?,
             op::CALLDATASIZE => {
                 self.gas += 2;
                 self.stack.push(Symbol::Size);
@@ -388,6 +403,22 @@ impl<H: Hints> Machine<'_, H> {
         Ok(())
     }
 
+    /// Bits of parsed numbers: all of them at once, or without the lowest.
+    fn bits(&mut self, byte: u8) -> Step<()> {
+        self.gas += 3;
+        let (a, b) = (self.pop()?, self.pop()?);
+        let found = if byte == op::OR {
+            let (a, b) = (a.parses()?, b.parses()?);
+            self.budget.take(a.len() + b.len())?;
+            Symbol::Or(a.iter().chain(&*b).copied().collect(), 0)
+        } else {
+            let count = u8::try_from(a.exact()?).or_else(|_| refuse("a shift by less than 256 bits is expected"))?;
+            Symbol::Or(b.parses()?, count)
+        };
+        self.stack.push(found);
+        Ok(())
+    }
+
     /// Number of the word of memory at an address.
     fn place(&mut self) -> Step<u32> {
         let address = self.pop()?.exact()?;
@@ -431,15 +462,17 @@ impl<H: Hints> Machine<'_, H> {
     fn fail_if(&mut self) -> Step<()> {
         self.gas += 10;
         let target = self.pop()?.exact()?;
-        let condition = match self.pop()? {
-            Symbol::Truth(condition) => condition,
-            other => return refuse(format!("a condition is expected, found {}", other.shown())),
-        };
+        let condition = self.pop()?;
         let fails = usize::try_from(target)
             .is_ok_and(|target| self.targets.contains(target) && self.code.get(target + 1) == Some(&op::INVALID));
         if !fails {
             return refuse(format!("the jump to {target:#x} is to go to a JUMPDEST with INVALID after it"));
         }
+        let condition = match condition {
+            Symbol::Truth(condition) => condition,
+            Symbol::Or(parses, bits) if self.field.is_some() => return self.fail_if_above(&parses, bits),
+            other => return refuse(format!("a condition is expected, found {}", other.shown())),
+        };
         if !self.failures().any(|failure| failure == condition) {
             return refuse("the code fails where the program does not");
         }

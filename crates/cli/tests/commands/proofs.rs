@@ -43,7 +43,6 @@ fn every_build_says_whether_its_code_is_proved() {
     for (contract, revision, reason) in [
         ("bn254/add", "evm", "do not know calls"),
         ("bn254/add", "eip6690-2024", "do not know calls"),
-        ("poseidon2/goldilocks_t12", "eip6690-2024", "a copy of whole words"),
         ("poseidon2/bn254_t2", "x-codex", "they speak of code for evm, eip6690-2024, evmmax-next"),
     ] {
         let judged = built(contract, revision);

@@ -80,6 +80,12 @@ impl Field {
     }
 }
 
+/// Bytes of a modulus.
+fn modulus_bytes(size: U256) -> Step<usize> {
+    let found = usize::try_from(size).ok().filter(|size| (1..=MODULUS_BYTES_MAX).contains(size));
+    found.map_or_else(|| refuse(format!("a modulus of 1 to {MODULUS_BYTES_MAX} bytes is expected")), Ok)
+}
+
 impl Context {
     const fn width_bytes(&self) -> usize {
         self.width_limbs * LIMB_BYTES
@@ -156,23 +162,20 @@ impl<H: Hints> Machine<'_, H> {
         Ok(())
     }
 
-    /// Bytes of the modulus, and the word of memory that it is.
+    /// Bytes of the modulus, and the number that memory has there.
     fn modulus_in_memory(&mut self) -> Step<(usize, U256)> {
-        let place = self.place()?;
-        let size = self.pop()?.exact()?;
-        if size != U256::from(WORD_BYTES) {
-            return refuse(format!("a modulus of {WORD_BYTES} bytes is expected, found one of {size}"));
-        }
-        let modulus = self.memory.get(&place).map_or_else(|| refuse("no modulus is in memory there"), Symbol::exact)?;
-        Ok((WORD_BYTES as usize, modulus)) // u32 to usize widens
+        let [from, size] = [self.pop()?.exact()?, self.pop()?.exact()?];
+        let size = modulus_bytes(size)?;
+        let from = self.inside(from, size)?;
+        let bytes = self.known_bytes(from, size).map_or_else(|| refuse("no number is in memory there"), Ok)?;
+        let modulus = U256::try_from_be_slice(&bytes);
+        Ok((size, modulus.map_or_else(|| refuse("the modulus has more than 256 bits"), Ok)?))
     }
 
     /// The same of one in code.
     fn modulus_in_code(&mut self) -> Step<(usize, U256)> {
         let [from, size] = [self.pop()?.exact()?, self.pop()?.exact()?];
-        let size = usize::try_from(size).ok().filter(|size| (1..=MODULUS_BYTES_MAX).contains(size));
-        let size =
-            size.map_or_else(|| refuse(format!("a modulus of 1 to {MODULUS_BYTES_MAX} bytes is expected")), Ok)?;
+        let size = modulus_bytes(size)?;
         let modulus = U256::try_from_be_slice(self.of_code(from, size)?);
         Ok((size, modulus.map_or_else(|| refuse("the modulus has more than 256 bits"), Ok)?))
     }
@@ -185,54 +188,116 @@ impl<H: Hints> Machine<'_, H> {
         found.map_or_else(|| refuse(format!("{size} bytes from {from} on do not lie inside the code of {bytes}")), Ok)
     }
 
-    /// Slots that move from or to whole words of memory, which has grown to them.
-    fn moved(&mut self, byte: u8, first: U256, place: u32, count: U256) -> Step<Range<usize>> {
-        let words = self.memory_words;
-        let width = self.field()?.context()?.width_bytes();
-        let value_bytes = if matches!(byte, LOADPX | STOREPX) {
-            let bytes = self.code.get(self.next).copied().map(usize::from);
-            self.next += 1;
-            bytes.map_or_else(|| refuse("the code ends within the instruction"), Ok)?
-        } else {
-            width
-        };
-        // u32 to usize widens
-        if value_bytes != WORD_BYTES as usize || width > value_bytes {
-            return refuse(format!("values of {WORD_BYTES} bytes are expected in memory, found {value_bytes}"));
-        }
-        let range = self.field()?.context()?.range(first, count)?;
+    /// The address from which on memory has so many bytes.
+    fn inside(&self, from: U256, size: usize) -> Step<u64> {
+        let bytes = self.memory_words * u64::from(WORD_BYTES);
         // usize to u64 widens
-        match u64::from(place) + range.len() as u64 <= words {
-            true => Ok(range),
-            false => refuse(format!("memory has {words} words, and {count} from word {place} on are moved")),
+        match u64::try_from(from).ok().filter(|from| from.checked_add(size as u64).is_some_and(|end| end <= bytes)) {
+            Some(from) => Ok(from),
+            None => refuse(format!("memory has {bytes} bytes, and {size} from {from} on are read or written")),
         }
     }
 
-    /// Words of memory into slots. Where a parsed number is not below p it halts, and the program fails.
+    /// The number of the word of memory that begins at an address.
+    fn word_number(address: u64) -> Option<u32> {
+        let word = u64::from(WORD_BYTES);
+        u32::try_from(address / word).ok().filter(|_| address.is_multiple_of(word))
+    }
+
+    /// Bytes of memory from an address on, where it has numbers; zeros where nothing has been written.
+    fn known_bytes(&self, from: u64, count: usize) -> Option<Vec<u8>> {
+        let byte = |address: u64| {
+            let number = u32::try_from(address / u64::from(WORD_BYTES)).ok()?;
+            let place = (address % u64::from(WORD_BYTES)) as usize; // below 32
+            match self.memory.get(&number) {
+                Some(word) => Some(word.exact().ok()?.to_be_bytes::<{ WORD_BYTES as usize }>()[place]),
+                None => Some(0),
+            }
+        };
+        (from..from + count as u64).map(byte).collect() // usize to u64 widens
+    }
+
+    /// Slots of a transfer with memory, the address there, and bytes of a value.
+    fn moved(&mut self, byte: u8, first: U256, from: U256, count: U256) -> Step<(Range<usize>, u64, usize)> {
+        let (width, word) = (self.field()?.context()?.width_bytes(), WORD_BYTES as usize); // u32 to usize widens
+        let mut value_bytes = width;
+        let is_padded = matches!(byte, LOADPX | STOREPX);
+        if is_padded {
+            let bytes = self.code.get(self.next).copied().map(usize::from);
+            self.next += 1;
+            value_bytes = bytes.map_or_else(|| refuse("the code ends within the instruction"), Ok)?;
+        }
+        if width > word || value_bytes > word || is_padded && value_bytes != word {
+            return refuse(format!("values of {word} bytes are expected in memory, found {value_bytes}"));
+        }
+        let range = self.field()?.context()?.range(first, count)?;
+        let from = self.inside(from, range.len() * value_bytes)?;
+        match value_bytes != word || Self::word_number(from).is_some() {
+            true => Ok((range, from, value_bytes)),
+            false => refuse(format!("an address of a whole word is expected, found {from:#x}")),
+        }
+    }
+
+    /// Values of memory into slots. Where a parsed number is not below p it halts, and the program fails.
     fn store(&mut self, byte: u8) -> Step<()> {
-        let first = self.pop()?.exact()?;
-        let place = self.place()?;
-        let count = self.pop()?.exact()?;
-        let range = self.moved(byte, first, place, count)?;
-        let p = self.program.modulus;
+        let [first, from, count] = [self.pop()?.exact()?, self.pop()?.exact()?, self.pop()?.exact()?];
+        let (range, mut address, value_bytes) = self.moved(byte, first, from, count)?;
         let mut sums = Vec::with_capacity(range.len());
-        for (slot, number) in range.clone().zip(place..) {
-            let sum = match self.memory.get(&number) {
-                // What has not been written is zero.
-                None => Rc::new(Sum::default()),
-                Some(Symbol::Sum { sum, most, .. }) if *most < p => Rc::clone(sum),
-                Some(&Symbol::Parsed(atom)) => {
-                    self.shown.insert(Condition::NotBelow(atom));
-                    Rc::new(Sum::atom(atom))
-                }
-                Some(Symbol::Sum { sum, .. }) => {
-                    return refuse(format!("slot {slot} is to hold ({sum}), which may be p or more"));
-                }
-                Some(other) => return refuse(format!("slot {slot} is to hold an element, found {}", other.shown())),
-            };
-            sums.push(sum);
+        for slot in range.clone() {
+            sums.push(match value_bytes == WORD_BYTES as usize {
+                true => self.word_of_slot(slot, address)?,
+                false => self.value_of_slot(slot, address, value_bytes)?,
+            });
+            address += value_bytes as u64; // usize to u64 widens
         }
         self.stored(byte, range, sums)
+    }
+
+    /// The element that a word of memory is.
+    fn word_of_slot(&mut self, slot: usize, address: u64) -> Step<Rc<Sum>> {
+        let p = self.program.modulus;
+        match Self::word_number(address).and_then(|number| self.memory.get(&number)) {
+            // What has not been written is zero.
+            None => Ok(Rc::new(Sum::default())),
+            Some(Symbol::Sum { sum, most, .. }) if *most < p => Ok(Rc::clone(sum)),
+            Some(&Symbol::Parsed(atom)) => {
+                self.shown.insert(Condition::NotBelow(atom));
+                Ok(Rc::new(Sum::atom(atom)))
+            }
+            Some(Symbol::Sum { sum, .. }) => refuse(format!("slot {slot} is to hold ({sum}), which may be p or more")),
+            Some(other) => refuse(format!("slot {slot} is to hold an element, found {}", other.shown())),
+        }
+    }
+
+    /// The element that so many bytes of memory are: a number, or the end of a word that is parsed and has no more bits.
+    fn value_of_slot(&mut self, slot: usize, address: u64, bytes: usize) -> Step<Rc<Sum>> {
+        let p = self.program.modulus;
+        if let Some(known) = self.known_bytes(address, bytes) {
+            return match U256::try_from_be_slice(&known) {
+                Some(number) if number < p => Ok(Rc::new(Sum::constant(number, p))),
+                _ => refuse(format!("slot {slot} is to hold 0x{}, which is p or more", hex::encode(known))),
+            };
+        }
+        let start = (address + bytes as u64).checked_sub(u64::from(WORD_BYTES)); // usize to u64 widens
+        let word = start.and_then(Self::word_number).and_then(|number| self.memory.get(&number));
+        let Some(&Symbol::Parsed(atom)) = word else {
+            return refuse(format!("slot {slot} is to hold the last {bytes} bytes of a number that is parsed"));
+        };
+        let bits = u8::try_from(8 * bytes).or_else(|_| refuse("a value of less than 32 bytes is expected"))?;
+        if !self.shown.contains(&Condition::Above(atom, bits)) {
+            return refuse(format!("{atom} has not been held to {bits} bits"));
+        }
+        self.shown.insert(Condition::NotBelow(atom));
+        Ok(Rc::new(Sum::atom(atom)))
+    }
+
+    /// A jump to a failure if one of the numbers has more bits, as the modulus has not.
+    pub(super) fn fail_if_above(&mut self, parses: &[Atom], bits: u8) -> Step<()> {
+        if self.program.modulus > U256::ONE << bits {
+            return refuse(format!("the code fails for numbers from 2^{bits} on, which may be below p"));
+        }
+        self.shown.extend(parses.iter().map(|&atom| Condition::Above(atom, bits)));
+        Ok(())
     }
 
     /// Numbers of the code into slots.
@@ -261,12 +326,19 @@ impl<H: Hints> Machine<'_, H> {
         Ok(())
     }
 
-    /// Slots into words of memory.
+    /// Slots into words of memory, or one value into the end of a word that is zero.
     fn load(&mut self, byte: u8) -> Step<()> {
-        let place = self.place()?;
-        let [first, count] = [self.pop()?.exact()?, self.pop()?.exact()?];
-        let range = self.moved(byte, first, place, count)?;
+        let [from, first, count] = [self.pop()?.exact()?, self.pop()?.exact()?, self.pop()?.exact()?];
+        let (range, from, value_bytes) = self.moved(byte, first, from, count)?;
         let most = self.program.modulus - U256::ONE;
+        let place = match value_bytes == WORD_BYTES as usize {
+            true => Self::word_number(from),
+            false if range.len() == 1 && most.bit_len() <= 8 * value_bytes => self.zero_word(from, value_bytes),
+            false => None,
+        };
+        let Some(place) = place else {
+            return refuse(format!("one value at the end of a word that is zero is expected, not at {from:#x}"));
+        };
         let field = self.field()?;
         let base = field.base(byte);
         let context = field.context()?;
@@ -277,6 +349,13 @@ impl<H: Hints> Machine<'_, H> {
         }
         self.gas += price.whole();
         Ok(())
+    }
+
+    /// The number of the word whose last bytes these are, if it is zero.
+    fn zero_word(&self, from: u64, bytes: usize) -> Option<u32> {
+        let start = (from + bytes as u64).checked_sub(u64::from(WORD_BYTES))?; // usize to u64 widens
+        let known = self.known_bytes(start, WORD_BYTES as usize)?;
+        Self::word_number(start).filter(|_| known.iter().all(|&byte| byte == 0))
     }
 
     /// One operation in each lane. All slots are read before any is written.
@@ -320,25 +399,28 @@ impl<H: Hints> Machine<'_, H> {
         Ok(())
     }
 
-    /// Whole words of calldata, each of which is parsed, or of the code, with zeros after its end.
+    /// Whole words of calldata, each of which is parsed, or bytes of the code, with zeros after its end. What stands after these in their last word
+    /// is a number.
     fn copy(&mut self, byte: u8) -> Step<()> {
         let place = self.place()?;
         let [from, size] = [self.pop()?.exact()?, self.pop()?.exact()?];
-        let count = match u32::try_from(size) {
-            Ok(size) if size < COPY_BYTES && size.is_multiple_of(WORD_BYTES) => size / WORD_BYTES,
-            _ => {
-                return refuse(format!(
-                    "a copy of whole words, below {COPY_BYTES} bytes, is expected, found {size} bytes"
-                ));
-            }
-        };
-        if byte == op::CODECOPY && from > U256::from(self.code.len()) {
+        let is_code = byte == op::CODECOPY;
+        let is_known = |size: u32| is_code || size.is_multiple_of(WORD_BYTES);
+        let size = u32::try_from(size).ok().filter(|&size| size <= COPY_BYTES - WORD_BYTES && is_known(size));
+        let size =
+            size.map_or_else(|| refuse(format!("a copy of whole words, below {COPY_BYTES} bytes, is expected")), Ok)?;
+        if is_code && from > U256::from(self.code.len()) {
             return refuse(format!(
                 "a copy from byte {from} on is none of the code, which has {} bytes",
                 self.code.len()
             ));
         }
+        let count = size.div_ceil(WORD_BYTES);
         self.budget.take(TERMS_PER_WORD * count as usize)?; // u32 to usize widens
+        let end = u64::from(place) * u64::from(WORD_BYTES) + u64::from(size);
+        let kept = self.known_bytes(end, (count * WORD_BYTES - size) as usize); // u32 to usize widens
+        let kept =
+            kept.map_or_else(|| refuse("the last word of the copy has bytes after it that are no number"), Ok)?;
         // The price by the word is that of both opcodes (Yellow Paper, appendix G).
         self.gas += 3 + 3 * u64::from(count);
         if count > 0 {
@@ -346,22 +428,25 @@ impl<H: Hints> Machine<'_, H> {
         }
         for number in 0..count {
             let offset = from.saturating_add(U256::from(number) * U256::from(WORD_BYTES));
-            let word = match byte {
-                op::CALLDATACOPY => Symbol::Parsed(self.field()?.parsed_at(offset)?),
-                _ => self.numeral(offset),
+            let kept = if number + 1 == count { &kept[..] } else { &[] };
+            let word = match is_code {
+                true => self.numeral(offset, kept),
+                false => Symbol::Parsed(self.field()?.parsed_at(offset)?),
             };
             self.memory.insert(place + number, word);
         }
         Ok(())
     }
 
-    /// The word of the code at an offset.
-    fn numeral(&self, offset: U256) -> Symbol {
+    /// The word of the code at an offset, with other bytes at its end.
+    fn numeral(&self, offset: U256, end: &[u8]) -> Symbol {
         let rest = usize::try_from(offset).ok().and_then(|offset| self.code.get(offset..)).unwrap_or_default();
         let mut word = [0; WORD_BYTES as usize]; // u32 to usize widens
         for (byte, &code) in word.iter_mut().zip(rest) {
             *byte = code;
         }
+        let own = word.len() - end.len();
+        word[own..].copy_from_slice(end);
         Symbol::number(U256::from_be_bytes(word), self.program.modulus)
     }
 }

@@ -38,7 +38,7 @@ pub fn end(outcome: Option<&[u8]>) -> String {
 }
 
 /// Opcodes that take numbers of any size.
-const PLAIN: [u8; 14] = [
+const PLAIN: [u8; 16] = [
     op::ADD,
     op::MUL,
     op::SUB,
@@ -51,6 +51,8 @@ const PLAIN: [u8; 14] = [
     op::ISZERO,
     op::NOT,
     op::AND,
+    op::OR,
+    op::SHR,
     op::CALLDATASIZE,
     op::JUMPDEST,
 ];

@@ -51,7 +51,8 @@ fn transfer(rng: &mut ChaCha8Rng, semantics: Semantics, code: &mut Vec<u8>, byte
     let address = 192 + padded.unwrap_or(bytes) * rng.random_range(0..2);
     if is_next && rng.random_ratio(1, 4) {
         // A row of memory as it stands in code, after PUSH32.
-        let from = 1 + 37 * rng.random_range(6..u16::from(WORDS)) + bent(rng, 0);
+        // Or what lies outside of it.
+        let from = if rng.random_ratio(1, 6) { 0xfff0 } else { 1 + 37 * rng.random_range(6..u16::from(WORDS)) };
         for number in [count.into(), from, first.into()] {
             push(code, number);
         }
@@ -94,7 +95,9 @@ fn instruction(rng: &mut ChaCha8Rng, semantics: Semantics, code: &mut Vec<u8>, s
             let rows = semantics.revision().opcodes().iter().filter(|row| row.immediate_bytes > 0);
             let row = rows.collect::<Vec<_>>().choose(rng).copied().unwrap();
             let mut immediate = vec![0; usize::from(row.immediate_bytes)];
-            immediate[0] = op::JUMPDEST;
+            // Where fewer bytes are skipped the last one is a PUSH1, which has the JUMPDEST after it.
+            *immediate.last_mut().unwrap() = op::PUSH1;
+            immediate[0] = if immediate.len() > 1 || rng.random_ratio(1, 2) { op::JUMPDEST } else { op::PUSH1 };
             let after = 5 + u16::from(row.immediate_bytes);
             let target = u16::try_from(code.len()).unwrap() + if rng.random_ratio(1, 6) { 5 } else { after };
             push(code, target);

@@ -231,21 +231,29 @@ fn code_with_slots_is_refused_with_the_instruction() {
             vec![0x60, 0x67, 0x5f, 0x52, 0x60, 3, 0x60, 32, 0x5f, 0x5f, 0xc0],
             "SETMODX): the modulus 0x65 is expected, found 0x67",
         ),
-        (vec![0x60, 0x65, 0x5f, 0x52, 0x60, 3, 0x60, 31, 0x5f, 0x5f, 0xc0], "SETMODX): a modulus of 32 bytes"),
+        (
+            vec![0x60, 0x65, 0x5f, 0x52, 0x60, 3, 0x60, 31, 0x5f, 0x5f, 0xc0],
+            "SETMODX): the modulus 0x65 is expected, found 0x0",
+        ),
+        (vec![0x60, 0x65, 0x5f, 0x52, 0x60, 3, 0x5f, 0x5f, 0x5f, 0xc0], "SETMODX): a modulus of 1 to 96 bytes"),
+        (vec![0x36, 0x5f, 0x52, 0x60, 3, 0x60, 32, 0x5f, 0x5f, 0xc0], "SETMODX): no number is in memory there"),
         (
             vec![0x60, 0x65, 0x5f, 0x52, 0x60, 3, 0x60, 32, 0x5f, 0x61, 1, 1, 0xc0],
             "SETMODX): a context is named by at most 256",
         ),
         (context(0).to_vec(), "SETMODX): 1 to 256 slots"),
-        (vec![0x60, 3, 0x60, 32, 0x5f, 0x5f, 0xc0], "SETMODX): no modulus is in memory"),
+        (vec![0x60, 3, 0x60, 32, 0x5f, 0x5f, 0xc0], "SETMODX): memory has 0 bytes, and 32 from 0 on"),
         ([context(3), context(3)].concat(), "SETMODX): the code has a context already"),
         // Transfers: without a context, of no slot, beyond the slots, beyond memory, and of what is no element.
         (vec![0x60, 1, 0x5f, 0x5f, 0xc2], "STOREX): the code has no context here"),
         (vec![0x60, 1, 0x5f, 0x5f, 0xc1], "LOADX): the code has no context here"),
         ([&context(3)[..], &[0x5f, 0x5f, 0x5f, 0xc2]].concat(), "STOREX): 1 or more of 3 slots"),
         ([&context(3)[..], &[0x60, 1, 0x60, 3, 0x5f, 0xc1]].concat(), "LOADX): 1 or more of 3 slots"),
-        ([&context(3)[..], &[0x60, 2, 0x5f, 0x5f, 0xc1]].concat(), "LOADX): memory has 1 words"),
-        ([&context(3)[..], &[0x60, 1, 0x60, 1, 0x5f, 0xc2]].concat(), "STOREX): an address of a whole word"),
+        ([&context(3)[..], &[0x60, 2, 0x5f, 0x5f, 0xc1]].concat(), "LOADX): memory has 32 bytes, and 64 from 0 on"),
+        (
+            [&context(3)[..], &[0x60, 32, 0x51, 0x50, 0x60, 1, 0x60, 1, 0x5f, 0xc2]].concat(),
+            "STOREX): an address of a whole word",
+        ),
         (
             [&context(3)[..], &[0x60, 1, 0x5f, 0x5f, 0xc2]].concat(),
             "STOREX): slot 0 is to hold (0), which may be p or more",
@@ -261,7 +269,11 @@ fn code_with_slots_is_refused_with_the_instruction() {
         ([&context(3)[..], &[0xc3, 0, 0, 0, 1, 0, 1, 2]].concat(), "ADDMODX): 2 lanes"),
         ([&context(3)[..], &[0xc4, 0, 1, 0, 1, 2, 1, 2]].concat(), "SUBMODX): 2 lanes up to slots 1, 1 and 3"),
         // Copies: of a part of a word, of calldata that is not parsed, and to a part of one.
-        (vec![0x60, 31, 0x5f, 0x5f, 0x39], "CODECOPY): a copy of whole words"),
+        (vec![0x60, 31, 0x5f, 0x5f, 0x37], "CALLDATACOPY): a copy of whole words"),
+        (
+            vec![0x60, 32, 0x5f, 0x5f, 0x37, 0x60, 31, 0x5f, 0x5f, 0x39],
+            "CODECOPY): the last word of the copy has bytes after it that are no number",
+        ),
         (vec![0x60, 64, 0x5f, 0x5f, 0x37], "CALLDATACOPY): the program parses nothing at byte 32"),
         (vec![0x60, 32, 0x5f, 0x60, 1, 0x39], "CODECOPY): an address of a whole word"),
         (vec![0x62, 16, 0, 0, 0x5f, 0x5f, 0x39], "CODECOPY): a copy of whole words, below 1048576 bytes"),
@@ -312,12 +324,14 @@ fn code_with_values_in_code_is_refused_with_the_instruction() {
         (after(&[0x60, 1, 0x5f, 0x5f, 0xd2]), "STORECX): slot 0 is to hold 0x6065506003600160, which is p or more"),
         (after(&[0x60, 1, 0x5f, 0x60, 3, 0xd2]), "STORECX): 1 or more of 3 slots"),
         // Values in memory that are no words.
-        (after(&[0x60, 1, 0x5f, 0x5f, 0xc1]), "LOADX): values of 32 bytes are expected in memory, found 8"),
-        (after(&[0x60, 1, 0x5f, 0x5f, 0xc2]), "STOREX): values of 32 bytes are expected in memory, found 8"),
+        (
+            after(&[0x60, 1, 0x5f, 0x5f, 0xc1]),
+            "LOADX): one value at the end of a word that is zero is expected, not at 0x0",
+        ),
         (after(&[0x60, 1, 0x5f, 0x5f, 0xcf, 31]), "LOADPX): values of 32 bytes are expected in memory, found 31"),
         (after(&[0x60, 1, 0x5f, 0x5f, 0xd0, 40]), "STOREPX): values of 32 bytes are expected in memory, found 40"),
         (after(&[0x60, 1, 0x5f, 0x5f, 0xd0]), "STOREPX): the code ends within the instruction"),
-        (after(&[0x60, 2, 0x5f, 0x5f, 0xcf, 32]), "LOADPX): memory has 1 words"),
+        (after(&[0x60, 2, 0x5f, 0x5f, 0xcf, 32]), "LOADPX): memory has 32 bytes, and 64 from 0 on"),
         // What is known is accepted, up to the end.
         (after(&[0x60, 1, 0x5f, 0x5f, 0xd0, 32, 0x60, 1, 0x5f, 0x5f, 0xcf, 32]), "the end of the code): it ends here"),
         (after(&[0xc6, 0, 1, 0, 1, 1]), "INVMODX): straight-line code has no such instruction"),
@@ -330,6 +344,55 @@ fn code_with_values_in_code_is_refused_with_the_instruction() {
         assert!(next.contains(expected), "{}: {next}", hex::encode(&code));
         assert!(slots.contains("no opcode): straight-line code has no such"), "{}: {slots}", hex::encode(&code));
     }
+}
+
+/// The modulus in memory, and a context of one byte whose values are packed in memory.
+const PACKED: &[u8] = &[0x60, 0x65, 0x5f, 0x52, 0x60, 3, 0x60, 1, 0x60, 31, 0x5f, 0xc0];
+
+#[test]
+fn code_with_values_packed_in_memory_is_refused_with_the_instruction() {
+    // The element of calldata in word 1 of memory.
+    let copied = [PACKED, &[0x60, 32, 0x5f, 0x60, 32, 0x37]].concat();
+    let after = |rest: &[u8]| [&copied, rest].concat();
+    // Bits of the element from one on, a jump to the failure, and what comes after it.
+    let held = |bits: u8, rest: &[u8]| {
+        let failure = u8::try_from(copied.len() + 9 + rest.len()).unwrap();
+        [&copied[..], &[0x60, 32, 0x51, 0x60, bits, 0x1c, 0x60, failure, 0x57], rest, &[0x5b, 0xfe]].concat()
+    };
+    for (code, expected) in [
+        // Values that are the end of no word, of one that is not held to their bits, and no elements.
+        (
+            after(&[0x60, 1, 0x60, 55, 0x5f, 0xc2]),
+            "STOREX): slot 0 is to hold the last 8 bytes of a number that is parsed",
+        ),
+        (after(&[0x60, 1, 0x60, 56, 0x5f, 0xc2]), "STOREX): v0 has not been held to 64 bits"),
+        (after(&[0x60, 1, 0x60, 24, 0x5f, 0xc2]), "STOREX): slot 0 is to hold 0x0000000000000065, which is p or more"),
+        (after(&[0x60, 1, 0x60, 60, 0x5f, 0xc2]), "STOREX): memory has 64 bytes, and 8 from 60 on"),
+        // Loads into a word that is not zero, and not at its end.
+        (
+            after(&[0x60, 1, 0x5f, 0x60, 24, 0xc1]),
+            "LOADX): one value at the end of a word that is zero is expected, not at 0x18",
+        ),
+        (after(&[0x60, 2, 0x5f, 0x60, 16, 0xc1]), "LOADX): one value at the end"),
+        // Jumps: for numbers below the modulus, of what is no parsed number, and shifts beyond a word.
+        (held(6, &[]), "JUMPI): the code fails for numbers from 2^6 on, which may be below p"),
+        (after(&[0x60, 1, 0x60, 2, 0x17]), "OR): a parsed number is expected, found (0x2)"),
+        (after(&[0x60, 32, 0x51, 0x61, 1, 0, 0x1c]), "SHR): a shift by less than 256 bits"),
+        (after(&[0x60, 32, 0x51, 0x60, 9, 0x1c, 0x60, 32, 0x51, 0x17]), "OR): a parsed number is expected"),
+        // Other bits do not hold it to these.
+        (held(65, &[0x60, 1, 0x60, 56, 0x5f, 0xc2]), "STOREX): v0 has not been held to 64 bits"),
+        // And what is right.
+        (held(64, &[0x60, 1, 0x60, 56, 0x5f, 0xc2]), "INVALID): straight-line code has no such instruction"),
+    ] {
+        let text = made(Semantics::Slots, 2, "v1 = add v0 v0\n", 1, &code, "");
+        let what = Certificate::read(&text).and_then(|read| read.check()).expect_err("it is refused").what;
+        assert!(what.contains(expected), "{}: {what}", hex::encode(&code));
+    }
+    // Lists of the same number grow no further than sums may.
+    let doubled = after(&[&[0x60, 32, 0x51][..], &[0x80, 0x17].repeat(40)].concat());
+    let text = made(Semantics::Slots, 2, "v1 = add v0 v0\n", 1, &doubled, "");
+    let what = Certificate::read(&text).and_then(|read| read.check()).expect_err("it is refused").what;
+    assert!(what.contains("more than 4194304 terms in all"), "{what}");
 }
 
 /// The second element is in no operation, and the program fails for it: so must the code, which stores both or the first one alone.
