@@ -193,7 +193,7 @@ fn mutants_of_every_instruction_are_refused_or_right() {
     for name in ["poseidon2/bn254_t2", "poseidon/t2", "poseidon2/babybear_t16"] {
         mutants_are_refused_or_right(name, Semantics::Evm, 1);
     }
-    for name in ["poseidon2/bn254_t2", "poseidon2/goldilocks_t12", "poseidon/t2"] {
+    for name in ["poseidon2/bn254_t2", "poseidon2/bls12_381_t3", "poseidon2/goldilocks_t12", "poseidon/t2"] {
         mutants_are_refused_or_right(name, Semantics::Slots, 1);
     }
     for name in ["poseidon2/bn254_t2", "poseidon2/goldilocks_t12"] {
