@@ -106,10 +106,11 @@ impl Cases<'_> {
 #[ignore = "it takes long: by name, and in CI"]
 fn coq_accepts_what_the_checker_accepts() {
     let Some(folder) = library("judges", &["Evm", "Program", "Check", "Slots", "CheckSlots"]) else { return };
-    for (semantics, checker, moduli) in [
-        (Semantics::Evm, "check", &MODULI[..]),
-        (Semantics::Slots, "check_slots false", &MODULI_OF_SLOTS),
-        (Semantics::Next, "check_slots true", &MODULI_OF_SLOTS),
+    // Contexts take Coq's machine several times as long.
+    for (semantics, checker, moduli, programs) in [
+        (Semantics::Evm, "check", &MODULI[..], cases(120)),
+        (Semantics::Slots, "check_slots false", &MODULI_OF_SLOTS, cases(40)),
+        (Semantics::Next, "check_slots true", &MODULI_OF_SLOTS, cases(40)),
     ] {
         let rng = &mut ChaCha8Rng::seed_from_u64(seed());
         let mut judged = Cases { rng, semantics, terms: Vec::new(), programs: 0, accepted: 0 };
@@ -117,7 +118,7 @@ fn coq_accepts_what_the_checker_accepts() {
             judged.add(VANISHING, Some(hex::decode(ONE).unwrap()));
             assert!(judged.accepted > 0, "the checker takes zero multiples away");
         }
-        for _ in 0..cases(120) {
+        for _ in 0..programs {
             let written = random(judged.rng, moduli);
             judged.add(&written, None);
         }
