@@ -8,6 +8,7 @@
 //! loops) is tested by running whole programs.
 
 mod held;
+mod made;
 
 use crate::error::CompileError;
 use crate::lower::{HeldEnds, HeldWay, LoweredBlock};
@@ -18,9 +19,7 @@ use crate::wide::read::{Text, targets};
 use crate::words::read::{Element, Elements, Made};
 use foldhash::{HashMap, HashMapExt};
 use num_bigint::BigUint;
-use residue_ir::program::{
-    Block, Control, ControlKind, Function, Op, Operand, Program, Region, Statement, Value, WordDef,
-};
+use residue_ir::program::{Block, Control, ControlKind, Function, Operand, Program, Region, Statement, Value, WordDef};
 use residue_isa::FieldOp;
 use residue_isa::assembly::Code;
 use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
@@ -257,7 +256,7 @@ pub fn check(evidence: &Evidence<'_>) -> Result<Vec<CheckedBlock>, CompileError>
             let made = match (&source, &mut elements) {
                 (Source::Words(source), Some((words, elements))) => {
                     let made = check_words((*words, elements), (source, evidence, &targets), (block, part), placement);
-                    made.map(|made| operations_of(made, elements, (source, evidence), block))
+                    made.map(|made| made::operations(made, elements, (source, &evidence.lowered.constants), block))
                 }
                 (Source::Slots(source), _) => {
                     check_block(evidence, &mut numbering, source, block, placement, part).map(|()| Vec::new())
@@ -282,54 +281,6 @@ pub fn check(evidence: &Evidence<'_>) -> Result<Vec<CheckedBlock>, CompileError>
         }
     }
     Ok(checked)
-}
-
-/// The operations whose results, or their negatives, are these elements, with those that are part of them; elements that are no
-/// operation's are left out.
-fn operations_of(
-    made: Made,
-    elements: &mut Elements,
-    (source, evidence): (&[Element], &Evidence<'_>),
-    block: &Block,
-) -> Vec<(usize, Vec<Value>)> {
-    let mut known: HashMap<Value, Element> = HashMap::new();
-    let mut operations: HashMap<Element, Value> = HashMap::new();
-    for &(value, Op { kind, x, y }) in &block.ops {
-        // Passes give values of their own numbers after the program's.
-        let mut read = |operand| match operand {
-            Operand::Value(value) => known.get(&value).or_else(|| source.get(value.0 as usize)).copied(), // u32 to usize widens
-            Operand::Constant(id) => Some(elements.constant(&evidence.lowered.constants[id.0 as usize])),
-        };
-        if let (Some(x), Some(y)) = (read(x), read(y)) {
-            let element = elements.operation(kind, x, y);
-            known.insert(value, element);
-            operations.entry(elements.without_sign(element).0).or_insert(value);
-        }
-    }
-    let mut found: Vec<(usize, Vec<Value>)> = Vec::new();
-    let mut place: HashMap<Value, usize> = HashMap::new();
-    for (end, element) in made {
-        let Some(&value) = operations.get(&elements.without_sign(element).0) else { continue };
-        match found.last_mut() {
-            Some((last, values)) if *values == [value] => *last = end,
-            _ => {
-                place.entry(value).or_insert(found.len());
-                found.push((end, vec![value]));
-            }
-        }
-    }
-    // Backwards, the first reader comes last.
-    let mut read_at: HashMap<Value, usize> = HashMap::new();
-    for &(value, op) in block.ops.iter().rev() {
-        let Some(&reader) = place.get(&value).or_else(|| read_at.get(&value)) else { continue };
-        read_at.extend([op.x, op.y].into_iter().filter_map(Operand::value).map(|operand| (operand, reader)));
-    }
-    for &(value, _) in &block.ops {
-        if let (None, Some(&reader)) = (place.get(&value), read_at.get(&value)) {
-            found[reader].1.push(value);
-        }
-    }
-    found
 }
 
 /// Value numbers of a function.

@@ -27,7 +27,7 @@ const COPY_BYTES: u32 = 1 << 20;
 /// Terms of sums that take as much room as a word of memory.
 const TERMS_PER_WORD: usize = 8;
 
-/// What field instructions read beside stack and memory.
+/// State of field instructions beside stack and memory.
 pub(super) struct Field {
     semantics: Semantics,
     schedule: GasSchedule,

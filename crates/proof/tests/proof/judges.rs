@@ -80,7 +80,7 @@ impl Cases<'_> {
         }
     }
 
-    /// What Coq says of all of them.
+    /// Holds Coq to the verdict on each of them.
     fn judge(&self, folder: &Path, checker: &str) {
         let (programs, accepted, codes) = (self.programs, self.accepted, self.terms.len());
         println!("{}: {programs} programs, {codes} codes, {accepted} accepted by both", self.semantics.revision());
