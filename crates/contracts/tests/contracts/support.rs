@@ -54,7 +54,7 @@ fn revisions_of(contract: &Contract) -> Vec<Revision> {
 }
 
 /// More than any input of the tests over several revisions takes.
-const GAS: u64 = 100_000_000;
+const GAS: u64 = 1_000_000_000;
 
 /// Code in which a byte is worth the gas that it takes to deploy it.
 const SHORTEST: Dialect = Dialect {
