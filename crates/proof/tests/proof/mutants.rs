@@ -189,13 +189,23 @@ fn a_mutant_is_refused_or_right() {
 
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
-fn mutants_of_every_instruction_are_refused_or_right() {
+fn every_mutant_of_code_for_evm_is_refused_or_right() {
     for name in ["poseidon2/bn254_t2", "poseidon/t2", "poseidon2/babybear_t16"] {
         mutants_are_refused_or_right(name, Semantics::Evm, 1);
     }
+}
+
+#[test]
+#[ignore = "it takes long: by name, and in CI"]
+fn every_mutant_of_code_for_eip6690_is_refused_or_right() {
     for name in ["poseidon2/bn254_t2", "poseidon2/bls12_381_t3", "poseidon2/goldilocks_t12", "poseidon/t2"] {
         mutants_are_refused_or_right(name, Semantics::Slots, 1);
     }
+}
+
+#[test]
+#[ignore = "it takes long: by name, and in CI"]
+fn every_mutant_of_code_for_evmmax_next_is_refused_or_right() {
     for name in ["poseidon2/bn254_t2", "poseidon2/goldilocks_t12"] {
         mutants_are_refused_or_right(name, Semantics::Next, 1);
     }
