@@ -80,7 +80,7 @@ pub struct Compiled {
 pub struct BlockCheck {
     /// Function of the program.
     pub function: String,
-    /// Bytes of the block, but for what outlining has moved.
+    /// Its bytes; where outlining has moved some of them, those that are left with the calls in their place.
     pub bytes: Range<usize>,
     /// Operations of the program in it.
     pub operations: usize,

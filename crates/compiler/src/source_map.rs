@@ -158,17 +158,28 @@ pub(crate) fn checks(built: &Built, checked: Vec<Vec<CheckedBlock>>, outlined: O
         let functions = &unit.program.functions;
         let of_block = |block: CheckedBlock| {
             let bytes = match outlined {
-                Some(outlined) => moved(&block.bytes, built, outlined)?,
+                Some(outlined) => with_calls(&block.bytes, built, outlined),
                 None => block.bytes,
             };
             let CheckedBlock { function, operations, results, .. } = block;
-            Some(BlockCheck { function: functions[function].name.clone(), bytes, operations, results })
+            BlockCheck { function: functions[function].name.clone(), bytes, operations, results }
         };
-        checked.into_iter().filter_map(of_block).collect::<Vec<_>>()
+        checked.into_iter().map(of_block).collect::<Vec<_>>()
     };
     let mut checks: Vec<BlockCheck> = built.units.iter().zip(checked).flat_map(of_unit).collect();
     checks.sort_by_key(|check| check.bytes.start);
     checks
+}
+
+/// The bytes of outlined code between the last item before these that is still in its place and the first one after them: what stays of
+/// them, and calls of what does not.
+fn with_calls(bytes: &Range<usize>, built: &Built, outlined: &Outlined) -> Range<usize> {
+    let offsets = &built.listing.code.item_offsets;
+    let range = |item: usize| outlined.listing.code.item_range(outlined.moved[item]?);
+    let [from, to] = [bytes.start, bytes.end].map(|offset| offsets.partition_point(|&start| start < offset));
+    let before = (0..from).rev().find_map(range).map_or(0, |range| range.end);
+    let after = (to..outlined.moved.len()).find_map(range);
+    before..after.map_or(outlined.listing.code.bytes.len(), |range| range.start)
 }
 
 /// The bytes of outlined code from the first of these that is still in its place to the last, with calls between them.
@@ -423,5 +434,47 @@ mod tests {
             assert_eq!(lanes, expected, "{revision}");
             assert_eq!(begins, expected.into_keys().map(|name| (name, 1)).collect(), "{revision}");
         }
+    }
+
+    /// Loops over equal formulas, of which outlining makes subroutines.
+    #[test]
+    fn outlined_code_has_its_operations_in_their_functions() {
+        let modulus = (BigUint::from(1u8) << 255u32) - 19u8;
+        let program = record("mapped", &modulus, |machine| {
+            let [x, y] = [0, 32].map(|offset| machine.parse(machine.small(offset), 32));
+            let turn = |state: [_; 2]| {
+                machine.repeat(machine.small(9), state, |_, _, [a, b]| {
+                    let _scope = enter("turn");
+                    [(a * b + a) * (b - a), (a + b) * (a * a - b)]
+                })
+            };
+            let [a, b] = turn(turn(turn(turn([x, y]))));
+            machine.return_elements(a * b, 32);
+        });
+        let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
+        let deployment = Some(crate::Deployment { gas_a_byte: 100_000, calls: std::num::NonZeroU64::MIN });
+        let compiled = |deployment| {
+            let dialect = crate::Dialect { deployment, ..crate::Dialect::default() };
+            crate::compile_as(&program, Revision::Evm, &schedule, crate::SmallMultiples::AsWritten, dialect).unwrap()
+        };
+        let [long, short] = [compiled(None), compiled(deployment)];
+        assert!(short.code.len() < long.code.len());
+        for crate::Compiled { source_map: map, checks, code, .. } in [&long, &short] {
+            let within = |bytes: &Range<usize>| {
+                let function = |offset| map.function(map.function_at(offset).unwrap()).unwrap().0;
+                assert_eq!((function(bytes.start), function(bytes.end - 1)), ("start", "start"));
+            };
+            let spans = map.spans();
+            assert!(spans.windows(2).all(|pair| pair[0].bytes.end <= pair[1].bytes.start), "{spans:?}");
+            spans.iter().for_each(|span| within(&span.bytes));
+            // A call may be for the end of one and the start of the next.
+            assert!(checks.windows(2).all(|pair| pair[0].bytes.start < pair[1].bytes.start), "{checks:?}");
+            checks.iter().for_each(|check| within(&check.bytes));
+            assert_eq!(checks.iter().map(|check| check.operations).collect::<Vec<_>>(), [8, 8, 8, 8, 1]);
+            assert!(spans.last().is_none_or(|span| span.bytes.end <= code.len()));
+        }
+        // Of the others all is in subroutines, which have no source.
+        let is_turn = |span: &&Span| long.source_map.name_at(span.bytes.start).unwrap() == "start/turn";
+        assert_eq!(long.source_map.spans().iter().filter(is_turn).count(), 4 * 8);
     }
 }
