@@ -16,20 +16,12 @@ pub(super) fn store<const N: usize, Mul: Kernel>(
     first_slot: usize,
     be_bytes: &[u8],
 ) -> Result<(), ValueOutOfRange> {
-    let (limbs, modulus) = context.parts();
-    let m: &[Limb; N] = modulus.limbs().try_into().expect("the kernels are those of the width");
-    let values = || be_bytes.chunks_exact(N * LIMB_BYTES).map(from_be::<N>);
-    // No slot changes before all values are seen.
-    if let Some(at) = values().position(|value| !is_below(&value, m)) {
-        return Err(ValueOutOfRange { slot: first_slot + at });
-    }
-    let to_form: &[Limb; N] = modulus.to_form().try_into().expect("the factor is a residue");
-    for (value, slot) in values().zip(limbs[first_slot * N..].chunks_exact_mut(N)) {
+    stored(context, first_slot, be_bytes, |value, m, modulus| {
+        let to_form: &[Limb; N] = modulus.to_form().try_into().expect("the factor is a residue");
         let mut operands = [value, *to_form];
         Mul::run(operands.as_flattened_mut(), 0, 0, N, m, modulus.n0());
-        slot.copy_from_slice(&operands[0]);
-    }
-    Ok(())
+        operands[0]
+    })
 }
 
 /// [`FieldContext::store`] for canonical residues of N limbs and values of 8·N bytes.
@@ -37,6 +29,17 @@ pub(super) fn store_canonical<const N: usize>(
     context: &mut FieldContext,
     first_slot: usize,
     be_bytes: &[u8],
+) -> Result<(), ValueOutOfRange> {
+    stored::<N>(context, first_slot, be_bytes, |value, _, _| value)
+}
+
+/// Stores values of 8·N bytes as what `residue` makes of each, its modulus in limbs and that modulus.
+#[inline(always)]
+fn stored<const N: usize>(
+    context: &mut FieldContext,
+    first_slot: usize,
+    be_bytes: &[u8],
+    residue: impl Fn([Limb; N], &[Limb; N], &Modulus) -> [Limb; N],
 ) -> Result<(), ValueOutOfRange> {
     let (limbs, modulus) = context.parts();
     let m: &[Limb; N] = modulus.limbs().try_into().expect("the kernels are those of the width");
@@ -46,7 +49,7 @@ pub(super) fn store_canonical<const N: usize>(
         return Err(ValueOutOfRange { slot: first_slot + at });
     }
     for (value, slot) in values().zip(limbs[first_slot * N..].chunks_exact_mut(N)) {
-        slot.copy_from_slice(&value);
+        slot.copy_from_slice(&residue(value, m, modulus));
     }
     Ok(())
 }
