@@ -2,20 +2,18 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, bail};
 use residue_pages::grouped;
 
 use crate::area::Area;
 use crate::machine::Form;
-use crate::record::{thousands, times};
+use crate::record::{Cells, Record, thousands, times};
 use crate::subjects::SUBJECTS;
 
 /// The record, from the project's folder.
 pub const FILE: &str = "records/riscv/2026-11-28-sp1.txt";
 /// Part of the page that is made of it.
 pub const PART: &str = "proving-area";
-
-const COLUMNS: &str = "subject,form,instructions,cells,gas,mul256,fp384";
 
 /// One run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,52 +26,30 @@ pub struct AreaRow {
     pub area: Area,
 }
 
-/// Runs with what they depend on.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AreaRecord {
-    /// Names and values, in their order.
-    pub environment: Vec<(String, String)>,
-    /// The runs.
-    pub rows: Vec<AreaRow>,
+impl Cells for AreaRow {
+    const COLUMNS: &'static str = "subject,form,instructions,cells,gas,mul256,fp384";
+
+    fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    fn print(&self) -> String {
+        let Self { subject, form, area } = self;
+        let Area { instructions, cells, gas, products_256, operations_384 } = area;
+        format!("{subject},{form},{instructions},{cells},{gas},{products_256},{operations_384}")
+    }
+
+    fn read(cells: &[&str]) -> Result<Self> {
+        let numbers: Vec<u64> = cells[2..].iter().map(|cell| cell.parse()).collect::<Result<_, _>>()?;
+        let [instructions, cells_of_trace, gas, products_256, operations_384] = numbers[..] else {
+            bail!("{} numbers in place of five", numbers.len());
+        };
+        let area = Area { instructions, cells: cells_of_trace, gas, products_256, operations_384 };
+        Ok(Self { subject: cells[0].to_owned(), form: cells[1].to_owned(), area })
+    }
 }
 
-impl AreaRecord {
-    /// As a file.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        for (name, value) in &self.environment {
-            let _ = writeln!(text, "# {name}: {value}");
-        }
-        let _ = writeln!(text, "{COLUMNS}");
-        for AreaRow { subject, form, area } in &self.rows {
-            let Area { instructions, cells, gas, products_256, operations_384 } = area;
-            let _ = writeln!(text, "{subject},{form},{instructions},{cells},{gas},{products_256},{operations_384}");
-        }
-        text
-    }
-
-    /// Of a file's text. An error names the line that is not of that form.
-    pub fn parse(text: &str) -> Result<Self> {
-        let mut record = Self::default();
-        for (number, line) in text.lines().enumerate() {
-            let at = || format!("line {}: {line:?}", number + 1);
-            if let Some(comment) = line.strip_prefix("# ") {
-                let (name, value) = comment.split_once(": ").with_context(at)?;
-                record.environment.push((name.to_owned(), value.to_owned()));
-            } else if line != COLUMNS {
-                record.rows.push(row(line).with_context(at)?);
-            }
-        }
-        Ok(record)
-    }
-
-    /// Puts runs in the place of all others of their calls, in the order of tables.
-    pub fn replace(&mut self, rows: Vec<AreaRow>) {
-        self.rows.retain(|known| rows.iter().all(|row| row.subject != known.subject));
-        self.rows.extend(rows);
-        self.rows.sort_by_key(|row| SUBJECTS.iter().position(|subject| subject.names[0] == row.subject));
-    }
-
+impl Record<AreaRow> {
     /// Area of a run, if it is in the record.
     pub fn of(&self, subject: &str, form: Form) -> Option<Area> {
         self.rows.iter().find(|row| row.subject == subject && row.form == form.name()).map(|row| row.area)
@@ -81,14 +57,11 @@ impl AreaRecord {
 
     /// The table of the page.
     pub fn table(&self) -> String {
-        let environment: Vec<String> =
-            self.environment.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-        let mut text = format!(
-            "[Record](../{FILE}). {}.\n\n\
-             **Trace area**, in millions of cells; in brackets what of (a) that is; last, of (c), instructions in thousands and calls.\n\n\
+        let mut text = self.heading(FILE);
+        text.push_str(
+            "\n**Trace area**, in millions of cells; in brackets what of (a) that is; last, of (c), instructions in thousands and calls.\n\n\
              | call | (a) native | (b) software | (c) calls | today's EVM | (d) MULMOD by call | cells an instruction, (a) | instructions of (c) | calls of (c) |\n\
              |---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
-            environment.join("; ")
         );
         for subject in SUBJECTS {
             let of = |form| self.of(subject.names[0], form);
@@ -114,17 +87,6 @@ impl AreaRecord {
     }
 }
 
-fn row(line: &str) -> Result<AreaRow> {
-    let cells: Vec<&str> = line.split(',').collect();
-    ensure!(cells.len() == COLUMNS.split(',').count(), "{} cells in place of those of {COLUMNS}", cells.len());
-    let numbers: Vec<u64> = cells[2..].iter().map(|cell| cell.parse()).collect::<Result<_, _>>()?;
-    let [instructions, cells_of_trace, gas, products_256, operations_384] = numbers[..] else {
-        anyhow::bail!("{} numbers in place of five", numbers.len());
-    };
-    let area = Area { instructions, cells: cells_of_trace, gas, products_256, operations_384 };
-    Ok(AreaRow { subject: cells[0].to_owned(), form: cells[1].to_owned(), area })
-}
-
 /// Millions with a decimal below a hundred.
 fn millions(number: u64) -> String {
     match number {
@@ -141,18 +103,18 @@ mod tests {
     fn a_record_is_read_as_written_and_bad_lines_are_named() {
         let area = Area { instructions: 5, cells: 150, gas: 2, products_256: 1, operations_384: 7 };
         let row = AreaRow { subject: "g1-add".to_owned(), form: "calls".to_owned(), area };
-        let record = AreaRecord { environment: vec![("rustc".to_owned(), "1.95".to_owned())], rows: vec![row] };
-        assert_eq!(AreaRecord::parse(&record.text()).unwrap(), record);
+        let record = Record { environment: vec![("rustc".to_owned(), "1.95".to_owned())], rows: vec![row] };
+        assert_eq!(Record::<AreaRow>::parse(&record.text()).unwrap(), record);
         for bad in ["g1-add,calls,5", "a,b,1,2,3,4,x", "# rustc"] {
-            let text = format!("{COLUMNS}\n{bad}\n");
-            assert!(format!("{:#}", AreaRecord::parse(&text).unwrap_err()).contains("line 2"), "{bad}");
+            let text = format!("{}\n{bad}\n", AreaRow::COLUMNS);
+            assert!(format!("{:#}", Record::<AreaRow>::parse(&text).unwrap_err()).contains("line 2"), "{bad}");
         }
         assert_eq!([49_999, 99_960_000, 123_600_000].map(millions), ["0.0", "100.0", "124"]);
     }
 
     #[test]
     fn the_page_shows_the_record() {
-        let record = AreaRecord::parse(&residue_pages::read(FILE)).unwrap();
+        let record = Record::<AreaRow>::parse(&residue_pages::read(FILE)).unwrap();
         for subject in SUBJECTS {
             assert!(record.of(subject.names[0], Form::Calls).is_some(), "{} is not in it", subject.names[0]);
         }

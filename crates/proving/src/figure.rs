@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_figure_shows_the_record() {
-        let record = Record::parse(&residue_pages::read(crate::record::FILE)).unwrap();
+        let record = Record::<crate::record::Row>::parse(&residue_pages::read(crate::record::FILE)).unwrap();
         assert!(residue_pages::read(FILE) == svg(&record), "`cargo run -p residue-proving` draws {FILE} anew");
     }
 }

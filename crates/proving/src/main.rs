@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use residue_proving::area::{Area, EXECUTOR, Executor};
-use residue_proving::area_record::{self, AreaRecord, AreaRow};
+use residue_proving::area_record::{self, AreaRow};
 use residue_proving::figure;
 use residue_proving::machine::{Counts, Form, Guest, Width, has_target};
 use residue_proving::record::{FILE, PAGE, PART, Record, Row, path};
@@ -64,7 +64,7 @@ fn write(subjects: &[&Subject]) -> Result<()> {
     let guests = Width::ALL.into_iter().map(Guest::build).collect::<Result<Vec<_>>>()?;
     let rows = counted(subjects, &guests)?;
     let known = std::fs::read_to_string(path()).unwrap_or_default();
-    let mut record = Record { environment: environment()?, ..Record::parse(&known).context(FILE)? };
+    let mut record = Record { environment: environment()?, ..Record::<Row>::parse(&known).context(FILE)? };
     record.replace(rows);
     let page = residue_pages::with(&residue_pages::read(PAGE), PART, &record.tables())
         .with_context(|| format!("{PAGE} has no part {PART}"))?;
@@ -78,7 +78,7 @@ fn write(subjects: &[&Subject]) -> Result<()> {
 
 /// Runs some calls again where a target is installed. An error if a count differs from the record's by more than a hundredth.
 fn check(subjects: &[&Subject]) -> Result<()> {
-    let record = Record::parse(&residue_pages::read(FILE)).context(FILE)?;
+    let record = Record::<Row>::parse(&residue_pages::read(FILE)).context(FILE)?;
     for width in Width::ALL {
         if !has_target(width) {
             println!("{}: not counted, as {} is not installed", width.name(), width.target());
@@ -128,7 +128,7 @@ fn write_areas(subjects: &[&Subject]) -> Result<()> {
     let path = residue_pages::path(area_record::FILE);
     let known = std::fs::read_to_string(&path).unwrap_or_default();
     let environment = vec![rustc()?, ("executor".to_owned(), EXECUTOR.to_owned())];
-    let mut record = AreaRecord { environment, ..AreaRecord::parse(&known).context(area_record::FILE)? };
+    let mut record = Record { environment, ..Record::<AreaRow>::parse(&known).context(area_record::FILE)? };
     record.replace(rows);
     let page = residue_pages::with(&residue_pages::read(PAGE), area_record::PART, &record.table())
         .with_context(|| format!("{PAGE} has no part {}", area_record::PART))?;
@@ -140,7 +140,7 @@ fn write_areas(subjects: &[&Subject]) -> Result<()> {
 
 /// Counts trace area of some calls again. An error if one differs from the record's by more than a hundredth.
 fn check_areas(subjects: &[&Subject]) -> Result<()> {
-    let record = AreaRecord::parse(&residue_pages::read(area_record::FILE)).context(area_record::FILE)?;
+    let record = Record::<AreaRow>::parse(&residue_pages::read(area_record::FILE)).context(area_record::FILE)?;
     for row in areas(subjects)? {
         let known = record.rows.iter().find(|known| (&known.subject, &known.form) == (&row.subject, &row.form));
         let what = || format!("{} {}", row.subject, row.form);

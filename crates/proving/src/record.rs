@@ -33,13 +33,28 @@ pub struct Row {
     pub counts: Counts,
 }
 
+/// A run as a row of comma-separated cells.
+pub trait Cells: Sized {
+    /// Names of the cells.
+    const COLUMNS: &'static str;
+
+    /// Name of the call.
+    fn subject(&self) -> &str;
+
+    /// The row.
+    fn print(&self) -> String;
+
+    /// Of the cells of a row, as many as there are columns.
+    fn read(cells: &[&str]) -> Result<Self>;
+}
+
 /// Runs with what they depend on.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Record {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record<R = Row> {
     /// Names and values, in their order.
     pub environment: Vec<(String, String)>,
     /// The runs.
-    pub rows: Vec<Row>,
+    pub rows: Vec<R>,
 }
 
 /// The record's place on this machine.
@@ -47,44 +62,71 @@ pub fn path() -> PathBuf {
     residue_pages::path(FILE)
 }
 
-impl Record {
+impl<R: Cells> Record<R> {
     /// As a file.
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        for (name, value) in &self.environment {
-            let _ = writeln!(text, "# {name}: {value}");
-        }
-        let _ = writeln!(text, "{COLUMNS}");
-        for Row { machine, subject, form, counts } in &self.rows {
-            let calls = counts.calls.map(|calls| calls.to_string()).join(",");
-            let _ = writeln!(text, "{machine},{subject},{form},{},{},{calls}", counts.instructions, counts.cycles);
-        }
-        text
+        let environment = self.environment.iter().map(|(name, value)| format!("# {name}: {value}\n"));
+        let rows = self.rows.iter().map(|row| format!("{}\n", row.print()));
+        environment.chain([format!("{}\n", R::COLUMNS)]).chain(rows).collect()
     }
 
     /// Of a file's text. An error names the line that is not of that form.
     pub fn parse(text: &str) -> Result<Self> {
-        let mut record = Self::default();
+        let mut record = Self { environment: Vec::new(), rows: Vec::new() };
         for (number, line) in text.lines().enumerate() {
             let at = || format!("line {}: {line:?}", number + 1);
             if let Some(comment) = line.strip_prefix("# ") {
                 let (name, value) = comment.split_once(": ").with_context(at)?;
                 record.environment.push((name.to_owned(), value.to_owned()));
-            } else if line != COLUMNS {
-                record.rows.push(row(line).with_context(at)?);
+            } else if line != R::COLUMNS {
+                let cells: Vec<&str> = line.split(',').collect();
+                let is_whole = cells.len() == R::COLUMNS.split(',').count();
+                ensure!(is_whole, "{}: {} cells in place of those of {}", at(), cells.len(), R::COLUMNS);
+                record.rows.push(R::read(&cells).with_context(at)?);
             }
         }
         Ok(record)
     }
 
     /// Puts runs in the place of all others of their calls, in the order of tables.
-    pub fn replace(&mut self, rows: Vec<Row>) {
-        self.rows.retain(|known| rows.iter().all(|row| row.subject != known.subject));
+    pub fn replace(&mut self, rows: Vec<R>) {
+        self.rows.retain(|known| rows.iter().all(|row| row.subject() != known.subject()));
         self.rows.extend(rows);
-        let place = |row: &Row| SUBJECTS.iter().position(|subject| subject.names[0] == row.subject);
-        self.rows.sort_by_key(place);
+        self.rows.sort_by_key(|row| SUBJECTS.iter().position(|subject| subject.names[0] == row.subject()));
     }
 
+    /// First line below a part of the page: the record's file, and what its runs depend on.
+    pub fn heading(&self, file: &str) -> String {
+        let environment: Vec<String> =
+            self.environment.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        format!("[Record](../{file}). {}.\n", environment.join("; "))
+    }
+}
+
+impl Cells for Row {
+    const COLUMNS: &'static str = COLUMNS;
+
+    fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    fn print(&self) -> String {
+        let Self { machine, subject, form, counts } = self;
+        let calls = counts.calls.map(|calls| calls.to_string()).join(",");
+        format!("{machine},{subject},{form},{},{},{calls}", counts.instructions, counts.cycles)
+    }
+
+    fn read(cells: &[&str]) -> Result<Self> {
+        let numbers: Vec<u64> = cells[3..].iter().map(|cell| cell.parse()).collect::<Result<_, _>>()?;
+        let mut calls = [0; 6];
+        calls.copy_from_slice(&numbers[2..]);
+        let counts = Counts { instructions: numbers[0], cycles: numbers[1], calls };
+        let [machine, subject, form] = [cells[0], cells[1], cells[2]].map(str::to_owned);
+        Ok(Self { machine, subject, form, counts })
+    }
+}
+
+impl Record {
     /// Counts of a run, if it is in the record.
     pub fn of(&self, width: Width, subject: &str, form: Form) -> Option<Counts> {
         let is_it = |row: &&Row| row.machine == width.name() && row.subject == subject && row.form == form.name();
@@ -93,9 +135,7 @@ impl Record {
 
     /// All tables of the page.
     pub fn tables(&self) -> String {
-        let environment: Vec<String> =
-            self.environment.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-        let mut text = format!("[Record](../{FILE}). {}.\n", environment.join("; "));
+        let mut text = self.heading(FILE);
         for width in Width::ALL {
             self.instructions(width, &mut text);
         }
@@ -187,17 +227,6 @@ impl Record {
     }
 }
 
-fn row(line: &str) -> Result<Row> {
-    let cells: Vec<&str> = line.split(',').collect();
-    ensure!(cells.len() == COLUMNS.split(',').count(), "{} cells in place of those of {COLUMNS}", cells.len());
-    let numbers: Vec<u64> = cells[3..].iter().map(|cell| cell.parse()).collect::<Result<_, _>>()?;
-    let mut calls = [0; 6];
-    calls.copy_from_slice(&numbers[2..]);
-    let counts = Counts { instructions: numbers[0], cycles: numbers[1], calls };
-    let [machine, subject, form] = [cells[0], cells[1], cells[2]].map(str::to_owned);
-    Ok(Row { machine, subject, form, counts })
-}
-
 pub(crate) fn thousands(number: u64) -> String {
     grouped((number + 500) / 1000)
 }
@@ -222,16 +251,16 @@ mod tests {
             counts: Counts { instructions: 5, cycles: 9, calls: [0, 1, 2, 3, 4, 5] },
         };
         let record = Record { environment: vec![("rustc".to_owned(), "1.95: x".to_owned())], rows: vec![row] };
-        assert_eq!(Record::parse(&record.text()).unwrap(), record);
+        assert_eq!(Record::<Row>::parse(&record.text()).unwrap(), record);
         for bad in ["rv64im,g1-add,calls,5", "a,b,c,1,2,3,4,5,6,7,x", "# rustc"] {
             let text = format!("{COLUMNS}\n{bad}\n");
-            assert!(format!("{:#}", Record::parse(&text).unwrap_err()).contains("line 2"), "{bad}");
+            assert!(format!("{:#}", Record::<Row>::parse(&text).unwrap_err()).contains("line 2"), "{bad}");
         }
     }
 
     #[test]
     fn the_page_shows_the_record() {
-        let record = Record::parse(&residue_pages::read(FILE)).unwrap();
+        let record = Record::<Row>::parse(&residue_pages::read(FILE)).unwrap();
         for subject in SUBJECTS {
             assert!(
                 record.of(Width::Bits32, subject.names[0], Form::Calls).is_some(),
