@@ -165,6 +165,57 @@ fn code(rng: &mut ChaCha8Rng, semantics: Semantics) -> Vec<u8> {
     code
 }
 
+/// Codes at edges that random ones seldom meet: for each instruction with immediate bytes a jump to the first of them, which looks like a JUMPDEST,
+/// and one to the JUMPDEST after them, which would be the operand of a PUSH1 if the last one were code; values in code that end with it, and
+/// a byte later. Each with what is expected: that it returns, or halts.
+fn edges(semantics: Semantics) -> Vec<(Vec<u8>, bool)> {
+    const RETURN: [u8; 4] = [op::PUSH1, 32, op::PUSH0, op::RETURN];
+    let mut codes = Vec::new();
+    for row in semantics.revision().opcodes().iter().filter(|row| row.immediate_bytes > 0) {
+        let mut immediate = vec![0; usize::from(row.immediate_bytes)];
+        immediate[0] = op::JUMPDEST;
+        *immediate.last_mut().unwrap() = op::PUSH1;
+        for (target, returns) in [(5, false), (5 + immediate.len(), true)] {
+            let mut code = vec![];
+            push(&mut code, target.try_into().unwrap());
+            code.extend([&[op::JUMP, row.byte][..], &immediate, &[op::JUMPDEST], &RETURN].concat());
+            codes.push((code, returns));
+        }
+    }
+    let rows = if semantics == Semantics::Next { &[(SETMODCX, 1, 32), (STORECX, 2, 64)][..] } else { &[] };
+    for (&(changed, count, bytes), later) in rows.iter().flat_map(|row| [(row, 0), (row, 1)]) {
+        // A modulus of 32 bytes, of which two values that are below it follow it at the end of the code.
+        let mut code = vec![op::PUSH0, op::MLOAD, op::POP];
+        let data = [[0xffu8; 32], [0x11; 32], [0x22; 32]];
+        let instructions = code.len() + (4 * 3 + 1) + 2 * (3 * 3 + 1) + RETURN.len();
+        let start = |from: usize| u16::try_from(instructions + 32 * from).unwrap();
+        let context_at = if changed == SETMODCX { start(2) + later } else { start(0) };
+        [2, 32, context_at, 1].into_iter().for_each(|number| push(&mut code, number));
+        code.push(SETMODCX);
+        let values_at = if changed == STORECX { start(1) + later } else { start(0) };
+        let values = if changed == STORECX { count } else { 0 };
+        [values, values_at, 0].into_iter().for_each(|number| push(&mut code, number));
+        code.push(STORECX);
+        // Slot 1 to memory.
+        [1, 1, 0].into_iter().for_each(|number| push(&mut code, number));
+        code.push(LOADX);
+        code.extend(RETURN);
+        assert_eq!(code.len(), instructions);
+        code.extend(data.as_flattened());
+        if changed == SETMODCX {
+            // An odd modulus where the context is looked for, as far as the code goes.
+            let length = code.len();
+            code[length - 1] |= 1;
+        }
+        assert_eq!(
+            usize::from(if changed == SETMODCX { context_at } else { values_at }) + bytes,
+            code.len() + usize::from(later)
+        );
+        codes.push((code, later == 0));
+    }
+    codes
+}
+
 fn engine(semantics: Semantics) -> Engine {
     Engine::new(EngineConfig::default_for(semantics.revision())).unwrap()
 }
@@ -188,8 +239,9 @@ fn runs(semantics: Semantics) -> Vec<String> {
     let engine = engine(semantics);
     let mut rng = ChaCha8Rng::seed_from_u64(seed());
     let (mut terms, mut returned) = (Vec::new(), 0);
-    for _ in 0..cases(40) {
-        let code = code(&mut rng, semantics);
+    let edges = edges(semantics).into_iter().map(|(code, returns)| (code, Some(returns)));
+    let random = (0..cases(40)).map(|_| (code(&mut rng, semantics), None)).collect::<Vec<_>>();
+    for (code, returns) in edges.chain(random) {
         let mut calldata = vec![0; rng.random_range(0..100)];
         rng.fill(&mut calldata[..]);
         let [plenty, exact, less] = {
@@ -203,6 +255,7 @@ fn runs(semantics: Semantics) -> Vec<String> {
         };
         // What Coq is to say at the gas that is taken, and at one less.
         assert_eq!((exact.1.halt, less.1.halt.is_exceptional()), (plenty.1.halt, true), "{}", hex::encode(&code));
+        assert!(returns.is_none_or(|returns| returns == found.is_some()), "{}", hex::encode(&code));
         returned += usize::from(found.is_some());
         terms.push(format!("({}, {}, {}, {})", coq::bytes(&code), coq::bytes(&calldata), exact.0, end(found)));
     }
