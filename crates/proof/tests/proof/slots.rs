@@ -184,9 +184,10 @@ fn edges(semantics: Semantics) -> Vec<(Vec<u8>, bool)> {
     }
     let rows = if semantics == Semantics::Next { &[(SETMODCX, 1, 32), (STORECX, 2, 64)][..] } else { &[] };
     for (&(changed, count, bytes), later) in rows.iter().flat_map(|row| [(row, 0), (row, 1)]) {
-        // A modulus of 32 bytes, of which two values that are below it follow it at the end of the code.
+        // Two values below the modulus before them, and a power of two, which a zero past the end of the code makes a greater one.
         let mut code = vec![op::PUSH0, op::MLOAD, op::POP];
-        let data = [[0xffu8; 32], [0x11; 32], [0x22; 32]];
+        let mut data = [[0xffu8; 32], [0x11; 32], [0; 32]];
+        data[2][5] = 1;
         let instructions = code.len() + (4 * 3 + 1) + 2 * (3 * 3 + 1) + RETURN.len();
         let start = |from: usize| u16::try_from(instructions + 32 * from).unwrap();
         let context_at = if changed == SETMODCX { start(2) + later } else { start(0) };
@@ -202,11 +203,6 @@ fn edges(semantics: Semantics) -> Vec<(Vec<u8>, bool)> {
         code.extend(RETURN);
         assert_eq!(code.len(), instructions);
         code.extend(data.as_flattened());
-        if changed == SETMODCX {
-            // An odd modulus where the context is looked for, as far as the code goes.
-            let length = code.len();
-            code[length - 1] |= 1;
-        }
         assert_eq!(
             usize::from(if changed == SETMODCX { context_at } else { values_at }) + bytes,
             code.len() + usize::from(later)
