@@ -41,6 +41,7 @@ use outline::{Outlined, outline};
 use pipeline::{Interface, Stage};
 use residue_ir::Feature;
 use residue_ir::program::{Program, WordDef};
+use residue_isa::assembly::Item;
 use residue_isa::revision::Family;
 use residue_isa::{GasSchedule, Revision};
 use residue_passes::specialise::asks;
@@ -63,7 +64,7 @@ pub struct Compiled {
     pub memory_bytes: u32,
     /// Maximum height of the stack for any input, in words: at most 1,024.
     pub stack_words: usize,
-    /// Field instructions in the code.
+    /// Field instructions in blocks; none for the EVM of today.
     pub field_instructions: usize,
     /// Operations in the program's blocks, after simplification.
     pub operations: usize,
@@ -249,7 +250,9 @@ impl Specialised<'_> {
         let listing = outlined.as_ref().map_or(&built.listing, |outlined| &outlined.listing);
         let instruction_bytes = dialect.require(listing.assembly.items(), &listing.code, revision)?;
         let source_map = source_map::source_map(&built, &checked, outlined.as_ref());
+        let items = built.listing.assembly.items();
         let in_blocks = built.units.iter().flat_map(|unit| &unit.blocks).flat_map(|block| block.items.clone());
+        let in_blocks = in_blocks.filter(|&item| matches!(items[item], Item::Field(_)));
         let field_instructions = match &outlined {
             Some(outlined) => {
                 in_blocks.filter(|&item| outlined.moved[item].is_some()).count() + outlined.shared_fields()
