@@ -1,6 +1,6 @@
 //! Functions of contracts as Solidity declares them, and the calldata that their arguments become.
 //!
-//! A verifier that a key makes is called as the ABI has it, by a selector. All other calldata is that of a precompile: the arguments one after
+//! A verifier that a key makes and a hasher of Merkle trees are called as the ABI has it, by a selector. All other calldata is that of a precompile: the arguments one after
 //! the other, as `abi.encodePacked` writes them, which is what a contract's `interface` says in words.
 
 use std::fmt;
@@ -44,7 +44,8 @@ pub enum Returned {
     Bytes,
 }
 
-/// Functions by contract. After `:` stands the fixed length of `bytes`, after `+` that the length comes first, in two bytes.
+/// Functions by contract. After `:` stands the fixed length of `bytes`, after `+` that the length comes first, in two bytes; `selector` comes before a
+/// function that is called by it.
 ///
 /// The contracts of the EVM384 documents are missing: their elements are in the byte order of a machine.
 static FUNCTIONS: &[(&str, &[&str])] = &[
@@ -181,6 +182,8 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
     ("poseidon2/bn254_t3_many", &["permute(bytes states) returns (bytes)"]),
     ("poseidon2/bn254_t4_many", &["permute(bytes states) returns (bytes)"]),
     ("poseidon2/merkle", MERKLE),
+    ("lean_imt/poseidon", NODE),
+    ("lean_imt/poseidon2", NODE),
     ("ntt/falcon512", NTT),
     ("ntt/falcon512_short", NTT),
     ("ntt/dilithium256", NTT),
@@ -199,12 +202,17 @@ const SHAKE: &[&str] = &["hash(uint256 outputBytes, bytes message) returns (byte
 const MUL: &[&str] = &["mul(uint256[2] p, uint256 k) returns (uint256[2])"];
 const MSM: &[&str] = &["msm(bytes products) returns (uint256[2])"];
 const MERKLE: &[&str] = &["verify(uint256 root, uint256 leaf, uint256 index, uint256[] siblings) returns (bool)"];
+const NODE: &[&str] = &["selector hash(uint256[2] children) returns (uint256)"];
 const NTT: &[&str] = &["transform(bytes coefficients) returns (bytes)"];
 
 /// The functions of the contract of this name.
 pub(crate) fn of(contract: &str) -> Vec<Function> {
     let found = FUNCTIONS.iter().find(|(name, _)| *name == contract);
-    found.into_iter().flat_map(|(_, functions)| *functions).map(|text| Function::declared(text, false)).collect()
+    let declared = |text: &&str| match text.strip_prefix("selector ") {
+        Some(text) => Function::declared(text, true),
+        None => Function::declared(text, false),
+    };
+    found.into_iter().flat_map(|(_, functions)| *functions).map(declared).collect()
 }
 
 impl Function {
@@ -277,6 +285,8 @@ mod tests {
 
     #[test]
     fn declarations_are_read() {
+        let [node] = &of("lean_imt/poseidon")[..] else { panic!("one function") };
+        assert_eq!((node.signature(), node.has_selector), (crate::lean_imt::SIGNATURE.to_owned(), true));
         let [verify] = &of("p256/verify")[..] else { panic!("one function") };
         assert_eq!(verify.signature(), "verify(bytes32,uint256,uint256,uint256,uint256)");
         let [hash] = &of("bls12_381/hash_to_g1")[..] else { panic!("one function") };

@@ -6,9 +6,15 @@ pub(crate) mod points;
 pub(crate) mod relations;
 pub(crate) mod unique;
 
-use residue_ir::{Machine, Numbers, Piece};
+use residue_ir::{Machine, Numbers, Piece, WordOp};
 use residue_modular::fields::Bn254Fp;
 use ruint::aliases::U256;
+
+/// Requires a call of the function with this selector.
+pub(crate) fn require_selector<M: Machine>(machine: &M, selector: u32) {
+    let found = machine.word_op(WordOp::Shr, machine.calldata_word(machine.small(0)), machine.small(224));
+    machine.require(machine.word_op(WordOp::Eq, found, machine.small(selector.into())));
+}
 
 /// The first four bytes of the Keccak-256 hash of a signature: how a call names a function.
 pub(crate) fn selector(signature: &str) -> u32 {

@@ -26,6 +26,7 @@ mod hash_based;
 pub mod hashes;
 mod keyed;
 pub mod kzg;
+pub mod lean_imt;
 pub mod modexp;
 pub mod multiples;
 pub mod ntt;
@@ -171,6 +172,8 @@ pub static CONTRACTS: &[Contract] = &[
     poseidon2::BN254_T3_MANY,
     poseidon2::BN254_T4_MANY,
     poseidon2::merkle::CONTRACT,
+    lean_imt::POSEIDON,
+    lean_imt::POSEIDON2,
     ntt::FALCON512,
     ntt::FALCON512_SHORT,
     ntt::DILITHIUM256,

@@ -5,7 +5,7 @@ use super::json;
 use super::key::{Key, Proof};
 use super::many::sum_of_many;
 use crate::keyed::by_precompiles::{Scalar, Scratch, known};
-use crate::keyed::{self, selector};
+use crate::keyed::{self, require_selector, selector};
 use crate::verifier::CallError;
 use crate::{Function, Source};
 use num_bigint::BigUint;
@@ -135,8 +135,7 @@ impl<C: ProofCurve> Verifier<C> {
     /// The text.
     pub fn text<M: Machine>(&self, machine: &M) {
         let word = |value: u32| machine.small(value.into());
-        let found = machine.word_op(WordOp::Shr, machine.calldata_word(word(0)), word(224));
-        machine.require(machine.word_op(WordOp::Eq, found, word(self.selector)));
+        require_selector(machine, self.selector);
         let bytes = word(self.places().witness);
         machine.require(machine.not(machine.word_op(WordOp::Lt, machine.calldata_size(), bytes)));
         machine.branch(

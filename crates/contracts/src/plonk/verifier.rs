@@ -5,7 +5,7 @@ use super::layout::{EVALUATIONS_AT, INPUTS_AT, POINTS, POINTS_AT};
 use super::scalars::{Challenges, Scalars};
 use crate::bn254::ENCODING;
 use crate::keyed::by_precompiles::{Point as G1, Scalar, Scratch, known};
-use crate::keyed::{json, selector};
+use crate::keyed::{json, require_selector, selector};
 use crate::verifier::{CallError, KeyError};
 use crate::{Function, Source};
 use num_bigint::BigUint;
@@ -92,8 +92,7 @@ impl Verifier {
     /// The text.
     pub fn text<M: Machine>(&self, machine: &M) {
         let word = |value: u32| machine.small(value.into());
-        let found = machine.word_op(WordOp::Shr, machine.calldata_word(word(0)), word(224));
-        machine.require(machine.word_op(WordOp::Eq, found, word(self.selector)));
+        require_selector(machine, self.selector);
         machine.require(machine.not(machine.word_op(WordOp::Lt, machine.calldata_size(), word(self.end()))));
         self.return_0_unless_in_range(machine);
         let challenges = self.challenges(machine);

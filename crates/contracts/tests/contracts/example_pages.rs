@@ -95,6 +95,8 @@ fn the_table_of_poseidon_is_what_the_contracts_cost() {
         "poseidon2/bn254_t3_many",
         "poseidon2/bn254_t4_many",
         "poseidon2/merkle",
+        "lean_imt/poseidon",
+        "lean_imt/poseidon2",
     ];
     residue_pages::hold("docs/poseidon.md", "contracts", &table(&names));
 }

@@ -81,7 +81,7 @@ fn answers_are_those_of_the_libraries() {
 #[test]
 fn hashes_for_the_evm_of_today_have_no_data() {
     let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
-    let hashes = CONTRACTS.iter().filter(|contract| contract.name.starts_with("poseidon"));
+    let hashes = CONTRACTS.iter().filter(|contract| contract.name.contains("poseidon"));
     let mut count = 0;
     for contract in hashes {
         let compiled = compile(&contract.program(), Revision::Evm, &schedule).unwrap();
@@ -96,6 +96,40 @@ fn first(program: &Program, inputs: &[BigUint]) -> BigUint {
     match evaluate(program, &words(inputs)) {
         Outcome::Returned(output) => BigUint::from_bytes_be(&output[..32]),
         other => panic!("{other:?}"),
+    }
+}
+
+/// The selector is that of poseidon-solidity's `PoseidonT3.hash`, which reduces its inputs and takes longer calldata.
+#[test]
+fn hashers_of_trees_reduce_and_hash_two_numbers() {
+    let mut seeded = Seeded(41);
+    for (name, hash, zeros) in
+        [("lean_imt/poseidon", "poseidon/t3", 0), ("lean_imt/poseidon2", "poseidon2/bn254_t3", 1)]
+    {
+        let contract = find(name).unwrap();
+        let (modulus, hash) = ((contract.field)(), find(hash).unwrap().program());
+        let mut compiled = everywhere(contract);
+        let call = |numbers: &[BigUint]| [&[0x56, 0x15, 0x58, 0xfe], &words(numbers)[..]].concat();
+        let most = (BigUint::from(1u8) << 256) - 1u32;
+        let random = elements(&mut seeded, &most, 6);
+        let edges = [most.clone(), modulus.clone(), &modulus - 1u32, &modulus * 5u32, BigUint::from(1u8), 2u32.into()];
+        let numbers = [edges.to_vec(), random].concat();
+        for pair in numbers.chunks(2) {
+            let reduced = pair.iter().map(|number| number % &modulus);
+            let reduced: Vec<BigUint> = reduced.chain(vec![BigUint::ZERO; zeros]).collect();
+            returned_everywhere(&mut compiled, &call(pair), &word(&first(&hash, &reduced)), name);
+        }
+        let right = call(&numbers[..2]);
+        let expected = word(&first(&hash, &[numbers[0].clone() % &modulus, BigUint::ZERO, BigUint::ZERO][..2 + zeros]));
+        returned_everywhere(&mut compiled, &[&right[..], &[0xff; 40]].concat(), &expected, "calldata that goes on");
+        for length in [0, 3, 4, 36, right.len() - 1] {
+            refused_everywhere(&mut compiled, &right[..length], &format!("{name}, {length} bytes"));
+        }
+        for byte in 0..4 {
+            let mut other = right.clone();
+            other[byte] ^= 1;
+            refused_everywhere(&mut compiled, &other, &format!("{name}, another selector"));
+        }
     }
 }
 
