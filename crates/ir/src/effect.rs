@@ -190,6 +190,11 @@ impl Effect {
         self.arguments().into_iter().filter_map(|argument| argument.variable())
     }
 
+    /// The tables, arrays and variables that it names, to be changed: their kind, and their number.
+    pub fn all_declared_mut(&mut self) -> impl Iterator<Item = (Declared, &mut usize)> {
+        self.arguments_mut().into_iter().filter_map(|argument| argument.declared_mut())
+    }
+
     /// The pieces that it hashes, if it hashes any.
     pub fn pieces(&self) -> Option<&[Piece<Word>]> {
         self.arguments().into_iter().find_map(|argument| argument.pieces())
@@ -220,8 +225,23 @@ impl Effect {
     }
 }
 
+/// A kind of what a program declares and effects name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Declared {
+    /// [`crate::Program::tables`].
+    Table,
+    /// [`crate::Program::arrays`].
+    Array,
+    /// [`crate::Program::variables`].
+    Variable,
+}
+
 /// Argument of an effect: a column of the table.
 trait Argument {
+    fn declared_mut(&mut self) -> Option<(Declared, &mut usize)> {
+        None
+    }
+
     fn operands(&self) -> &[Operand] {
         &[]
     }
@@ -301,18 +321,30 @@ impl Argument for Vec<Piece<Word>> {
 }
 
 impl Argument for ArrayId {
+    fn declared_mut(&mut self) -> Option<(Declared, &mut usize)> {
+        Some((Declared::Array, &mut self.0))
+    }
+
     fn array(&self) -> Option<ArrayId> {
         Some(*self)
     }
 }
 
 impl Argument for VariableId {
+    fn declared_mut(&mut self) -> Option<(Declared, &mut usize)> {
+        Some((Declared::Variable, &mut self.0))
+    }
+
     fn variable(&self) -> Option<VariableId> {
         Some(*self)
     }
 }
 
-impl Argument for TableId {}
+impl Argument for TableId {
+    fn declared_mut(&mut self) -> Option<(Declared, &mut usize)> {
+        Some((Declared::Table, &mut self.0))
+    }
+}
 
 impl Argument for SubprogramId {}
 

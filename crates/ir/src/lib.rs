@@ -29,7 +29,7 @@ pub mod text;
 pub mod verify;
 mod words;
 
-pub use effect::Effect;
+pub use effect::{Declared, Effect};
 pub use evaluate::{evaluate, evaluate_within};
 pub use hash::Piece;
 pub use lanes::{LaneStep, Lanes};

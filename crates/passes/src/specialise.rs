@@ -5,7 +5,7 @@ use foldhash::{HashMap, HashMapExt};
 use residue_ir::program::{
     Control, ControlKind, Function, Operand, Program, Region, Rewritten, Statement, SubprogramId, Value, Word, WordDef,
 };
-use residue_ir::{Effect, Feature};
+use residue_ir::{Declared, Effect, Feature};
 use ruint::aliases::U256;
 
 /// True if `program` tests for any feature of its interface.
@@ -23,35 +23,68 @@ pub fn specialise(program: &Program, has: impl Fn(Feature) -> bool) -> Program {
     drop_unentered(&mut program);
     drop_uncalled(&mut program);
     program.subprograms.iter_mut().for_each(drop_uncalled);
-    drop_unread_tables(&mut program);
-    program.subprograms.iter_mut().for_each(drop_unread_tables);
+    drop_unnamed(&mut program);
     program.functions.iter_mut().for_each(forget_values);
     program
 }
 
-/// Leaves out the tables that nothing reads.
-fn drop_unread_tables(unit: &mut Program) {
-    let mut read = vec![false; unit.tables.len()];
-    unit.for_each_effect(&mut |effect| {
-        if let Effect::Lookup { table, .. } | Effect::TakeRow { table, .. } | Effect::FillFrom { table, .. } = effect {
-            read[table.0] = true;
-        }
+/// Leaves out the tables, arrays and variables that no effect names any more: tables are code, the others memory. Variables are shared by all units.
+fn drop_unnamed(program: &mut Program) {
+    let mut variables = vec![false; program.variables.len()];
+    each_unit(program, &mut |unit| {
+        let mut named = [vec![false; unit.tables.len()], vec![false; unit.arrays.len()]];
+        for_each_declared(unit, &mut |declared, number| match declared {
+            Declared::Table => named[0][*number] = true,
+            Declared::Array => named[1][*number] = true,
+            Declared::Variable => variables[*number] = true,
+        });
+        let places = named.each_ref().map(|named| places(named));
+        for_each_declared(unit, &mut |declared, number| match declared {
+            Declared::Table => *number = places[0][*number],
+            Declared::Array => *number = places[1][*number],
+            Declared::Variable => {}
+        });
+        let [tables, arrays] = named;
+        retain(&mut unit.tables, &tables);
+        retain(&mut unit.arrays, &arrays);
     });
-    let places: Vec<usize> =
-        (0..read.len()).map(|table| read[..table].iter().filter(|&&is_read| is_read).count()).collect();
-    let mut is_read = read.into_iter();
-    unit.tables.retain(|_| is_read.next() == Some(true));
+    let places = places(&variables);
+    each_unit(program, &mut |unit| {
+        for_each_declared(unit, &mut |declared, number| {
+            if declared == Declared::Variable {
+                *number = places[*number];
+            }
+        });
+    });
+    retain(&mut program.variables, &variables);
+}
+
+fn each_unit(program: &mut Program, visit: &mut impl FnMut(&mut Program)) {
+    visit(program);
+    program.subprograms.iter_mut().for_each(visit);
+}
+
+fn for_each_declared(unit: &mut Program, visit: &mut impl FnMut(Declared, &mut usize)) {
     for function in &mut unit.functions {
         function.body.rewrite(&mut |statement| {
-            if let Statement::Effect(
-                Effect::Lookup { table, .. } | Effect::TakeRow { table, .. } | Effect::FillFrom { table, .. },
-            ) = statement
-            {
-                table.0 = places[table.0];
+            if let Statement::Effect(effect) = statement {
+                effect.all_declared_mut().for_each(|(declared, number)| visit(declared, number));
             }
             Rewritten::Kept
         });
     }
+}
+
+/// The number of each that is kept, once the others are gone.
+fn places(is_kept: &[bool]) -> Vec<usize> {
+    let before =
+        is_kept.iter().scan(0, |before, &is_kept| Some(std::mem::replace(before, *before + usize::from(is_kept))));
+    before.collect()
+}
+
+fn retain<T>(all: &mut Vec<T>, is_kept: &[bool]) {
+    let mut is_kept = is_kept.iter();
+    all.retain(|_| is_kept.next() == Some(&true));
 }
 
 /// A function of whose values none is left has none.
@@ -234,33 +267,45 @@ function f0 "start" () -> () values 4 {
 
     const CALLS: &str = r#"
 program "calls" modulus 0x61
+variable x0 "one"
+variable x1 "other"
 table t0 "first" values 1 { (0x1) }
 table t1 "second" values 1 { (0x2) }
-function f0 "start" () -> () values 2 {
+array a0 "one" values 1 capacity 2
+array a1 "other" values 1 capacity 3
+function f0 "start" () -> () values 3 {
   word w0 = 0x0
   word w1 = has precompile 7
   branch w1 {
+    set x0 w0
+    store a0 w0 (c0)
     return_precompile at 7
     give ()
   } else {
     lookup t1 w0 -> (v0)
     block { v1 = mul v0 v0 }
-    return_elements (v1) bytes 1
+    set x1 w0
+    store a1 w0 (v1)
+    load a1 w0 -> (v2)
+    return_elements (v2) bytes 1
     give ()
   } -> ()
 }
 "#;
 
     #[test]
-    fn tables_and_values_of_the_other_arm_are_gone() {
+    fn what_the_other_arm_alone_names_is_gone() {
         let program = text::parse(CALLS).unwrap();
         let thin = specialise(&program, |feature| feature == Feature::Precompile(7));
         assert!(thin.tables.is_empty());
-        assert_eq!(thin.entry().value_count, 0);
         assert!(text::parse(&text::print(&thin)).is_ok());
+        assert_eq!((&thin.variables[..], thin.arrays.len()), (&["one".to_owned()][..], 1));
+        assert_eq!(thin.entry().value_count, 0);
         let other = specialise(&program, |_| false);
         assert_eq!(other.tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>(), ["second"]);
-        assert!(text::print(&other).contains("lookup t0"));
+        assert_eq!((&other.variables[..], other.arrays[0].name.as_str()), (&["other".to_owned()][..], "other"));
+        let printed = text::print(&other);
+        assert!(["lookup t0", "set x0", "store a0", "load a0"].iter().all(|line| printed.contains(line)), "{printed}");
     }
 
     /// The names of the subprograms left, and the last lines of the text.
