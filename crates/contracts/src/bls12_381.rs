@@ -2,6 +2,7 @@
 //! front; all zeros for the identity.
 
 pub mod aggregate_g1;
+pub(crate) mod by_precompiles;
 pub mod compressed;
 pub mod decompress_g1;
 pub mod decompress_g2;

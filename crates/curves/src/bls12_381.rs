@@ -120,7 +120,7 @@ pub(crate) fn root_power<M: Machine>(machine: &M, a: M::Fe) -> M::Fe {
 }
 
 /// (p − 3)/4.
-pub(crate) fn root_exponent() -> BigUint {
+pub fn root_exponent() -> BigUint {
     (constants::modulus() - 3u32) / 4u32
 }
 

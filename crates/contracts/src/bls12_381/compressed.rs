@@ -62,9 +62,19 @@ impl<W: Copy> Compressed<W> {
 
     /// The point of the curve of G1, if it is not the identity.
     pub fn g1<M: Machine<Word = W>>(&self, machine: &M, demand: impl Fn(&M, W) + Copy) -> Affine<M::Fe> {
+        self.g1_by(machine, demand, g1::square_root)
+    }
+
+    /// [`g1`](Self::g1), given a ↦ √a.
+    pub fn g1_by<M: Machine<Word = W>>(
+        &self,
+        machine: &M,
+        demand: impl Fn(&M, W) + Copy,
+        square_root: impl Fn(&M, M::Fe) -> M::Fe,
+    ) -> Affine<M::Fe> {
         let x = element(machine, self.offset, FLAG_BITS, demand);
         let square = g1::square_of_y(machine, x);
-        let y = g1::square_root(machine, square);
+        let y = square_root(machine, square);
         demand(machine, machine.equal(y * y, square));
         let differ = machine.word_op(WordOp::Xor, is_larger(machine, y), self.flag(machine, SIGN_FLAG_BIT));
         Affine::new(x, machine.branch(differ, |_| -y, |_| y))
@@ -72,10 +82,20 @@ impl<W: Copy> Compressed<W> {
 
     /// The point of the twist, if it is not the identity.
     pub fn g2<M: Machine<Word = W>>(&self, machine: &M, demand: impl Fn(&M, W) + Copy) -> Affine<Fp2<M::Fe>> {
+        self.g2_by(machine, demand, g2::square_root)
+    }
+
+    /// [`g2`](Self::g2), given a ↦ √a and whether it is one.
+    pub fn g2_by<M: Machine<Word = W>>(
+        &self,
+        machine: &M,
+        demand: impl Fn(&M, W) + Copy,
+        square_root: impl Fn(&M, Fp2<M::Fe>) -> (Fp2<M::Fe>, W),
+    ) -> Affine<Fp2<M::Fe>> {
         let c1 = element(machine, self.offset, FLAG_BITS, demand);
         let x = Fp2::new(element(machine, after(machine, self.offset, FP_BYTES), 0, demand), c1);
         let square = g2::square_of_y(machine, x);
-        let (y, is_root) = g2::square_root(machine, square);
+        let (y, is_root) = square_root(machine, square);
         demand(machine, is_root);
         let differ = machine.word_op(WordOp::Xor, is_larger_in_fp2(machine, y), self.flag(machine, SIGN_FLAG_BIT));
         Affine::new(x, machine.branch(differ, |_| -y, |_| y))

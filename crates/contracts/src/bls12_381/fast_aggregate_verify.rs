@@ -40,7 +40,8 @@ pub fn text<M: Machine>(machine: &M) {
     unless_return_zero(machine, machine.not(machine.word_op(WordOp::Lt, size, start)));
     let key = keys.sum(machine, count, |_, _| None);
     let message = Piece::Calldata { offset: start, size_bytes: machine.word_op(WordOp::Sub, size, start) };
-    machine.return_word(signature::key_in_g1(machine, key, machine.small(0), (&[message], POSSESSION_TAG_G2)));
+    let signed = (&[message][..], POSSESSION_TAG_G2);
+    signature::return_key_in_g1(machine, key, machine.small(0), signed, |_, verdict| verdict);
 }
 
 /// Three keys, compressed, and 32 bytes that they have signed; `tests/contracts/examples.rs` derives them anew.

@@ -2,8 +2,9 @@
 //! first one. It is set in compressed points, and in no element below p.
 
 use super::aggregate_g1::times_12;
+use super::by_precompiles::{self, Scratch};
 use super::compressed::uncompressed;
-use super::signature::finite;
+use super::signature::{finite, given_g1};
 use crate::encoding::unless_return_zero;
 use residue_curves::bls12_381::{g1, invert_by_root};
 use residue_curves::complete::AZero;
@@ -43,17 +44,61 @@ impl<W: Copy> Keys<W> {
         count: W,
         is_chosen: impl Fn(&M, W) -> Option<W>,
     ) -> Affine<M::Fe> {
+        machine.branch(
+            by_precompiles::are_there(machine),
+            |machine| self.sum_by_precompiles(machine, count, &is_chosen),
+            |machine| self.sum_by_formulas(machine, count, &is_chosen),
+        )
+    }
+
+    fn sum_by_precompiles<M: Machine<Word = W>>(
+        &self,
+        machine: &M,
+        count: W,
+        is_chosen: &impl Fn(&M, W) -> Option<W>,
+    ) -> Affine<M::Fe> {
+        let scratch = Scratch::new(machine);
+        let each = |key_bytes: u64, add: &dyn Fn(&M, W)| {
+            machine.repeat(count, (), |machine, index, ()| {
+                let chosen = |machine: &M| {
+                    let offset = machine.word_op(WordOp::Mul, index, machine.small(key_bytes));
+                    add(machine, machine.bind(machine.word_op(WordOp::Add, self.start, offset)));
+                };
+                match is_chosen(machine, index) {
+                    Some(condition) => machine.branch(condition, chosen, |_| ()),
+                    None => chosen(machine),
+                }
+            });
+        };
+        machine.branch(
+            self.are_compressed,
+            |_| {
+                each(COMPRESSED_BYTES, &|machine, offset| {
+                    Scratch::new(machine).add(given_g1(machine, finite(machine, offset)));
+                });
+            },
+            |_| each(2 * COMPRESSED_BYTES, &|machine, offset| Scratch::new(machine).add_calldata(offset)),
+        );
+        scratch.sum()
+    }
+
+    fn sum_by_formulas<M: Machine<Word = W>>(
+        &self,
+        machine: &M,
+        count: W,
+        is_chosen: &impl Fn(&M, W) -> Option<W>,
+    ) -> Affine<M::Fe> {
         let (sum, defect) = machine.branch(
             self.are_compressed,
             |machine| {
                 let size = COMPRESSED_BYTES;
-                self.sum_of(machine, (count, size), &is_chosen, |machine, offset| {
+                self.sum_of(machine, (count, size), is_chosen, |machine, offset| {
                     (finite(machine, offset).g1(machine, unless_return_zero), machine.zero())
                 })
             },
             |machine| {
                 let size = 2 * COMPRESSED_BYTES;
-                self.sum_of(machine, (count, size), &is_chosen, |machine, offset| {
+                self.sum_of(machine, (count, size), is_chosen, |machine, offset| {
                     let point = uncompressed(machine, offset, unless_return_zero);
                     (point, g1::curve_defect(machine, point))
                 })

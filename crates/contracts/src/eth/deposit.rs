@@ -3,7 +3,7 @@
 
 use super::node;
 use crate::Contract;
-use crate::bls12_381::signature;
+use crate::bls12_381::{by_precompiles, signature};
 use crate::encoding::unless_return_zero;
 use residue_curves::bls12_381::constants::modulus;
 use residue_curves::bls12_381::hash_to_curve::POSSESSION_TAG_G2;
@@ -31,10 +31,15 @@ const SIZE: u64 = DOMAIN_AT + 32;
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
     unless_return_zero(machine, machine.word_op(WordOp::Eq, machine.calldata_size(), machine.small(SIZE)));
-    let key = signature::finite(machine, machine.small(0)).g1(machine, unless_return_zero);
+    let key = signature::finite(machine, machine.small(0));
+    let key = machine.branch(
+        by_precompiles::are_there(machine),
+        |machine| signature::given_g1(machine, key),
+        |machine| key.g1(machine, unless_return_zero),
+    );
     let message = Piece::Word { word: signing_root(machine), size_bytes: machine.small(32) };
-    let verdict = signature::key_in_g1(machine, key, machine.small(KEY_BYTES), (&[message], POSSESSION_TAG_G2));
-    machine.return_word(verdict);
+    let signed = (&[message][..], POSSESSION_TAG_G2);
+    signature::return_key_in_g1(machine, key, machine.small(KEY_BYTES), signed, |_, verdict| verdict);
 }
 
 /// The hash tree root of the DepositMessage, with the domain.

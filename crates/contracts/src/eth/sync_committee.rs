@@ -45,8 +45,9 @@ pub fn text<M: Machine>(machine: &M) {
     let root =
         node(machine, machine.calldata_word(machine.small(ROOT_AT)), machine.calldata_word(machine.small(DOMAIN_AT)));
     let message = Piece::Word { word: root, size_bytes: machine.small(32) };
-    let is_signed = signature::key_in_g1(machine, key, machine.small(0), (&[message], POSSESSION_TAG_G2));
-    machine.return_word(machine.word_op(WordOp::Mul, is_signed, machine.get(signers)));
+    signature::return_key_in_g1(machine, key, machine.small(0), (&[message], POSSESSION_TAG_G2), |machine, verdict| {
+        machine.word_op(WordOp::Mul, verdict, machine.get(signers))
+    });
 }
 
 /// The bit of a member: SSZ begins with the lowest bit of the first byte.

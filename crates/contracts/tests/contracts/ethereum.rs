@@ -1,7 +1,7 @@
 //! Signatures of Ethereum's consensus layer are judged as by blst, under every revision: aggregates of keys in both forms, deposits, and
 //! sync committees. Signing roots are made here by the precompile SHA-256.
 
-use crate::support::{everywhere, returned_everywhere};
+use crate::support::{everywhere_and_by_precompiles, returned_everywhere};
 use blst::BLST_ERROR;
 use blst::min_pk::{AggregateSignature, PublicKey, SecretKey, Signature};
 use num_bigint::BigUint;
@@ -71,7 +71,7 @@ fn forms(keys: &[SecretKey]) -> [Vec<Vec<u8>>; 2] {
 
 #[test]
 fn aggregates_are_judged_as_by_blst() {
-    let mut verify = Aggregates(everywhere(find("bls12_381/fast_aggregate_verify").unwrap()));
+    let mut verify = Aggregates(everywhere_and_by_precompiles(find("bls12_381/fast_aggregate_verify").unwrap()));
     let message = sha256(b"block");
     for count in [1, 2, 5] {
         let secret: Vec<SecretKey> = (0..count).map(key).collect();
@@ -98,7 +98,7 @@ fn aggregates_are_judged_as_by_blst() {
 
 #[test]
 fn what_is_no_key_signs_no_aggregate() {
-    let mut verify = Aggregates(everywhere(find("bls12_381/fast_aggregate_verify").unwrap()));
+    let mut verify = Aggregates(everywhere_and_by_precompiles(find("bls12_381/fast_aggregate_verify").unwrap()));
     let (secret, message) = ([key(3), key(4)], b"abc");
     let signature = signed(&secret, message);
     let [compressed, affine] = forms(&secret);
@@ -136,6 +136,10 @@ fn what_is_no_key_signs_no_aggregate() {
         let input = [&signature[..], &[0, 2], &keys.concat(), message].concat();
         returned_everywhere(&mut verify.0, &input, &word(0), what);
     }
+    // Zeros are no key, not one that adds nothing.
+    let of_one = signed(&secret[..1], message);
+    let input = [&of_one[..], &[0, 2], &affine[0], &[0; 96], message].concat();
+    returned_everywhere(&mut verify.0, &input, &word(0), "zeros beside the key that has signed");
     // Keys of a sum that is the identity, for which the signature would be that too.
     let mut opposite = compressed[0].clone();
     opposite[0] ^= 0x20;
@@ -156,7 +160,7 @@ fn what_is_no_key_signs_no_aggregate() {
 
 #[test]
 fn deposits_are_signed_by_their_key() {
-    let mut deposit = everywhere(find("eth/deposit").unwrap());
+    let mut deposit = everywhere_and_by_precompiles(find("eth/deposit").unwrap());
     let key = key(9);
     let domain = [&[3, 0, 0, 0][..], &sha256(&[0; 64])[..28]].concat();
     let public = key.sk_to_pk().compress().to_vec();
@@ -185,7 +189,7 @@ fn deposits_are_signed_by_their_key() {
 
 #[test]
 fn committees_are_counted() {
-    let mut committee = everywhere(find("eth/sync_committee").unwrap());
+    let mut committee = everywhere_and_by_precompiles(find("eth/sync_committee").unwrap());
     let secret: Vec<SecretKey> = (0..512).map(key).collect();
     let [compressed, affine] = forms(&secret);
     let (root, domain) = (sha256(b"header"), sha256(b"domain"));

@@ -24,7 +24,11 @@ const PUBLIC: &[(&str, &str, &str)] = &[
         "159 000",
         "SCL's ECDSAB4, with a table made beforehand; FCL without 227 000, with 16 KB of table for each key 69 000 to 75 000",
     ),
-    ("p384/verify", "50 836 521", "Solarity 3.1.0, 8 900 000 before Osaka priced MODEXP anew; 4 000 000 with 27 KB of hints, Base"),
+    (
+        "p384/verify",
+        "50 836 521",
+        "Solarity 3.1.0, 8 900 000 before Osaka priced MODEXP anew; 4 000 000 with 27 KB of hints, Base",
+    ),
     ("bip340/verify", "7 500", "witnet/elliptic-curve-solidity, by ECRECOVER and MODEXP"),
     ("ed25519/verify", "270 000", "FCL"),
     ("baby_jubjub/eddsa", "600 000", "tangle's protocol-solidity"),

@@ -3,7 +3,7 @@
 //!
 //! `RESIDUE_CASES=2000` takes as many signatures at random instead of two.
 
-use crate::support::{everywhere, returned_everywhere};
+use crate::support::{everywhere_and_by_precompiles, returned_everywhere};
 use blst::{BLST_ERROR, min_pk, min_sig};
 use residue_contracts::find;
 use residue_engine::{Fork, Prepared, native};
@@ -37,7 +37,7 @@ struct Contract(Vec<(Revision, Prepared)>);
 
 impl Contract {
     fn new(name: &str) -> Self {
-        Self(everywhere(find(name).unwrap()))
+        Self(everywhere_and_by_precompiles(find(name).unwrap()))
     }
 
     #[track_caller]

@@ -28,6 +28,9 @@ use std::sync::Arc;
 
 const GAS: u64 = 1 << 30;
 
+/// MODEXP, and those of EIP-2537.
+const BLS: &str = "0x05, 0x0b–0x11";
+
 /// The contract for today's EVM with calls of precompiles.
 fn thin(contract: &dyn Source) -> Trial {
     let (revision, dialect) = (Revision::Evm, Dialect { precompiles: true, ..Dialect::default() });
@@ -51,12 +54,23 @@ fn the_table_of_precompiles_is_what_calls_of_them_cost() {
         let (price, gas, since) = (grouped(price), grouped(gas), since(address).unwrap());
         writeln!(text, "| `{}` | {address:#04x} | {since} | {price} | {gas} | {bytes} |", contract.name).unwrap();
     }
-    let sum = thin(find("bn254/msm").unwrap());
-    let (gas, bytes) = (grouped(sum.gas), sum.compiled.code.len());
-    writeln!(text, "| `bn254/msm`, two products | 0x06, 0x07 | byzantium | 12 300 | {gas} | {bytes} |").unwrap();
-    let verifier = thin(find("bip340/verify").unwrap());
-    let (gas, bytes) = (grouped(verifier.gas), verifier.compiled.code.len());
-    writeln!(text, "| `bip340/verify` | 0x01 | byzantium | 3 000 | {gas} | {bytes} |").unwrap();
+    // Two pairs; a root by MODEXP, of which a point of G1 has one and a point of G2 two; the hash in either group.
+    let (check, root, [hash_g1, hash_g2]) = (102_900, 36_432, [2 * 5_500 + 375, 2 * 23_800 + 600]);
+    for (name, what, addresses, since, price) in [
+        ("bn254/msm", ", two products", "0x06, 0x07", "byzantium", 12_300),
+        ("bip340/verify", "", "0x01", "byzantium", 3_000),
+        ("bls12_381/verify", ", key in G1", BLS, "prague", check + hash_g2 + 3 * root),
+        ("drand/verify", ", key in G2", BLS, "prague", check + hash_g1 + 3 * root),
+        ("bls12_381/fast_aggregate_verify", ", three keys", BLS, "prague", check + hash_g2 + 5 * root + 3 * 375),
+        ("eth/deposit", "", BLS, "prague", check + hash_g2 + 3 * root),
+        ("eth/sync_committee", ", 400 keys", BLS, "prague", check + hash_g2 + 2 * root + 400 * 375),
+    ] {
+        let trial = thin(find(name).unwrap());
+        let (gas, bytes) = (trial.gas, trial.compiled.code.len());
+        assert!(price < gas, "{name}: {gas} for {price}");
+        let (price, gas) = (grouped(price), grouped(gas));
+        writeln!(text, "| `{name}`{what} | {addresses} | {since} | {price} | {gas} | {bytes} |").unwrap();
+    }
     hold("docs/evm.md", "precompiles", &text);
 }
 

@@ -6,7 +6,6 @@ use residue_formula::scope::enter;
 use residue_ir::Machine;
 
 use super::constants::modulus;
-use super::root_power;
 use crate::bls12_381::Fp2;
 
 /// 1/2 in Fp.
@@ -14,18 +13,26 @@ fn half() -> BigUint {
     (modulus() + 1u32) >> 1
 }
 
-/// a ↦ (N(a), √(±N(a))); the sign is + exactly if a is a square.
-pub(super) fn norm_and_root<M: Machine>(machine: &M, a: Fp2<M::Fe>) -> (M::Fe, M::Fe) {
+/// a ↦ (N(a), √(±N(a))); the sign is + exactly if a is a square. `power` is a ↦ a^((p − 3)/4).
+pub(super) fn norm_and_root<M: Machine>(
+    machine: &M,
+    a: Fp2<M::Fe>,
+    power: impl Fn(&M, M::Fe) -> M::Fe,
+) -> (M::Fe, M::Fe) {
     let norm = a.norm();
-    (norm, root_power(machine, norm) * norm)
+    (norm, power(machine, norm) * norm)
 }
 
-/// (a + bu, s, d) ↦ (√(a + bu)/d³, 1/D), where s² = a² + b² and D = N(d) ≠ 0.
+/// (a + bu, s, d) ↦ (√(a + bu)/d³, 1/D), where s² = a² + b² and D = N(d) ≠ 0. `power` is a ↦ a^((p − 3)/4).
 ///
 /// R = (a + s)/2 or, if that is zero, in which case b is zero too, R = a.
 /// With V = D⁶ and c = (R·V³)^((p − 3)/4), X = c·R·V has X² = χ·R/V, χ the quadratic character of R, and 1/X = χ·c·V². So
 /// X = √(χR)/D³, and e = (b/2)·c·V is b/(2√(χR))/D³ up to χ: the root over D³ is X + e·u for χ = 1 and −e + X·u for −1.
-pub(super) fn root_over_cube<M: Machine>(machine: &M, w: Fp2<M::Fe>, s: M::Fe, d: Fp2<M::Fe>) -> (Fp2<M::Fe>, M::Fe) {
+pub(super) fn root_over_cube<M: Machine>(
+    machine: &M,
+    (w, s, d): (Fp2<M::Fe>, M::Fe, Fp2<M::Fe>),
+    power: impl Fn(&M, M::Fe) -> M::Fe,
+) -> (Fp2<M::Fe>, M::Fe) {
     let _scope = enter("fp2_root");
     let half = machine.constant(&half());
     let sum = (w.c0 + s) * half;
@@ -35,7 +42,7 @@ pub(super) fn root_over_cube<M: Machine>(machine: &M, w: Fp2<M::Fe>, s: M::Fe, d
     let d2 = norm.square();
     let d3 = d2 * norm;
     let v = d3.square(); //                                               V = D⁶
-    let c = root_power(machine, r * (v.square() * v));
+    let c = power(machine, r * (v.square() * v));
     let cv = c * v;
     let (x, e) = (cv * r, half_b * cv);
     let inverse = cv * x * (d3 * d2); //                                  c·V·X·D⁵ = χ/D

@@ -2,6 +2,7 @@
 
 use super::constants::{X_ABS, constants};
 use super::fp2_root::{norm_and_root, root_over_cube};
+use super::root_power;
 use crate::bls12_381::Fp2;
 use crate::conditions::{Conditions, all_vanish};
 use crate::group::{Affine, Jacobian, Projective};
@@ -27,13 +28,27 @@ pub fn square_of_y<M: Machine>(machine: &M, x: Fp2<M::Fe>) -> Fp2<M::Fe> {
 
 /// a ↦ its square root, and 1 if that is one, else 0; as a function.
 pub fn square_root<M: Machine>(machine: &M, a: Fp2<M::Fe>) -> (Fp2<M::Fe>, M::Word) {
-    let (root, defect) = machine.function("g2_square_root", a, |machine, a| {
-        let (norm, s) = norm_and_root(machine, a);
-        let one = Fp2::new(machine.one(), machine.zero());
-        let (root, _) = root_over_cube(machine, a, s, one);
-        (root, s.square() - norm)
-    });
+    let root = |machine: &M, a| root_and_defect(machine, a, root_power);
+    let (root, defect) = machine.function("g2_square_root", a, root);
     (root, machine.is_zero(defect))
+}
+
+/// [`square_root`], given a ↦ a^((p − 3)/4); no function.
+pub fn square_root_by<M: Machine>(
+    machine: &M,
+    a: Fp2<M::Fe>,
+    power: impl Fn(&M, M::Fe) -> M::Fe,
+) -> (Fp2<M::Fe>, M::Word) {
+    let (root, defect) = root_and_defect(machine, a, power);
+    (root, machine.is_zero(defect))
+}
+
+/// a ↦ √(±a), and what is zero exactly if the sign is +.
+fn root_and_defect<M: Machine>(machine: &M, a: Fp2<M::Fe>, power: impl Fn(&M, M::Fe) -> M::Fe) -> (Fp2<M::Fe>, M::Fe) {
+    let (norm, s) = norm_and_root(machine, a, &power);
+    let one = Fp2::new(machine.one(), machine.zero());
+    let (root, _) = root_over_cube(machine, (a, s, one), power);
+    (root, s.square() - norm)
 }
 
 /// 1 if the point lies on the twist, else 0.

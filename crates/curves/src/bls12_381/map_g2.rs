@@ -10,6 +10,7 @@ use super::fp2_root::{norm_and_root, root_over_cube};
 use super::g2::{add, multiply_by_x_abs, psi_jacobian};
 use super::groups::{G2, to_affine_by_root};
 use super::isogeny::{G2_KERNEL, degree_3};
+use super::root_power;
 use crate::bls12_381::Fp2;
 use crate::group::{Affine, Jacobian};
 use num_bigint::BigUint;
@@ -115,7 +116,7 @@ fn simplified_swu<M: Machine>(machine: &M, u: Fp2<M::Fe>) -> Affine<Fp2<M::Fe>> 
     let v = (dd * d).multiplicand();
     let n = (xn.square() + times_u(dd).scale(constant(&constants.a))) * xn + (dd * d) * b; // g₁ = n/d³
     let w = n * v; //                                                     g₁ = w/d⁶
-    let (norm, s) = norm_and_root(machine, w); //                         s² = ±N(w)
+    let (norm, s) = norm_and_root(machine, w, root_power); //                         s² = ±N(w)
     let is_square = machine.equal(s.square(), norm);
     let (w, s, xn) = machine.branch(
         is_square,
@@ -128,7 +129,7 @@ fn simplified_swu<M: Machine>(machine: &M, u: Fp2<M::Fe>) -> Affine<Fp2<M::Fe>> 
             (-(w * minus_cube), s, -(xn * minus_zu2))
         },
     );
-    let (y, inverse) = root_over_cube(machine, w, s, d);
+    let (y, inverse) = root_over_cube(machine, (w, s, d), root_power);
     let x = xn * d.conjugate().scale(inverse);
     Affine::new(x, with_sign_of(machine, u, y))
 }
