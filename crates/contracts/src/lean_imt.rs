@@ -46,7 +46,7 @@ pub const POSEIDON2: Contract = Contract {
         let permutation = Permutation::<Bn254Fr>::new(BN254_3);
         let mut constants = FromCode::<_, LOADED>::new(machine, "added", &permutation.sequence());
         let state = permutation.permute(machine, vec![left, right, machine.zero()], &mut constants);
-        machine.return_elements([state[0].clone()], ELEMENT_BYTES);
+        machine.return_elements([state[0]], ELEMENT_BYTES);
     },
     precompile: None,
     example,

@@ -1,7 +1,8 @@
 //! Signatures of Ethereum's consensus layer are judged as by blst, under every revision: aggregates of keys in both forms, deposits, and
 //! sync committees. Signing roots are made here by the precompile SHA-256.
 
-use crate::support::{everywhere_and_by_precompiles, returned_everywhere};
+use crate::signatures::everywhere_and_by_precompiles;
+use crate::support::returned_everywhere;
 use blst::BLST_ERROR;
 use blst::min_pk::{AggregateSignature, PublicKey, SecretKey, Signature};
 use num_bigint::BigUint;

@@ -3,11 +3,13 @@
 //!
 //! `RESIDUE_CASES=2000` takes as many signatures at random instead of two.
 
-use crate::support::{everywhere_and_by_precompiles, returned_everywhere};
+use crate::by_precompiles::by_precompiles;
+use crate::support::{everywhere, returned_everywhere};
 use blst::{BLST_ERROR, min_pk, min_sig};
 use residue_contracts::find;
 use residue_engine::{Fork, Prepared, native};
 use residue_isa::Revision;
+use std::iter::once;
 
 /// The address of SHA-256.
 const SHA256: u16 = 2;
@@ -30,6 +32,13 @@ fn judge(key: &[u8], signature: &[u8], message: &[u8]) -> bool {
         };
         verify().unwrap_or_else(|error: BLST_ERROR| error) == BLST_ERROR::BLST_SUCCESS
     }
+}
+
+/// The contract as [`everywhere`] has it, after code for Osaka that calls precompiles, which every input runs under.
+pub fn everywhere_and_by_precompiles(contract: &residue_contracts::Contract) -> Vec<(Revision, Prepared)> {
+    let (thin, bytes) = by_precompiles(&contract.program(), Fork::Osaka).unwrap();
+    assert!(bytes <= 24_576, "{}: {bytes} bytes", contract.name);
+    once((Revision::Evm, thin)).chain(everywhere(contract)).collect()
 }
 
 /// A contract under every revision, ready to run.

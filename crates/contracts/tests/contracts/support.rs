@@ -1,8 +1,6 @@
 //! Contracts under revisions, not all of which can express every contract.
 
-use crate::by_precompiles::by_precompiles;
 use std::collections::BTreeMap;
-use std::iter::once;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -102,13 +100,6 @@ pub fn everywhere(contract: &Contract) -> Vec<(Revision, Prepared)> {
         (*revision, Engine::new(EngineConfig::default_for(*revision)).unwrap().prepare(code))
     };
     codes.iter().map(prepare).collect()
-}
-
-/// The contract as [`everywhere`], after code for Osaka that calls precompiles, which every input runs under.
-pub fn everywhere_and_by_precompiles(contract: &Contract) -> Vec<(Revision, Prepared)> {
-    let (thin, bytes) = by_precompiles(&contract.program(), Fork::Osaka).unwrap();
-    assert!(bytes <= 24_576, "{}: {bytes} bytes", contract.name);
-    once((Revision::Evm, thin)).chain(everywhere(contract)).collect()
 }
 
 /// The revisions under which `input` runs: the first of them and EIP-6690, and of the others a third that its bytes choose; all where
