@@ -1,0 +1,578 @@
+(* The checker of programs with branches and calls is sound: `check_flow_sound`. *)
+From Coq Require Import ZArith List Bool Lia FMapPositive.
+From Residue Require Import Evm Words Program Check Sums Sound Flow CheckFlow.
+Import ListNotations.
+Open Scope Z_scope.
+
+Section Flow.
+(* The operations of all paths. *)
+Variable P : program.
+Variable cd : list Z.
+Hypothesis cd_bytes : Forall is_byte cd.
+Hypothesis cd_short : Z.of_nat (length cd) < W.
+Variable code : list Z.
+Let p := modulus P.
+Hypothesis p_pos : 1 < p.
+Hypothesis p_fits : p < W.
+Variable e : env.
+Hypothesis one : e 1%positive = 1.
+Hypothesis parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off.
+Let reads := parses P.
+
+Notation ceval := (ceval P cd e).
+Notation is_word := (is_word P cd e).
+Notation "a == b" := (cong p a b) (at level 70).
+
+(* ---- facts ---- *)
+
+Definition truths (F : list fact) : Prop := Forall (fun f => ceval (fst f) = snd f) F.
+
+Lemma cong_zero a b : a == b -> (a mod p =? 0) = (b mod p =? 0).
+Proof. intros [q ->]. rewrite Z_mod_plus_full. reflexivity. Qed.
+
+Lemma neg_zero a b : a == - b -> (a mod p =? 0) = (b mod p =? 0).
+Proof.
+  intros H. rewrite (cong_zero _ _ H). destruct (Z.eqb_spec (b mod p) 0) as [E|N].
+  - rewrite (Z_mod_zero_opp_full _ _ E). reflexivity.
+  - rewrite (Z_mod_nz_opp_full _ _ N). apply Z.eqb_neq. pose proof (Z.mod_pos_bound b p). lia.
+Qed.
+
+Lemma all_bits_zero l : (all_bits e l =? 0) = forallb (fun i => e i =? 0) l.
+Proof.
+  induction l as [|i l IH]; [reflexivity|]. cbn [forallb]. rewrite <- IH. clear IH.
+  change (all_bits e (i :: l)) with (Z.lor (e i) (all_bits e l)).
+  destruct (Z.eqb_spec (e i) 0) as [E|N].
+  - rewrite E, Z.lor_0_l. reflexivity.
+  - apply Z.eqb_neq. intros H. apply Z.lor_eq_0_iff in H. tauto.
+Qed.
+
+Lemma listed_zero l m : listed l m = true -> all_bits e m = 0 -> all_bits e l = 0.
+Proof.
+  intros H Z0. apply Z.eqb_eq in Z0. rewrite all_bits_zero in Z0. apply Z.eqb_eq. rewrite all_bits_zero.
+  apply forallb_forall. intros i I. unfold listed in H. rewrite forallb_forall in H, Z0. specialize (H _ I).
+  apply existsb_exists in H as [j [J Q]]. apply Pos.eqb_eq in Q. subst j. apply Z0. exact J.
+Qed.
+
+Lemma same_ok a b : same p a b = true -> ceval a = ceval b.
+Proof.
+  intros H. assert (plain : condeqb a b = true -> ceval a = ceval b) by (intros Q; apply condeqb_ok in Q; congruence).
+  destruct a as [| | | |s|l|], b as [| | | |t|m|]; try (apply plain; exact H); cbn [same] in H; cbn [Sound.ceval].
+  - apply orb_prop in H as [H|H]; apply seqb_ok in H; subst t; [reflexivity|]. symmetry. apply neg_zero, den_sneg.
+  - apply andb_prop in H as [H K]. apply eq_true_iff_eq. rewrite !Z.eqb_eq. split; apply listed_zero; assumption.
+Qed.
+
+Lemma look_ok F c b : truths F -> look p F c = Some b -> ceval c = b.
+Proof.
+  intros HF H. unfold look in H. match type of H with option_map _ ?t = _ => destruct t as [[c' b']|] eqn:Q end; [|discriminate]. injection H as <-.
+  apply find_some in Q as [I Q]. cbn [fst snd] in *. rewrite (same_ok _ _ Q).
+  unfold truths in HF. rewrite Forall_forall in HF. exact (HF _ I).
+Qed.
+
+Lemma decide_ok F c : truths F -> forall b, decide p F c = Some b -> ceval c = b.
+Proof.
+  intros HF. induction c as [n|i|a IH|i n|s|l|a IHa b IHb]; intros v H; cbn [decide] in H; try (eapply look_ok; eassumption).
+  - destruct (decide p F a) as [x|]; [|discriminate]. injection H as <-. cbn. rewrite (IH _ eq_refl). reflexivity.
+  - destruct (as_const s) as [k|] eqn:C; [|eapply look_ok; eassumption]. injection H as <-.
+    apply (as_const_ok e one) in C. cbn. rewrite C. reflexivity.
+  - cbn [Sound.ceval].
+    destruct (decide p F a) as [[]|]; [specialize (IHa _ eq_refl) | specialize (IHa _ eq_refl) | clear IHa];
+      (destruct (decide p F b) as [[]|]; [specialize (IHb _ eq_refl) | specialize (IHb _ eq_refl) | clear IHb]);
+      try discriminate; injection H as <-; rewrite ?IHa, ?IHb; cbn; rewrite ?andb_false_r; reflexivity.
+Qed.
+
+(* ---- paths of a program ---- *)
+
+Record rel (s : path) (f : frame) : Prop := {
+  rel_vals : forall i x, M.find i (ren s) = Some x -> vals f i = read e x /\ 0 <= vals f i < p;
+  rel_words : forall w x, M.find w (pwords s) = Some x -> is_word (wrds f w) x }.
+
+Definition made_ok (g : made) : Prop := Forall (holds p e) (done g).
+
+Definition fin_ok (x : fin) (o : frame + outcome) : Prop :=
+  match x, o with
+  | At s, inl f => rel s f /\ truths (facts s)
+  | End F None, inr o => o = Failed /\ truths F
+  | End F (Some l), inr o =>
+      o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ truths F /\ forall i, In i l -> 0 <= e i < p
+  | _, _ => False
+  end.
+
+Definition more (g g' : made) : Prop := exists l, done g' = l ++ done g.
+Lemma more_refl g : more g g. Proof. exists []; reflexivity. Qed.
+Lemma more_trans a b c : more a b -> more b c -> more a c.
+Proof. intros [l H] [m K]. exists (m ++ l). rewrite K, H. apply app_assoc. Qed.
+Lemma more_ok g g' : more g g' -> made_ok g' -> made_ok g.
+Proof. intros [l H] K. unfold made_ok in *. rewrite H in K. apply Forall_app in K. apply K. Qed.
+
+Lemma each_more {A} (f : A -> made -> option (made * list fin)) l :
+  (forall x g g' a, f x g = Some (g', a) -> more g g') -> forall g g' a, each f l g = Some (g', a) -> more g g'.
+Proof.
+  intros Hf. induction l as [|x l IH]; intros g g' a H; cbn in H; [injection H as <- <-; apply more_refl|].
+  destruct (f x g) as [[g1 a1]|] eqn:E; [|discriminate]. destruct (each f l g1) as [[g2 b]|] eqn:E2; [|discriminate].
+  injection H as <- <-. eapply more_trans; [eapply Hf; exact E | eapply IH; exact E2].
+Qed.
+
+Lemma each_in {A} (f : A -> made -> option (made * list fin)) l x : In x l ->
+  forall g g' a, each f l g = Some (g', a) -> (forall x g g' a, f x g = Some (g', a) -> more g g') ->
+  exists g1 g2 b, f x g1 = Some (g2, b) /\ more g2 g' /\ incl b a.
+Proof.
+  intros I g g' a H Hf. revert I g g' a H. induction l as [|y l IH]; intros I g g' a H; [destruct I|]. cbn in H.
+  destruct (f y g) as [[g1 a1]|] eqn:E; [|discriminate]. destruct (each f l g1) as [[g2 b]|] eqn:E2; [|discriminate].
+  injection H as <- <-. destruct I as [<-|I].
+  - exists g, g1, a1. split; [exact E|]. split; [eapply each_more; [exact Hf | exact E2]|]. apply incl_appl, incl_refl.
+  - destruct (IH I _ _ _ E2) as [h [h' [c [F [M0 N]]]]]. exists h, h', c. split; [exact F|]. split; [exact M0|]. apply incl_appr, N.
+Qed.
+
+Lemma sym_ops_more l : forall g r g' r', sym_ops p l g r = Some (g', r') -> more g g'.
+Proof.
+  induction l as [|o l IH]; intros g r g' r' H; cbn in H; [injection H as <- <-; apply more_refl|].
+  destruct (sym_operand p r (left o)); [|discriminate]. destruct (sym_operand p r (right o)); [|discriminate].
+  eapply more_trans; [|eapply IH; exact H]. eexists [_]. reflexivity.
+Qed.
+
+Lemma sym_more b : forall g s g' a, sym p reads b g s = Some (g', a) -> more g g'.
+Proof.
+  induction b as [|l k IH|to from k IH|i off k IH|w x k IH|w x k IH|x k IH|x t IHt u IHu k IH|ps args b IHb gives rs k IH|l];
+    intros g s g' a H; cbn [sym] in H.
+  - injection H as <- <-. apply more_refl.
+  - destruct (sym_ops p l g (ren s)) as [[g1 r]|] eqn:E; [|discriminate].
+    eapply more_trans; [eapply sym_ops_more; exact E | eapply IH; exact H].
+  - destruct (sym_operands p (ren s) from); [|discriminate]. eapply IH; exact H.
+  - destruct (find_read reads off); [|discriminate]. destruct (split p split_fuel _ s) as [l|]; [|discriminate].
+    eapply each_more; [|exact H]. intros [[] s1] h h' c E; [injection E as <- <-; apply more_refl | eapply IH; exact E].
+  - destruct (sym_operand p (ren s) x); [|discriminate]. eapply IH; exact H.
+  - destruct (sym_word p reads s x); [|discriminate]. eapply IH; exact H.
+  - destruct (split_word p reads s x) as [l|]; [|discriminate].
+    eapply each_more; [|exact H]. intros [[] s1] h h' c E; [injection E as <- <-; apply more_refl | eapply IH; exact E].
+  - destruct (split_word p reads s x) as [l|]; [|discriminate].
+    eapply each_more; [|exact H]. intros [z s1] h h' c E.
+    assert (Q : forall h1 a1, (if z then sym p reads u h s1 else sym p reads t h s1) = Some (h1, a1) -> more h h1)
+      by (intros h1 a1; destruct z; [apply IHu | apply IHt]).
+    destruct (if z then sym p reads u h s1 else sym p reads t h s1) as [[h1 a1]|]; [|discriminate].
+    eapply more_trans; [eapply Q; reflexivity|]. eapply each_more; [|exact E].
+    intros [s2|F o] h2 h3 c' E'; [eapply IH; exact E' | injection E' as <- <-; apply more_refl].
+  - destruct (sym_operands p (ren s) args) as [l|]; [|discriminate].
+    destruct (sym p reads b g _) as [[h1 a1]|] eqn:E; [|discriminate].
+    eapply more_trans; [eapply IHb; exact E|]. eapply each_more; [|exact H].
+    intros [s2|F o] h2 h3 c' E'; [|injection E' as <- <-; apply more_refl].
+    destruct (sym_operands p (ren s2) gives); [|discriminate]. eapply IH; exact E'.
+  - destruct (sym_operands p (ren s) l); [|discriminate]. destruct (values_of _); [|discriminate].
+    injection H as <- <-. apply more_refl.
+Qed.
+
+Lemma sym_operand_ok s f x y : rel s f -> sym_operand p (ren s) x = Some y ->
+  read (vals f) x = read e y /\ 0 <= read (vals f) x < p.
+Proof.
+  intros HR H. destruct x as [i|c]; cbn in H; [exact (rel_vals _ _ HR _ _ H)|].
+  destruct (Z.leb_spec 0 c); [|discriminate]. destruct (Z.ltb_spec c p); [|discriminate]. injection H as <-. cbn. lia.
+Qed.
+
+Lemma sym_operands_ok s f l : rel s f -> forall m, sym_operands p (ren s) l = Some m ->
+  Forall2 (fun v y => v = read e y /\ 0 <= v < p) (map (read (vals f)) l) m.
+Proof.
+  intros HR. induction l as [|x l IH]; intros m H; cbn in H; [injection H as <-; constructor|].
+  destruct (sym_operand p (ren s) x) as [y|] eqn:E; [|discriminate]. destruct (sym_operands p (ren s) l) as [ys|]; [|discriminate].
+  injection H as <-. cbn [map]. constructor; [eapply sym_operand_ok; eassumption | apply IH; reflexivity].
+Qed.
+
+Lemma moved_ok to vs ys : Forall2 (fun v y => v = read e y /\ 0 <= v < p) vs ys -> forall to' r n, to' = to ->
+  (forall i x, M.find i r = Some x -> n i = read e x /\ 0 <= n i < p) ->
+  forall i x, M.find i (sym_moved to ys r) = Some x -> moved to vs n i = read e x /\ 0 <= moved to vs n i < p.
+Proof.
+  intros H to' r n _. revert to r n. induction H as [|v y vs ys Hv _ IH]; intros [|j to] r n Hr i x; cbn [sym_moved moved];
+    try apply Hr.
+  apply IH. intros k z. rewrite find_add. unfold set. destruct (Pos.eqb_spec k j) as [->|N].
+  - intros E. injection E as <-. exact Hv.
+  - apply Hr.
+Qed.
+
+Lemma find_read_ok off r : find_read reads off = Some r -> e r = cdword cd off.
+Proof.
+  intros H. unfold find_read in H. match type of H with option_map _ ?t = _ => destruct t as [[i o]|] eqn:Q end; [|discriminate]. injection H as <-.
+  apply find_some in Q as [I Q]. cbn [fst snd] in *. apply Z.eqb_eq in Q. subst o. apply parsed. exact I.
+Qed.
+
+Lemma sym_word_ok s f x : rel s f -> forall y, sym_word p reads s x = Some y -> is_word (word_value cd (wrds f) x) y.
+Proof.
+  intros HR. induction x as [n| |off|w|i a IHa b IHb]; intros y H; cbn [sym_word word_value] in *.
+  - destruct (Z.leb_spec 0 n); [|discriminate]. destruct (Z.ltb_spec n W); [|discriminate]. injection H as <-.
+    split; [lia|]. split; [lia|]. apply cong_sym, den_const; assumption.
+  - injection H as <-. split; [lia | reflexivity].
+  - destruct (find_read reads off) as [r|] eqn:E; [|discriminate]. injection H as <-.
+    split; [apply cdword_range; exact cd_bytes|]. symmetry. apply find_read_ok; exact E.
+  - exact (rel_words _ _ HR _ _ H).
+  - destruct (sym_word p reads s a) as [u|]; [|discriminate]. destruct (sym_word p reads s b) as [v|]; [|discriminate].
+    eapply sbin_ok; eauto.
+Qed.
+
+Lemma sym_ops_ok l : forall g r n g' r', sym_ops p l g r = Some (g', r') -> made_ok g' ->
+  (forall i x, M.find i r = Some x -> n i = read e x /\ 0 <= n i < p) ->
+  forall i x, M.find i r' = Some x -> eval_ops p l n i = read e x /\ 0 <= eval_ops p l n i < p.
+Proof.
+  induction l as [|o l IH]; intros g r n g' r' H G Hr; cbn in H; [injection H as <- <-; exact Hr|].
+  destruct (sym_operand p r (left o)) as [a|] eqn:A; [|discriminate].
+  destruct (sym_operand p r (right o)) as [b|] eqn:B; [|discriminate].
+  pose proof (sym_ops_more _ _ _ _ _ H) as Mo. apply (more_ok _ _ Mo) in G as G1. inversion G1 as [|? ? Ho _]; subst.
+  assert (R0 : rel (Path r (M.empty sword) []) (Frame n n)).
+  { split; cbn [ren pwords vals]; [exact Hr|]. intros w x E. rewrite PositiveMap.gempty in E. discriminate. }
+  destruct (sym_operand_ok _ _ _ _ R0 A) as [Ea _]. destruct (sym_operand_ok _ _ _ _ R0 B) as [Eb _]. cbn [vals] in Ea, Eb.
+  unfold eval_ops. cbn [fold_left]. eapply IH; [exact H | exact G|]. intros i x. rewrite find_add. unfold eval_op, set.
+  destruct (Pos.eqb_spec i (out o)) as [->|N]; [|apply Hr]. intros E. injection E as <-. cbn [read].
+  unfold holds in Ho. cbn [out what left right] in Ho. rewrite Ho, Ea, Eb. split; [reflexivity|].
+  destruct (what o); cbn; apply Z.mod_pos_bound; lia.
+Qed.
+
+Lemma split_ok fuel c : forall s l, split p fuel c s = Some l -> truths (facts s) ->
+  exists s', In (ceval c, s') l /\ ren s' = ren s /\ pwords s' = pwords s /\ truths (facts s').
+Proof.
+  induction fuel as [|fuel IH]; intros s l H HF; cbn [split] in H;
+    (destruct (decide p (facts s) c) as [b|] eqn:D;
+     [injection H as <-; exists s; rewrite (decide_ok _ _ HF _ D); split; [left; reflexivity | auto]|]); [discriminate|].
+  destruct (split p fuel c (learned s (unknown p (facts s) c, true))) as [l1|] eqn:E1; [|discriminate].
+  destruct (split p fuel c (learned s (unknown p (facts s) c, false))) as [l2|] eqn:E2; [|discriminate].
+  injection H as <-. destruct (ceval (unknown p (facts s) c)) eqn:V.
+  - destruct (IH _ _ E1) as [s' [I [R1 [R2 T1]]]]; [constructor; [exact V | exact HF]|].
+    exists s'. split; [apply in_or_app; left; exact I | auto].
+  - destruct (IH _ _ E2) as [s' [I [R1 [R2 T1]]]]; [constructor; [exact V | exact HF]|].
+    exists s'. split; [apply in_or_app; right; exact I | auto].
+Qed.
+
+Lemma rel_same s s' f : ren s' = ren s -> pwords s' = pwords s -> rel s f -> rel s' f.
+Proof. intros A B [Q R]. split; rewrite ?A, ?B; assumption. Qed.
+
+Lemma split_word_ok s f x l : rel s f -> split_word p reads s x = Some l -> truths (facts s) ->
+  exists s', In (word_value cd (wrds f) x =? 0, s') l /\ rel s' f /\ truths (facts s').
+Proof.
+  intros HR H HF. unfold split_word in H. destruct (sym_word p reads s x) as [y|] eqn:E; [|discriminate].
+  destruct (iszero p y) as [c|] eqn:Z0; [|discriminate].
+  rewrite (iszero_ok P cd e _ _ _ (sym_word_ok _ _ _ HR _ E) Z0).
+  destruct (split_ok _ _ _ _ H HF) as [s' [I [A [B T1]]]]. exists s'. split; [exact I|].
+  split; [eapply rel_same; eassumption | exact T1].
+Qed.
+
+Lemma rel_learn s f w x v : rel s f -> is_word v x -> rel (Path (ren s) (M.add w x (pwords s)) (facts s)) (Frame (vals f) (set (wrds f) w v)).
+Proof.
+  intros [A B] Hv. split; cbn [ren pwords vals wrds]; [exact A|]. intros j y. rewrite find_add. unfold set.
+  destruct (Pos.eqb_spec j w) as [->|N]; [|apply B]. intros E. injection E as <-. exact Hv.
+Qed.
+
+Lemma values_of_ok l : forall m, values_of l = Some m -> l = map V m.
+Proof.
+  induction l as [|x l IH]; intros m H; cbn in H; [injection H as <-; reflexivity|].
+  destruct x as [i|c]; [|discriminate]. fold (values_of l) in H. destruct (values_of l) as [r|]; [|discriminate].
+  injection H as <-. cbn. rewrite <- IH; reflexivity.
+Qed.
+
+Lemma sym_ok b : forall g s g' a f, sym p reads b g s = Some (g', a) -> made_ok g' -> rel s f -> truths (facts s) ->
+  exists x, In x a /\ fin_ok x (mean p cd b f).
+Proof.
+  induction b as [|l k IH|to from k IH|i off k IH|w x k IH|w x k IH|x k IH|x t IHt u IHu k IH|ps args b IHb gives rs k IH|l];
+    intros g s g' a f H G HR HF; cbn [sym mean] in H |- *.
+  - injection H as <- <-. exists (At s). split; [left; reflexivity | split; assumption].
+  - destruct (sym_ops p l g (ren s)) as [[g1 r]|] eqn:E; [|discriminate].
+    eapply IH; [exact H | exact G| |exact HF]. split; cbn [ren pwords vals wrds]; [|apply HR].
+    eapply sym_ops_ok; [exact E | eapply more_ok; [eapply sym_more; exact H | exact G] | apply HR].
+  - destruct (sym_operands p (ren s) from) as [ys|] eqn:E; [|discriminate].
+    eapply IH; [exact H | exact G| |exact HF]. split; cbn [ren pwords vals wrds]; [|apply HR].
+    eapply moved_ok; [eapply sym_operands_ok; eassumption | reflexivity | apply HR].
+  - destruct (find_read reads off) as [r|] eqn:E; [|discriminate]. pose proof (find_read_ok _ _ E) as Er.
+    destruct (split p split_fuel _ s) as [l|] eqn:S0; [|discriminate].
+    destruct (split_ok _ _ _ _ S0 HF) as [s' [I [A [B T1]]]]. cbn [Sound.ceval] in I. rewrite Er in I. fold p in I.
+    destruct (each_in _ _ _ I _ _ _ H) as [g1 [g2 [c [Q [Mo Inc]]]]].
+    { intros [[] s1] h h' c Q; [injection Q as <- <-; apply more_refl | eapply sym_more; exact Q]. }
+    cbn beta iota in Q.
+    pose proof (cdword_range cd off cd_bytes) as Rg.
+    destruct (Z.leb_spec p (cdword cd off)) as [L|L].
+    + injection Q as <- <-. destruct (Z.ltb_spec (cdword cd off) p); [lia|]. eexists; split; [apply Inc; left; reflexivity|].
+      split; [reflexivity | exact T1].
+    + destruct (Z.ltb_spec (cdword cd off) p); [|lia].
+      destruct (IH _ _ _ _ (Frame (set (vals f) i (cdword cd off)) (wrds f)) Q (more_ok _ _ Mo G)) as [x [Ix Fx]];
+        [| exact T1 | exists x; split; [apply Inc; exact Ix | exact Fx]].
+      split; cbn [ren pwords vals wrds]; rewrite ?A, ?B; [|apply HR]. intros j y. rewrite find_add. unfold set.
+      destruct (Pos.eqb_spec j i) as [->|N]; [|apply HR]. intros Ey. injection Ey as <-. cbn [read]. rewrite Er. split; [reflexivity | lia].
+  - destruct (sym_operand p (ren s) x) as [y|] eqn:E; [|discriminate].
+    eapply IH; [exact H | exact G | | exact HF]. apply rel_learn; [exact HR|].
+    destruct (sym_operand_ok _ _ _ _ HR E) as [Ey Rg].
+    match goal with |- is_word _ (SB ?c) => replace (read (vals f) x =? 0) with (ceval c) end;
+      [apply truth_word; assumption|].
+    cbn [Sound.ceval]. fold p. rewrite <- (Z.mod_small (read (vals f) x) p Rg), Ey. apply cong_zero.
+    destruct y as [j|c]; cbn [read]; [exists 0; cbn [den]; ring | apply den_const; assumption].
+  - destruct (sym_word p reads s x) as [y|] eqn:E; [|discriminate].
+    eapply IH; [exact H | exact G | | exact HF]. apply rel_learn; [exact HR | eapply sym_word_ok; eassumption].
+  - destruct (split_word p reads s x) as [l|] eqn:S0; [|discriminate].
+    destruct (split_word_ok _ _ _ _ HR S0 HF) as [s' [I [R1 T1]]].
+    destruct (each_in _ _ _ I _ _ _ H) as [g1 [g2 [c [Q [Mo Inc]]]]].
+    { intros [[] s1] h h' c Q; [injection Q as <- <-; apply more_refl | eapply sym_more; exact Q]. }
+    cbn beta iota in Q.
+    destruct (word_value cd (wrds f) x =? 0).
+    + injection Q as <- <-. eexists; split; [apply Inc; left; reflexivity | split; [reflexivity | exact T1]].
+    + destruct (IH _ _ _ _ _ Q (more_ok _ _ Mo G) R1 T1) as [y [Iy Fy]]. exists y. split; [apply Inc; exact Iy | exact Fy].
+  - destruct (split_word p reads s x) as [l|] eqn:S0; [|discriminate].
+    destruct (split_word_ok _ _ _ _ HR S0 HF) as [s' [I [R1 T1]]].
+    assert (rest : forall y h h' c, match y with At s => sym p reads k h s | End _ _ => Some (h, [y]) end = Some (h', c) -> more h h')
+      by (intros [s2|F o] h h' c Q; [eapply sym_more; exact Q | injection Q as <- <-; apply more_refl]).
+    destruct (each_in _ _ _ I _ _ _ H) as [g1 [g2 [c [Q [Mo Inc]]]]].
+    { intros [z s1] h h' c Q.
+      assert (K : forall h1 a1, (if z then sym p reads u h s1 else sym p reads t h s1) = Some (h1, a1) -> more h h1)
+        by (intros h1 a1; destruct z; apply sym_more).
+      destruct (if z then sym p reads u h s1 else sym p reads t h s1) as [[h1 a1]|]; [|discriminate].
+      eapply more_trans; [eapply K; reflexivity | eapply each_more; [exact rest | exact Q]]. }
+    cbn beta iota in Q.
+    set (z := word_value cd (wrds f) x =? 0) in *.
+    destruct (if z then sym p reads u g1 s' else sym p reads t g1 s') as [[h1 a1]|] eqn:Ar; [|discriminate].
+    pose proof (each_more _ _ rest _ _ _ Q) as Mo1.
+    assert (exists y, In y a1 /\ fin_ok y (if z then mean p cd u f else mean p cd t f)) as [y [Iy Fy]].
+    { pose proof (more_ok _ _ Mo1 (more_ok _ _ Mo G)) as G1.
+      destruct z; [eapply IHu | eapply IHt]; eassumption. }
+    destruct (each_in _ _ _ Iy _ _ _ Q rest) as [h2 [h3 [c' [Q' [Mo' Inc']]]]].
+    destruct y as [s2|F o].
+    + destruct (if z then mean p cd u f else mean p cd t f) as [f2|]; [|destruct Fy]. destruct Fy as [R2 T2].
+      destruct (IH _ _ _ _ _ Q' (more_ok _ _ Mo' (more_ok _ _ Mo G)) R2 T2) as [v [Iv Fv]].
+      exists v. split; [apply Inc, Inc'; exact Iv | exact Fv].
+    + injection Q' as <- <-. exists (End F o). split; [apply Inc, Inc'; left; reflexivity|].
+      destruct (if z then mean p cd u f else mean p cd t f) as [f2|]; [destruct o; destruct Fy | exact Fy].
+  - destruct (sym_operands p (ren s) args) as [l|] eqn:E; [|discriminate].
+    destruct (sym p reads b g _) as [[h1 a1]|] eqn:Ar; [|discriminate].
+    assert (rest : forall y h h' c, match y with
+        | At s' => match sym_operands p (ren s') gives with
+                   | Some l => sym p reads k h (Path (sym_moved rs l (ren s)) (pwords s) (facts s')) | None => None end
+        | End _ _ => Some (h, [y]) end = Some (h', c) -> more h h').
+    { intros [s2|F o] h h' c Q; [|injection Q as <- <-; apply more_refl].
+      destruct (sym_operands p (ren s2) gives); [eapply sym_more; exact Q | discriminate]. }
+    pose proof (each_more _ _ rest _ _ _ H) as Mo1.
+    destruct (IHb _ _ _ _ (Frame (moved ps (map (read (vals f)) args) (fun _ => 0)) (fun _ => 0)) Ar (more_ok _ _ Mo1 G)) as [y [Iy Fy]];
+      [| exact HF |].
+    { split; cbn [ren pwords vals wrds]; [|intros w x Ex; rewrite PositiveMap.gempty in Ex; discriminate].
+      eapply moved_ok; [eapply sym_operands_ok; eassumption | reflexivity|].
+      intros i x Ex; rewrite PositiveMap.gempty in Ex; discriminate. }
+    destruct (each_in _ _ _ Iy _ _ _ H rest) as [h2 [h3 [c' [Q' [Mo' Inc']]]]].
+    match type of Fy with fin_ok _ ?m => set (callee := m) in * end.
+    destruct y as [s2|F o].
+    + destruct callee as [f2|]; [|destruct Fy]. destruct Fy as [R2 T2].
+      destruct (sym_operands p (ren s2) gives) as [ys|] eqn:Eg; [|discriminate].
+      destruct (IH _ _ _ _ (Frame (moved rs (map (read (vals f2)) gives) (vals f)) (wrds f)) Q' (more_ok _ _ Mo' G)) as [v [Iv Fv]];
+        [| exact T2 | exists v; split; [apply Inc'; exact Iv | exact Fv]].
+      split; cbn [ren pwords vals wrds]; [|apply HR].
+      eapply moved_ok; [eapply sym_operands_ok; eassumption | reflexivity | apply HR].
+    + injection Q' as <- <-. exists (End F o). split; [apply Inc'; left; reflexivity|].
+      destruct callee as [f2|]; [destruct o; destruct Fy | exact Fy].
+  - destruct (sym_operands p (ren s) l) as [ys|] eqn:E; [|discriminate]. destruct (values_of ys) as [m|] eqn:Vs; [|discriminate].
+    injection H as <- <-. eexists; split; [left; reflexivity|]. cbn [fin_ok]. apply values_of_ok in Vs. subst ys.
+    pose proof (sym_operands_ok _ _ _ HR _ E) as F2. clear E.
+    split; [|split; [exact HF|]].
+    + do 2 f_equal. remember (map V m) as ys. revert m Heqys.
+      rewrite <- (map_map (read (vals f)) (bytes_of 32)).
+      induction F2 as [|v y vs ys [Hv _] _ IHF]; intros [|i m] Eq; try discriminate; [reflexivity|].
+      injection Eq as -> Eq. cbn [map]. rewrite Hv. cbn [read]. f_equal. apply IHF. exact Eq.
+    + remember (map V m) as ys. revert m Heqys.
+      induction F2 as [|v y vs ys [Hv Rv] _ IHF]; intros [|i m] Eq j J; try discriminate; [destruct J|].
+      injection Eq as -> Eq. destruct J as [<-|J]; [cbn [read] in Hv; lia | eapply IHF; eassumption].
+Qed.
+
+(* ---- code on a path ---- *)
+
+Variable T : tables.
+Hypothesis HT : tables_ok P e T.
+
+Lemma lifted_ok c : ceval (lifted T c) = ceval c.
+Proof.
+  destruct c as [| | | |s| |]; try reflexivity. destruct s as [|[i m] [|x s]]; try reflexivity. cbn [lifted].
+  destruct (Z.eqb_spec m 1) as [->|]; [|reflexivity]. destruct (M.find i (sums T)) as [t|] eqn:Q; [|reflexivity].
+  cbn [Sound.ceval]. apply (sums_ok _ _ _ HT) in Q. rewrite den_one. symmetry. apply cong_zero. exact Q.
+Qed.
+
+Variable F : list fact.
+Hypothesis HF : truths F.
+
+Lemma element_ok w x : is_word w x -> is_word w (element p F x).
+Proof.
+  intros H. destruct x as [|i| | |]; try exact H. cbn [element].
+  destruct (decide p F (CNotBelow i)) as [[]|] eqn:D; try exact H. apply (decide_ok _ _ HF) in D. cbn in D.
+  apply Z.leb_gt in D. fold p in D. destruct H as [R ->]. split; [exact R|]. split; [lia|]. exists 0. cbn [den]. ring.
+Qed.
+
+Lemma ready_ok i s k m mw : match_ok P cd e k m mw s -> match_ok P cd e k m mw (ready p F i s).
+Proof.
+  intros [Hk Hm Hw]. unfold ready. destruct (arithmetic i); [|split; assumption].
+  split; cbn [sstack smem Check.smw]; [|assumption|assumption].
+  rewrite <- (firstn_skipn 3 (sstack s)) in Hk. unfold stack_ok in *.
+  apply Forall2_app_inv_r in Hk as [u [v [A [B ->]]]]. apply Forall2_app; [|exact B].
+  clear B. induction A as [|w x u xs Hx _ IHA]; cbn [map]; constructor; [apply element_ok; exact Hx | exact IHA].
+Qed.
+
+Variable goal : option (list positive).
+Variable o : outcome.
+Hypothesis ending : match goal with
+  | None => o = Failed
+  | Some l => o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ forall i, In i l -> 0 <= e i < p
+  end.
+
+Lemma plus_inv c r g : plus c r = Some g -> exists h, r = Some h /\ g = c + h.
+Proof. destruct r as [h|]; [|discriminate]. intros H. injection H as <-. eauto. Qed.
+
+Notation walk := (walk p reads code).
+
+Lemma walk_ok fuel : forall pc names s g k m mw gas, match_ok P cd e k m mw s ->
+  walk fuel T F goal (skipn pc code) names s = Some g -> g <= gas -> 0 <= g /\ Eval code cd (State k m mw pc gas) o.
+Proof.
+  induction fuel as [|fuel IH]; intros pc names s g k m mw gas HM H G; [discriminate|].
+  cbn [CheckFlow.walk] in H. destruct (decode (skipn pc code)) as [i n] eqn:D.
+  assert (plain :
+    match sinstr p T reads i (ready p F i s) with
+    | Some (cost, s) =>
+        let '(f, names) := if arithmetic i then match names with f :: r => (f, r) | [] => (None, []) end
+                           else (None, names) in
+        match named p T f s with
+        | Some s =>
+            if (0 <=? cost) && within (sstack s) then plus cost (walk fuel T F goal (skipn n (skipn pc code)) names s) else None
+        | None => None
+        end
+    | None => None
+    end = Some g -> 0 <= g /\ Eval code cd (State k m mw pc gas) o).
+  { clear H. intros H. destruct (sinstr p T reads i (ready p F i s)) as [[cost s1]|] eqn:X; [|discriminate].
+    match type of H with (let '(_, _) := ?x in _) = _ => destruct x as [f names'] end.
+    destruct (named p T f s1) as [s'|] eqn:Nm; [|discriminate].
+    destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within (sstack s')) eqn:Wi; [|discriminate]. cbn [andb] in H.
+    apply plus_inv in H as [h [R ->]]. rewrite skipn_skipn' in R.
+    destruct (sinstr_ok P cd cd_bytes cd_short code p_pos p_fits e one parsed T i _ cost s1 k m mw (pc + n)%nat HT (ready_ok i _ _ _ _ HM) X)
+      as [k' [m' [mw' [E HM1]]]].
+    pose proof (named_ok _ _ _ _ _ _ _ _ _ _ HT HM1 Nm) as HM'.
+    destruct (IH _ _ _ _ k' m' mw' (gas - cost) HM' R) as [G0 Ev]; [lia|].
+    split; [lia|]. eapply Eval_step; [|exact Ev]. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas].
+    rewrite D, E. destruct (Z.ltb_spec gas cost); [lia|].
+    rewrite (stack_length _ _ _ _ _ (ms_stack _ _ _ _ _ _ _ HM')). apply Z.leb_le in Wi.
+    destruct (Z.ltb_spec 1024 (Z.of_nat (length (sstack s')))); [lia|]. reflexivity. }
+  (* To another place, with what is below on the stack. *)
+  assert (goes : forall cost place r k1 h, within r = true -> stack_ok P cd e k1 r -> 0 <= cost -> cost + h <= gas ->
+    walk fuel T F goal (skipn place code) names (S r (smem s) (smw s) (hints s)) = Some h ->
+    step code cd (State k m mw pc gas) = (if 1024 <? Z.of_nat (length k1) then Halt Failed else Next (State k1 m mw place (gas - cost))) ->
+    0 <= cost + h /\ Eval code cd (State k m mw pc gas) o).
+  { intros cost place r k1 h Wi Hk1 C Gc R St. destruct HM as [_ Hm Hw].
+    destruct (IH place names (S r (smem s) (smw s) (hints s)) h k1 m mw (gas - cost)) as [G0 Ev];
+      [split; cbn [sstack smem Check.smw]; assumption | exact R | lia |].
+    split; [lia|]. eapply Eval_step; [|exact Ev]. rewrite St. apply Z.leb_le in Wi. rewrite (stack_length _ _ _ _ _ Hk1).
+    destruct (Z.ltb_spec 1024 (Z.of_nat (length r))); [lia | reflexivity]. }
+  destruct s as [ss sm mw0 hs]. cbn [sstack smem Check.smw hints] in *.
+  assert (Hst : stack_ok P cd e k ss) by apply HM. assert (Hmem : mem_ok P cd e m sm) by apply HM.
+  assert (Hmw : mw = mw0) by apply HM.
+  destruct i; try (apply plain; exact H).
+  - (* JUMP *)
+    clear plain. destruct ss as [|d r]; [discriminate|]. destruct (exactly d) as [dv|] eqn:X; [|discriminate].
+    apply plus_inv in H as [h [R ->]].
+    destruct (Z.leb_spec 0 dv); [|discriminate]. destruct (valid code dv) eqn:V; [|discriminate].
+    destruct (within r) eqn:Wi; [|discriminate]. cbn [andb] in R.
+    inversion Hst as [|w ? k1 ? Hw Hk1]; subst. apply (exactly_ok _ _ _ _ _ _ Hw) in X. subst w.
+    eapply goes; [exact Wi | exact Hk1 | lia | lia | exact R |].
+    unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec]. rewrite V.
+    destruct (Z.ltb_spec gas 8); [|reflexivity].
+    destruct (IH (Z.to_nat dv) names (S r sm mw0 hs) h k1 m mw0 h) as [G0 _]; [|exact R|lia|lia].
+    split; cbn [sstack smem Check.smw]; auto.
+  - (* JUMPI *)
+    clear plain. destruct ss as [|d [|x r]]; try discriminate. destruct (exactly d) as [dv|] eqn:X; [|discriminate].
+    destruct (iszero p x) as [c|] eqn:Z0; [|discriminate].
+    inversion Hst as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    apply (exactly_ok _ _ _ _ _ _ Hw) in X. subst w. apply (iszero_ok P cd e _ _ _ Hu) in Z0.
+    assert (pass : forall h, within r = true ->
+      walk fuel T F goal (skipn n (skipn pc code)) names (S r sm mw0 hs) = Some h -> 10 + h <= gas ->
+      0 <= 10 + h /\ ((u =? 0) = true -> Eval code cd (State (dv :: u :: k2) m mw0 pc gas) o)).
+    { intros h Wi R Gh. rewrite skipn_skipn' in R.
+      destruct (IH (pc + n)%nat names (S r sm mw0 hs) h k2 m mw0 (gas - 10)) as [G0 Ev];
+        [split; cbn [sstack smem Check.smw]; auto | exact R | lia |].
+      split; [lia|]. intros U. eapply Eval_step; [|exact Ev]. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas].
+      rewrite D. cbn [exec]. rewrite U. destruct (Z.ltb_spec gas 10); [lia|].
+      apply Z.leb_le in Wi. rewrite (stack_length _ _ _ _ _ Hk2).
+      destruct (Z.ltb_spec 1024 (Z.of_nat (length r))); [lia | reflexivity]. }
+    destruct (decide p F c) as [[]|] eqn:Dc.
+    + apply (decide_ok _ _ HF) in Dc. apply plus_inv in H as [h [R ->]].
+      destruct (within r) eqn:Wi; [|discriminate]. destruct (pass h eq_refl R G) as [N Ev].
+      split; [exact N | apply Ev; congruence].
+    + apply (decide_ok _ _ HF) in Dc. apply plus_inv in H as [h [R ->]].
+      destruct (Z.leb_spec 0 dv); [|discriminate]. destruct (valid code dv) eqn:V; [|discriminate].
+      destruct (within r) eqn:Wi; [|discriminate]. cbn [andb] in R.
+      eapply goes; [exact Wi | exact Hk2 | lia | lia | exact R |].
+      unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec].
+      rewrite Z0, Dc, V. destruct (Z.ltb_spec gas 10); [|reflexivity].
+      destruct (IH (Z.to_nat dv) names (S r sm mw0 hs) h k2 m mw0 h) as [G0 _]; [|exact R|lia|lia].
+      split; cbn [sstack smem Check.smw]; auto.
+    + destruct goal; [discriminate|]. destruct (failing code dv) eqn:Fd; [|discriminate]. apply plus_inv in H as [h [R ->]].
+      destruct (within r) eqn:Wi; [|discriminate]. destruct (pass h eq_refl R G) as [N Ev].
+      split; [exact N|]. destruct (u =? 0) eqn:U; [apply Ev; reflexivity|]. subst o.
+      assert (Vd : valid code dv = true).
+      { unfold failing in Fd. apply andb_prop in Fd as [Fd _]. apply andb_prop in Fd as [_ Fd]. exact Fd. }
+      apply Z.leb_le in Wi. pose proof (stack_length _ _ _ _ _ Hk2) as Len.
+      eapply Eval_step; [|apply (failing_ok P cd code dv k2 m mw0 (gas - 10)); [exact Fd | lia]].
+      unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec]. rewrite U, Vd.
+      destruct (Z.ltb_spec gas 10).
+      * destruct (IH (pc + n)%nat names (S r sm mw0 hs) h k2 m mw0 h) as [G0 _];
+          [split; cbn [sstack smem Check.smw]; auto | rewrite <- skipn_skipn'; exact R | lia | lia].
+      * destruct (Z.ltb_spec 1024 (Z.of_nat (length k2))); [lia | reflexivity].
+  - (* RETURN *)
+    clear plain. destruct ss as [|x [|y r]]; try discriminate. destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate].
+    destruct (exactly y) as [v|] eqn:Y; [|discriminate]. destruct goal as [l|]; [|discriminate]. destruct ending as [-> small].
+    destruct (Z.eqb_spec v (32 * Z.of_nat (length l))) as [->|]; [|discriminate].
+    destruct (returns p T sm key l) eqn:Rt; [|discriminate]. cbn [andb] in H.
+    destruct (0 <=? _) eqn:Cost; [|discriminate]. injection H as <-. apply Z.leb_le in Cost. split; [exact Cost|].
+    inversion Hst as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    destruct (slot_ok _ _ _ _ _ _ _ Hw X) as [-> [Ha E]]. apply (exactly_ok _ _ _ _ _ _ Hu) in Y. subst u.
+    apply Eval_halt. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec].
+    change (cmem (grown mw0 a (32 * Z.of_nat (length l))) - cmem mw0 <= gas) in G.
+    destruct (Z.ltb_spec gas (cmem (grown mw0 a (32 * Z.of_nat (length l))) - cmem mw0)); [lia|].
+    f_equal. f_equal. replace (Z.to_nat (32 * Z.of_nat (length l))) with (32 * length l)%nat by lia.
+    rewrite E. eapply returns_ok; eassumption.
+  - (* INVALID *)
+    clear plain. destruct goal; [discriminate|]. injection H as <-. subst o. split; [lia|].
+    apply Eval_halt. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec].
+    destruct (_ <? 0); reflexivity.
+Qed.
+End Flow.
+
+Lemma truths_lifted P cd e T F : tables_ok P e T -> truths P cd e F -> truths P cd e (map (fun f => (lifted T (fst f), snd f)) F).
+Proof.
+  intros HT H. unfold truths in *. apply Forall_map. eapply Forall_impl; [|exact H]. intros [c b] E. cbn [fst snd] in *.
+  rewrite lifted_ok; assumption.
+Qed.
+
+(* Code ends as the program means, whatever calldata is, with any gas from g0 on. *)
+Theorem check_flow_sound P h code g0 : check_flow P h code = Some g0 ->
+  forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
+  forall g, g0 <= g -> Eval code cd (start g) (flow_meaning P cd).
+Proof.
+  unfold check_flow. intros H cd Hcd Len g G.
+  destruct (parses_ascend 2 (h_reads h)) as [first|]; [|discriminate].
+  destruct (sym _ _ _ _ _) as [[made l]|] eqn:Sy; [|discriminate].
+  set (Q := Program (f_modulus P) 0 (h_reads h) (rev (done made)) []) in *.
+  destruct (prepared Q _) as [T|] eqn:Pr; [|discriminate].
+  destruct (prepared_ok Q _ T cd Pr) as [[p1 pW] [one [parsed [HT _]]]]. set (e := final Q cd) in *.
+  assert (eqs : made_ok Q e made).
+  { unfold prepared in Pr. destruct (_ && _); [|discriminate]. destruct (parses_ascend 2 (parses Q)) as [least|]; [|discriminate].
+    destruct (ascends least (ops Q)) eqn:As; [|discriminate].
+    pose proof (eval_ops_holds (modulus Q) (ops Q) least (Program.first Q cd) As) as Holds. fold (final Q cd) in Holds. fold e in Holds.
+    unfold made_ok. cbn [ops Q] in Holds. apply Forall_rev in Holds. rewrite rev_involutive in Holds. exact Holds. }
+  destruct (sym_ok Q cd Hcd Len p1 pW e one parsed (f_body P) _ _ _ _ blank_frame Sy eqs) as [x [I Fx]].
+  { split; cbn [ren pwords]; intros i y E; rewrite PositiveMap.gempty in E; discriminate. }
+  { constructor. }
+  change (modulus Q) with (f_modulus P) in Fx.
+  unfold flow_meaning. destruct (mean (f_modulus P) cd (f_body P) blank_frame) as [f|o] eqn:Me.
+  - exfalso. destruct x as [s|F [r|]]; [|destruct Fx|destruct Fx]. clear - I H.
+    revert H. generalize (h_paths h) g0. induction l as [|y l IH]; [destruct I|]. intros [|w ws] g1 H; destruct y; try discriminate.
+    cbn [walks] in H. destruct (walk _ _ _ _ _ _ _ _ _ _); [|discriminate].
+    destruct (walks _ _ _ _ _ l ws) as [g2|] eqn:E; [|discriminate]. destruct I as [I|I]; [discriminate | exact (IH I _ _ E)].
+  - destruct x as [s|F goal]; [destruct Fx|].
+    assert (exists w g1, walk (f_modulus P) (h_reads h) code (Z.to_nat (h_steps h)) T
+      (map (fun f => (lifted T (fst f), snd f)) F) goal code (w_names w) (S [] (M.empty sword) 0 (w_values w)) = Some g1 /\ g1 <= g0)
+      as [w [g1 [R L]]].
+    { clear - I H. revert H. generalize (h_paths h) g0.
+      induction l as [|y l IH]; [destruct I|]. intros [|w ws] g2 H; destruct y as [s|F' goal']; try discriminate.
+      cbn [walks] in H. destruct (walk _ _ _ _ _ _ _ _ _ _) as [g3|] eqn:E1; [|discriminate].
+      destruct (walks _ _ _ _ _ l ws) as [g4|] eqn:E2; [|discriminate]. injection H as <-. destruct I as [I|I].
+      - injection I as <- <-. exists w, g3. split; [exact E1 | lia].
+      - destruct (IH I _ _ E2) as [w' [g5 [E5 L5]]]. exists w', g5. split; [exact E5 | lia]. }
+    refine (proj2 (walk_ok Q cd Hcd Len code p1 pW e one parsed T HT _ (truths_lifted _ _ _ _ _ HT _) goal o _ _ 0%nat _ _ g1
+      [] (fun _ => 0) 0 g _ R _)).
+    + destruct goal; apply Fx.
+    + destruct goal; [|apply Fx]. destruct Fx as [A [_ B]]. split; assumption.
+    + split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
+    + lia.
+Qed.
+
+Print Assumptions check_flow_sound.
