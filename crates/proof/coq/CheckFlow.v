@@ -1,6 +1,6 @@
 (* The checker of programs with branches and calls. The program is run on symbols first: its paths, each with the facts that
-   lead to it and its end, over one list of operations. Then code is run from its first byte for each path, where the facts say
-   which way its jumps go. Paths have hints as straight programs do. *)
+   lead to it and its end, over one list of operations. Then code is run, both ways where it jumps: of each way the paths are
+   known that may come there. Hints are those of straight programs. *)
 From Coq Require Import ZArith List Bool FMapPositive.
 From Residue Require Import Evm Program Check Flow.
 Import ListNotations.
@@ -201,7 +201,33 @@ Fixpoint sym (b : body) (g : made) (s : path) : option (made * list fin) :=
       end
   end.
 
-(* ---- code on a path ---- *)
+(* ---- the tables of all paths, where equal values are one atom ---- *)
+
+(* An operation whose value a hint says is an earlier product, or an earlier value with a name. *)
+Definition join_op (cuts : M.t unit) (joined : M.t positive) (T : tables) (o : op) : option tables :=
+  match M.find (out o) joined with
+  | None => add_op p cuts T o
+  | Some j =>
+      match add_op p (M.empty unit) T o with
+      | Some T' =>
+          let is_it :=
+            match M.find (out o) (products T'), M.find j (products T) with
+            | Some (a, b), Some (x, y) => (seqb a x && seqb b y) || (seqb a y && seqb b x)
+            | None, _ =>
+                match M.find (out o) (sums T'), M.find j (defs T) with Some s, Some d => seqb s d | _, _ => false end
+            | _, _ => false
+            end in
+          if is_it then Some (Tables (M.add (out o) [(j, 1)] (sums T)) (products T) (defs T)) else None
+      | None => None
+      end
+  end.
+Fixpoint join_ops (cuts : M.t unit) (joined : M.t positive) (T : tables) (l : list op) : option tables :=
+  match l with
+  | [] => Some T
+  | o :: l => match join_op cuts joined T o with Some T => join_ops cuts joined T l | None => None end
+  end.
+
+(* ---- code on all paths ---- *)
 
 (* Of a value its sum. *)
 Definition lifted (T : tables) (c : cond) : cond :=
@@ -210,51 +236,103 @@ Definition lifted (T : tables) (c : cond) : cond :=
   | _ => c
   end.
 
-(* A parse that is below the modulus is an element. *)
+(* A path of the program: what is true on it, and what it returns, or None for a failure. *)
+Definition way := (list fact * option (list positive))%type.
+
+Definition way_of (T : tables) (x : fin) : option way :=
+  match x with
+  | At _ => None
+  | End F goal => Some (map (fun f => (lifted T (fst f), snd f)) F, goal)
+  end.
+Fixpoint ways_of (T : tables) (l : list fin) : option (list way) :=
+  match l with
+  | [] => Some []
+  | x :: l => match way_of T x, ways_of T l with Some w, Some l => Some (w :: l) | _, _ => None end
+  end.
+
+(* The paths on which a condition may hold, or not. *)
+Definition where_ (c : cond) (b : bool) (l : list way) : list way :=
+  filter (fun w => match decide (fst w) c with Some b' => Bool.eqb b b' | None => true end) l.
+
+(* What is known once a condition holds, or not. *)
+Fixpoint told (c : cond) (b : bool) : list fact :=
+  match c, b with
+  | CNot a, _ => told a (negb b)
+  | CAnd a a', true => told a true ++ told a' true
+  | _, _ => [(c, b)]
+  end.
+
+(* A parse that code has found below the modulus is an element. *)
 Definition element (F : list fact) (x : sword) : sword :=
   match x with
-  | SRaw i => match decide F (CNotBelow i) with Some false => SW [(i, 1)] 0 (p - 1) | _ => x end
+  | SRaw i => match look F (CNotBelow i) with Some false => SW [(i, 1)] 0 (p - 1) | _ => x end
   | _ => x
   end.
 Definition ready (F : list fact) (i : instr) (s : sstate) : sstate :=
-  if arithmetic i then S (map (element F) (firstn 3 (sstack s)) ++ skipn 3 (sstack s)) (smem s) (smw s) (hints s) else s.
+  let n := match i with MOD => 1%nat | _ => 2%nat end in
+  if arithmetic i then S (map (element F) (firstn n (sstack s)) ++ skipn n (sstack s)) (smem s) (smw s) (hints s) else s.
 
 Variable code : list Z.
 
-Definition plus (cost : Z) (r : option Z) : option Z := option_map (Z.add cost) r.
+(* Gas, and the hints that are left. *)
+Definition spent := (Z * list positive * list (option positive))%type.
+Definition plus (cost : Z) (r : option spent) : option spent :=
+  match r with Some (g, hs, names) => Some (cost + g, hs, names) | None => None end.
 
-(* From the bytes that are left to the end of the path: the gas that it takes. *)
-Fixpoint walk (fuel : nat) (T : tables) (F : list fact) (goal : option (list positive)) (rest : list Z)
-  (names : list (option positive)) (s : sstate) : option Z :=
+Definition failed (w : way) : bool := match snd w with None => true | Some _ => false end.
+Definition returned (T : tables) (m : M.t sword) (key : positive) (n : Z) (w : way) : bool :=
+  match snd w with Some l => (n =? 32 * Z.of_nat (length l)) && returns p T m key l | None => false end.
+
+(* From the bytes that are left to the ends of all paths that come here: the gas of the one that takes most. F is what jumps
+   have told. Both ways of a jump are taken, if there are paths for them; the hints of the one that goes on come first. *)
+Fixpoint walk (fuel : nat) (T : tables) (ways : list way) (F : list fact) (rest : list Z)
+  (names : list (option positive)) (s : sstate) : option spent :=
   match fuel with
   | O => None
   | Datatypes.S fuel =>
       let '(i, n) := decode rest in
-      let jump d r :=
-        if (0 <=? d) && valid code d && within r
-        then walk fuel T F goal (skipn (Z.to_nat d) code) names (S r (smem s) (smw s) (hints s)) else None in
-      let pass r := if within r then walk fuel T F goal (skipn n rest) names (S r (smem s) (smw s) (hints s)) else None in
       match i, sstack s with
-      | JUMP, d :: r => match exactly d with Some d => plus 8 (jump d r) | None => None end
+      | JUMP, d :: r =>
+          match exactly d with
+          | Some d =>
+              if (0 <=? d) && valid code d && within r then
+                plus 8 (walk fuel T ways F (skipn (Z.to_nat d) code) names (S r (smem s) (smw s) (hints s)))
+              else None
+          | None => None
+          end
       | JUMPI, d :: x :: r =>
           match exactly d, iszero p x with
           | Some d, Some c =>
-              match decide F c, goal with
-              | Some false, _ => plus 10 (jump d r)
-              | Some true, _ => plus 10 (pass r)
-              (* Where the program fails, code may fail for any reason. *)
-              | None, None => if failing code d then plus 10 (pass r) else None
-              | None, Some _ => None
-              end
+              if within r then
+                let on :=
+                  match where_ c true ways with
+                  | [] => Some (0, hints s, names)
+                  | l => walk fuel T l (told c true ++ F) (skipn n rest) names (S r (smem s) (smw s) (hints s))
+                  end in
+                match on with
+                | Some (g, hs, names) =>
+                    match where_ c false ways with
+                    | [] => Some (10 + g, hs, names)
+                    | l =>
+                        if (0 <=? d) && valid code d then
+                          match walk fuel T l (told c false ++ F) (skipn (Z.to_nat d) code) names (S r (smem s) (smw s) hs) with
+                          | Some (g', hs, names) => Some (10 + Z.max g g', hs, names)
+                          | None => None
+                          end
+                        else None
+                    end
+                | None => None
+                end
+              else None
           | _, _ => None
           end
-      | INVALID, _ => match goal with None => Some 0 | Some _ => None end
+      | INVALID, _ => if forallb failed ways then Some (0, hints s, names) else None
       | RETURN, x :: n :: _ =>
-          match slot_of x, exactly n, goal with
-          | Some (a, key), Some n, Some l =>
+          match slot_of x, exactly n with
+          | Some (a, key), Some n =>
               let cost := cmem (grown (smw s) a n) - cmem (smw s) in
-              if (n =? 32 * Z.of_nat (length l)) && returns p T (smem s) key l && (0 <=? cost) then Some cost else None
-          | _, _, _ => None
+              if forallb (returned T (smem s) key n) ways && (0 <=? cost) then Some (cost, hints s, names) else None
+          | _, _ => None
           end
       | _, _ =>
           match sinstr p T reads i (ready F i s) with
@@ -263,7 +341,7 @@ Fixpoint walk (fuel : nat) (T : tables) (F : list fact) (goal : option (list pos
                                  else (None, names) in
               match named p T f s with
               | Some s =>
-                  if (0 <=? cost) && within (sstack s) then plus cost (walk fuel T F goal (skipn n rest) names s) else None
+                  if (0 <=? cost) && within (sstack s) then plus cost (walk fuel T ways F (skipn n rest) names s) else None
               | None => None
               end
           | None => None
@@ -271,34 +349,43 @@ Fixpoint walk (fuel : nat) (T : tables) (F : list fact) (goal : option (list pos
       end
   end.
 
-(* All paths, each with its hints: the gas of the one that takes most. *)
-Fixpoint walks (fuel : nat) (T : tables) (l : list fin) (ws : list witness) : option Z :=
-  match l, ws with
-  | [], [] => Some 0
-  | End F goal :: l, w :: ws =>
-      let F := map (fun f => (lifted T (fst f), snd f)) F in
-      match walk fuel T F goal code (w_names w) (S [] (M.empty sword) 0 (w_values w)), walks fuel T l ws with
-      | Some g, Some h => Some (Z.max g h)
-      | _, _ => None
-      end
-  | _, _ => None
-  end.
-
 End Prime.
 
-(* Hints of a program with branches: where it reads calldata, how many instructions a path has at most, and a witness of each. *)
-Record hints_of_flow := Hints { h_reads : list (positive * Z); h_steps : Z; h_paths : list witness }.
+(* Hints of a program with branches: where it reads calldata, how many instructions a path has at most, values that are
+   earlier ones, and a witness. *)
+Record hints_of_flow := Hints {
+  h_reads : list (positive * Z);
+  h_steps : Z;
+  h_joined : list (positive * positive);
+  h_witness : witness
+}.
+
+Definition joined_of (h : hints_of_flow) : M.t positive :=
+  fold_left (fun m '(i, j) => M.add i j m) (h_joined h) (M.empty positive).
 
 Definition check_flow (P : flow) (h : hints_of_flow) (code : list Z) : option Z :=
   let p := f_modulus P in
+  let w := h_witness h in
   match parses_ascend 2 (h_reads h) with
   | Some first =>
       match sym p (h_reads h) (f_body P) (Made first []) (Path (M.empty operand) (M.empty sword) []) with
       | Some (g, l) =>
-          match prepared (Program p 0 (h_reads h) (rev (done g)) []) (Witness [] (flat_map w_names (h_paths h))) with
-          | Some T => walks p (h_reads h) code (Z.to_nat (h_steps h)) T l (h_paths h)
-          | None => None
-          end
+          let Q := Program p 0 (h_reads h) (rev (done g)) [] in
+          if (1 <? p) && (p <? W) && ascends first (ops Q) then
+            match join_ops p (cuts_of w) (joined_of h) (start_tables Q) (ops Q) with
+            | Some T =>
+                match ways_of T l with
+                | Some ways =>
+                    match walk p (h_reads h) code (Z.to_nat (h_steps h)) T ways [] code (w_names w)
+                            (S [] (M.empty sword) 0 (w_values w)) with
+                    | Some (g, _, _) => Some g
+                    | None => None
+                    end
+                | None => None
+                end
+            | None => None
+            end
+          else None
       | None => None
       end
   | None => None

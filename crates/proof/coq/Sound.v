@@ -647,6 +647,33 @@ Proof.
 Qed.
 End Run.
 
+(* Values of a program whose numbers ascend. *)
+Lemma ascending_ok P cd least : parses_ascend 2 (parses P) = Some least -> ascends least (ops P) = true ->
+  let e := final P cd in
+  e 1%positive = 1 /\ (forall i off, In (i, off) (parses P) -> e i = cdword cd off) /\
+  Forall (holds (modulus P) e) (ops P) /\ tables_ok P e (start_tables P).
+Proof.
+  intros Pa As e. pose proof (parses_ascend_le _ _ _ Pa) as Le.
+  assert (one : e 1%positive = 1).
+  { unfold e, final. rewrite (eval_ops_below _ _ _ _ _ As) by lia. unfold first.
+    rewrite (eval_parses_below _ _ _ _ _ _ Pa) by lia. reflexivity. }
+  assert (parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off).
+  { intros i off I. destruct (eval_parses_ok cd _ _ _ (fun i => if Pos.eqb i 1 then 1 else 0) _ _ Pa I) as [E L].
+    unfold e, final. rewrite (eval_ops_below _ _ _ _ _ As) by exact L. exact E. }
+  pose proof (eval_ops_holds (modulus P) (ops P) least (first P cd) As) as Holds. fold (final P cd) in Holds. fold e in Holds.
+  split; [exact one|]. split; [exact parsed|]. split; [exact Holds|].
+  unfold start_tables. split; cbn [sums products defs].
+  - assert (G0 : forall l m, (forall i s, PositiveMap.find i m = Some s -> cong (modulus P) (e i) (den e s)) ->
+      forall i s, PositiveMap.find i (fold_left (fun m '(i, _) => PositiveMap.add i [(i, 1)] m) (l : list (positive * Z)) m) = Some s ->
+      cong (modulus P) (e i) (den e s)).
+    { induction l as [|[j off] l IH]; intros m Hm; [exact Hm|]. cbn. apply IH. intros i s.
+      rewrite find_add. destruct (Pos.eqb_spec i j) as [->|_]; [|apply Hm].
+      intros E; injection E as <-. exists 0. cbn [den]. ring. }
+    apply G0. intros i s E. rewrite PositiveMap.gempty in E. discriminate.
+  - intros i a b E. rewrite PositiveMap.gempty in E. discriminate.
+  - intros i a E. rewrite PositiveMap.gempty in E. discriminate.
+Qed.
+
 (* A program that is well formed: its values, and what its tables say of them. *)
 Lemma prepared_ok P w T cd : prepared P w = Some T ->
   let e := final P cd in
@@ -658,25 +685,7 @@ Proof.
   destruct (forallb _ (results P)) eqn:Rs; [|discriminate]. cbn [andb] in H.
   destruct (parses_ascend 2 (parses P)) as [least|] eqn:Pa; [|discriminate].
   destruct (ascends least (ops P)) eqn:As; [|discriminate]. rename H into AT.
-  pose proof (parses_ascend_le _ _ _ Pa) as Le.
-  assert (one : e 1%positive = 1).
-  { unfold e, final. rewrite (eval_ops_below _ _ _ _ _ As) by lia. unfold first.
-    rewrite (eval_parses_below _ _ _ _ _ _ Pa) by lia. reflexivity. }
-  assert (parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off).
-  { intros i off I. destruct (eval_parses_ok cd _ _ _ (fun i => if Pos.eqb i 1 then 1 else 0) _ _ Pa I) as [E L].
-    unfold e, final. rewrite (eval_ops_below _ _ _ _ _ As) by exact L. exact E. }
-  pose proof (eval_ops_holds (modulus P) (ops P) least (first P cd) As) as Holds. fold (final P cd) in Holds. fold e in Holds.
-  assert (T0 : tables_ok P e (start_tables P)).
-  { unfold start_tables. split; cbn [sums products defs].
-    - assert (G0 : forall l m, (forall i s, PositiveMap.find i m = Some s -> cong (modulus P) (e i) (den e s)) ->
-        forall i s, PositiveMap.find i (fold_left (fun m '(i, _) => PositiveMap.add i [(i, 1)] m) (l : list (positive * Z)) m) = Some s ->
-        cong (modulus P) (e i) (den e s)).
-      { induction l as [|[j off] l IH]; intros m Hm; [exact Hm|]. cbn. apply IH. intros i s.
-        rewrite find_add. destruct (Pos.eqb_spec i j) as [->|_]; [|apply Hm].
-        intros E; injection E as <-. exists 0. cbn [den]. ring. }
-      apply G0. intros i s E. rewrite PositiveMap.gempty in E. discriminate.
-    - intros i a b E. rewrite PositiveMap.gempty in E. discriminate.
-    - intros i a E. rewrite PositiveMap.gempty in E. discriminate. }
+  destruct (ascending_ok P cd least Pa As) as [one [parsed [Holds T0]]]. fold e in one, parsed, Holds, T0.
   split; [lia|]. split; [exact one|]. split; [exact parsed|]. split; [eapply add_ops_ok; eauto; lia|].
   intros i I. rewrite forallb_forall in Rs. specialize (Rs _ I). apply existsb_exists in Rs as [o [Io Eo]].
   apply Pos.eqb_eq in Eo. subst i. rewrite Forall_forall in Holds. rewrite (Holds _ Io).

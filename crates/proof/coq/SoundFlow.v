@@ -369,6 +369,40 @@ Proof.
       injection Eq as -> Eq. destruct J as [<-|J]; [cbn [read] in Hv; lia | eapply IHF; eassumption].
 Qed.
 
+(* ---- tables ---- *)
+
+Lemma join_op_ok cuts joined T o T' : tables_ok P e T -> holds p e o -> join_op p cuts joined T o = Some T' -> tables_ok P e T'.
+Proof.
+  intros HT Ho H. unfold join_op in H. destruct (M.find (out o) joined) as [j|]; [|eapply add_op_ok; eassumption].
+  destruct (add_op p (M.empty unit) T o) as [T1|] eqn:A; [|discriminate].
+  assert (H1 : tables_ok P e T1) by (eapply add_op_ok; eauto).
+  assert (E : forall u v, seqb u v = true -> den e u == den e v) by (intros u v Q; apply seqb_ok in Q; subst; apply cong_refl).
+  assert (J : e (out o) == e j /\ Some (Tables (M.add (out o) [(j, 1)] (sums T)) (products T) (defs T)) = Some T').
+  { destruct (M.find (out o) (products T1)) as [[a b]|] eqn:Fp.
+    - destruct (M.find j (products T)) as [[x y]|] eqn:Fj; [|discriminate].
+      apply (products_ok _ _ _ H1) in Fp. apply (products_ok _ _ _ HT) in Fj.
+      destruct ((seqb a x && seqb b y) || (seqb a y && seqb b x)) eqn:Q; [|discriminate]. split; [|exact H].
+      eapply cong_trans; [exact Fp|]. eapply cong_trans; [|apply cong_sym; exact Fj].
+      apply orb_prop in Q as [Q|Q]; apply andb_prop in Q as [Qa Qb]; apply E in Qa, Qb.
+      + apply cong_mul; assumption.
+      + rewrite (Z.mul_comm (den e x)). apply cong_mul; assumption.
+    - destruct (M.find (out o) (sums T1)) as [s|] eqn:Fs; [|discriminate].
+      destruct (M.find j (defs T)) as [d|] eqn:Fd; [|discriminate].
+      destruct (seqb s d) eqn:Q; [|discriminate]. split; [|exact H]. apply E in Q.
+      apply (sums_ok _ _ _ H1) in Fs. apply (defs_ok _ _ _ HT) in Fd.
+      eapply cong_trans; [exact Fs|]. eapply cong_trans; [exact Q | apply cong_sym; exact Fd]. }
+  destruct J as [J H']. injection H' as <-. destruct HT as [Q1 Q2 Q3]. split; cbn [sums products defs]; [|exact Q2 | exact Q3].
+  intros i s. rewrite find_add. destruct (Pos.eqb_spec i (out o)) as [->|N]; [|apply Q1].
+  intros Es. injection Es as <-. rewrite den_one. exact J.
+Qed.
+
+Lemma join_ops_ok cuts joined l : forall T T', tables_ok P e T -> Forall (holds p e) l -> join_ops p cuts joined T l = Some T' -> tables_ok P e T'.
+Proof.
+  induction l as [|o l IH]; intros T T' HT Hl H; cbn in H; [injection H as <-; exact HT|].
+  destruct (join_op p cuts joined T o) as [T1|] eqn:E; [|discriminate]. inversion Hl; subst.
+  eapply IH; [eapply join_op_ok; eauto | assumption | exact H].
+Qed.
+
 (* ---- code on a path ---- *)
 
 Variable T : tables.
@@ -381,41 +415,95 @@ Proof.
   cbn [Sound.ceval]. apply (sums_ok _ _ _ HT) in Q. rewrite den_one. symmetry. apply cong_zero. exact Q.
 Qed.
 
-Variable F : list fact.
-Hypothesis HF : truths F.
-
-Lemma element_ok w x : is_word w x -> is_word w (element p F x).
+Lemma told_ok c : forall b, ceval c = b -> truths (told c b).
 Proof.
-  intros H. destruct x as [|i| | |]; try exact H. cbn [element].
-  destruct (decide p F (CNotBelow i)) as [[]|] eqn:D; try exact H. apply (decide_ok _ _ HF) in D. cbn in D.
+  induction c as [n|i|a IH|i n|s|l|a IHa b IHb]; intros v H; try (constructor; [exact H | constructor]).
+  - apply IH. cbn in H. destruct (ceval a), v; reflexivity || discriminate.
+  - destruct v; [|constructor; [exact H | constructor]]. cbn in H. apply andb_prop in H as [Ha Hb].
+    apply Forall_app. split; [apply IHa; exact Ha | apply IHb; exact Hb].
+Qed.
+
+Lemma element_ok F w x : truths F -> is_word w x -> is_word w (element p F x).
+Proof.
+  intros HF H. destruct x as [|i| | |]; try exact H. cbn [element].
+  destruct (look p F (CNotBelow i)) as [[]|] eqn:D; try exact H. apply (look_ok _ _ _ HF) in D. cbn in D.
   apply Z.leb_gt in D. fold p in D. destruct H as [R ->]. split; [exact R|]. split; [lia|]. exists 0. cbn [den]. ring.
 Qed.
 
-Lemma ready_ok i s k m mw : match_ok P cd e k m mw s -> match_ok P cd e k m mw (ready p F i s).
+Lemma ready_ok F i s k m mw : truths F -> match_ok P cd e k m mw s -> match_ok P cd e k m mw (ready p F i s).
 Proof.
-  intros [Hk Hm Hw]. unfold ready. destruct (arithmetic i); [|split; assumption].
+  intros HF [Hk Hm Hw]. unfold ready. destruct (arithmetic i); [|split; assumption].
+  generalize (match i with MOD => 1%nat | _ => 2%nat end). intros n.
   split; cbn [sstack smem Check.smw]; [|assumption|assumption].
-  rewrite <- (firstn_skipn 3 (sstack s)) in Hk. unfold stack_ok in *.
+  rewrite <- (firstn_skipn n (sstack s)) in Hk. unfold stack_ok in *.
   apply Forall2_app_inv_r in Hk as [u [v [A [B ->]]]]. apply Forall2_app; [|exact B].
-  clear B. induction A as [|w x u xs Hx _ IHA]; cbn [map]; constructor; [apply element_ok; exact Hx | exact IHA].
+  clear B. induction A as [|w x u xs Hx _ IHA]; cbn [map]; constructor; [apply element_ok; assumption | exact IHA].
 Qed.
 
-Variable goal : option (list positive).
+(* The path that calldata takes, and the end of the program. *)
+Variable taken : way.
+Hypothesis true_way : truths (fst taken).
 Variable o : outcome.
-Hypothesis ending : match goal with
+Hypothesis ending : match snd taken with
   | None => o = Failed
   | Some l => o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ forall i, In i l -> 0 <= e i < p
   end.
 
-Lemma plus_inv c r g : plus c r = Some g -> exists h, r = Some h /\ g = c + h.
-Proof. destruct r as [h|]; [|discriminate]. intros H. injection H as <-. eauto. Qed.
+Lemma where_ok c b l : In taken l -> ceval c = b -> In taken (where_ p c b l).
+Proof.
+  intros I H. unfold where_. apply filter_In. split; [exact I|].
+  destruct (decide p (fst taken) c) as [b'|] eqn:D; [|reflexivity]. apply (decide_ok _ _ true_way) in D.
+  apply Bool.eqb_true_iff. congruence.
+Qed.
+
+Lemma plus_inv c r g hs names : plus c r = Some (g, hs, names) -> exists h, r = Some (h, hs, names) /\ g = c + h.
+Proof. destruct r as [[[h hs1] ns]|]; [|discriminate]. intros H. exists h. injection H as <- <- <-. split; reflexivity. Qed.
 
 Notation walk := (walk p reads code).
 
-Lemma walk_ok fuel : forall pc names s g k m mw gas, match_ok P cd e k m mw s ->
-  walk fuel T F goal (skipn pc code) names s = Some g -> g <= gas -> 0 <= g /\ Eval code cd (State k m mw pc gas) o.
+Lemma walk_nonneg fuel : forall T ways F rest names s g hs ns, walk fuel T ways F rest names s = Some (g, hs, ns) -> 0 <= g.
 Proof.
-  induction fuel as [|fuel IH]; intros pc names s g k m mw gas HM H G; [discriminate|].
+  induction fuel as [|fuel IH]; intros T0 ways F rest names s g hs ns H; [discriminate|].
+  cbn [CheckFlow.walk] in H. destruct (decode rest) as [i n].
+  assert (plain :
+    match sinstr p T0 reads i (ready p F i s) with
+    | Some (cost, s) =>
+        let '(f, names) := if arithmetic i then match names with f :: r => (f, r) | [] => (None, []) end
+                           else (None, names) in
+        match named p T0 f s with
+        | Some s =>
+            if (0 <=? cost) && within (sstack s) then plus cost (walk fuel T0 ways F (skipn n rest) names s) else None
+        | None => None
+        end
+    | None => None
+    end = Some (g, hs, ns) -> 0 <= g).
+  { clear H. intros H. destruct (sinstr p T0 reads i (ready p F i s)) as [[cost s1]|]; [|discriminate].
+    match type of H with (let '(_, _) := ?x in _) = _ => destruct x as [f names'] end.
+    destruct (named p T0 f s1) as [s'|]; [|discriminate]. destruct (Z.leb_spec 0 cost); [|discriminate].
+    destruct (within (sstack s')); [|discriminate]. apply plus_inv in H as [h [R ->]]. apply IH in R. lia. }
+  destruct i; try (apply plain; exact H); clear plain.
+  - destruct (sstack s) as [|d r]; [discriminate|]. destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate].
+    apply plus_inv in H as [h [R ->]]. apply IH in R. lia.
+  - destruct (sstack s) as [|d [|x r]]; try discriminate. destruct (exactly d) as [dv|]; [|discriminate].
+    destruct (iszero p x) as [c|]; [|discriminate]. destruct (within r); [|discriminate].
+    match type of H with match ?t with _ => _ end = _ => destruct t as [[[g1 hs1] ns1]|] eqn:On; [|discriminate] end.
+    assert (0 <= g1).
+    { destruct (where_ p c true ways); [injection On as <- <- <-; lia | apply IH in On; exact On]. }
+    destruct (where_ p c false ways) as [|w l]; [assert (g = 10 + g1) by congruence; lia|].
+    destruct (_ && _); [|discriminate].
+    match type of H with match ?t with _ => _ end = _ => destruct t as [[[g2 hs2] ns2]|]; [|discriminate] end.
+    assert (g = 10 + Z.max g1 g2) by congruence. lia.
+  - destruct (sstack s) as [|x [|y r]]; try discriminate. destruct (slot_of x) as [[a key]|]; [|discriminate].
+    destruct (exactly y) as [v|]; [|discriminate]. destruct (forallb _ ways); [|discriminate]. cbn [andb] in H.
+    destruct (0 <=? _) eqn:C; [|discriminate]. apply Z.leb_le in C. injection H as <- _ _. exact C.
+  - destruct (forallb failed ways); [|discriminate]. injection H as <- _ _. lia.
+Qed.
+
+Lemma walk_ok fuel : forall pc ways F names s g hs ns k m mw gas, match_ok P cd e k m mw s -> In taken ways -> truths F ->
+  walk fuel T ways F (skipn pc code) names s = Some (g, hs, ns) -> g <= gas -> Eval code cd (State k m mw pc gas) o.
+Proof.
+  induction fuel as [|fuel IH]; intros pc ways F names s g hs ns k m mw gas HM I HF H G; [discriminate|].
+  pose proof (walk_nonneg _ _ _ _ _ _ _ _ _ _ H) as N0.
   cbn [CheckFlow.walk] in H. destruct (decode (skipn pc code)) as [i n] eqn:D.
   assert (plain :
     match sinstr p T reads i (ready p F i s) with
@@ -424,94 +512,75 @@ Proof.
                            else (None, names) in
         match named p T f s with
         | Some s =>
-            if (0 <=? cost) && within (sstack s) then plus cost (walk fuel T F goal (skipn n (skipn pc code)) names s) else None
+            if (0 <=? cost) && within (sstack s) then plus cost (walk fuel T ways F (skipn n (skipn pc code)) names s) else None
         | None => None
         end
     | None => None
-    end = Some g -> 0 <= g /\ Eval code cd (State k m mw pc gas) o).
+    end = Some (g, hs, ns) -> Eval code cd (State k m mw pc gas) o).
   { clear H. intros H. destruct (sinstr p T reads i (ready p F i s)) as [[cost s1]|] eqn:X; [|discriminate].
     match type of H with (let '(_, _) := ?x in _) = _ => destruct x as [f names'] end.
     destruct (named p T f s1) as [s'|] eqn:Nm; [|discriminate].
     destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within (sstack s')) eqn:Wi; [|discriminate]. cbn [andb] in H.
-    apply plus_inv in H as [h [R ->]]. rewrite skipn_skipn' in R.
-    destruct (sinstr_ok P cd cd_bytes cd_short code p_pos p_fits e one parsed T i _ cost s1 k m mw (pc + n)%nat HT (ready_ok i _ _ _ _ HM) X)
-      as [k' [m' [mw' [E HM1]]]].
+    apply plus_inv in H as [h [R ->]]. rewrite skipn_skipn' in R. pose proof (walk_nonneg _ _ _ _ _ _ _ _ _ _ R) as N1.
+    destruct (sinstr_ok P cd cd_bytes cd_short code p_pos p_fits e one parsed T i _ cost s1 k m mw (pc + n)%nat HT
+      (ready_ok F i _ _ _ _ HF HM) X) as [k' [m' [mw' [E HM1]]]].
     pose proof (named_ok _ _ _ _ _ _ _ _ _ _ HT HM1 Nm) as HM'.
-    destruct (IH _ _ _ _ k' m' mw' (gas - cost) HM' R) as [G0 Ev]; [lia|].
-    split; [lia|]. eapply Eval_step; [|exact Ev]. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas].
+    eapply Eval_step; [|apply (IH _ _ _ _ _ _ _ _ k' m' mw' (gas - cost) HM' I HF R); lia].
+    unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas].
     rewrite D, E. destruct (Z.ltb_spec gas cost); [lia|].
     rewrite (stack_length _ _ _ _ _ (ms_stack _ _ _ _ _ _ _ HM')). apply Z.leb_le in Wi.
     destruct (Z.ltb_spec 1024 (Z.of_nat (length (sstack s')))); [lia|]. reflexivity. }
-  (* To another place, with what is below on the stack. *)
-  assert (goes : forall cost place r k1 h, within r = true -> stack_ok P cd e k1 r -> 0 <= cost -> cost + h <= gas ->
-    walk fuel T F goal (skipn place code) names (S r (smem s) (smw s) (hints s)) = Some h ->
-    step code cd (State k m mw pc gas) = (if 1024 <? Z.of_nat (length k1) then Halt Failed else Next (State k1 m mw place (gas - cost))) ->
-    0 <= cost + h /\ Eval code cd (State k m mw pc gas) o).
-  { intros cost place r k1 h Wi Hk1 C Gc R St. destruct HM as [_ Hm Hw].
-    destruct (IH place names (S r (smem s) (smw s) (hints s)) h k1 m mw (gas - cost)) as [G0 Ev];
-      [split; cbn [sstack smem Check.smw]; assumption | exact R | lia |].
-    split; [lia|]. eapply Eval_step; [|exact Ev]. rewrite St. apply Z.leb_le in Wi. rewrite (stack_length _ _ _ _ _ Hk1).
-    destruct (Z.ltb_spec 1024 (Z.of_nat (length r))); [lia | reflexivity]. }
-  destruct s as [ss sm mw0 hs]. cbn [sstack smem Check.smw hints] in *.
+  destruct s as [ss sm mw0 hs0]. cbn [sstack smem Check.smw hints] in *.
   assert (Hst : stack_ok P cd e k ss) by apply HM. assert (Hmem : mem_ok P cd e m sm) by apply HM.
   assert (Hmw : mw = mw0) by apply HM.
-  destruct i; try (apply plain; exact H).
+  destruct i; try (apply plain; exact H); clear plain.
   - (* JUMP *)
-    clear plain. destruct ss as [|d r]; [discriminate|]. destruct (exactly d) as [dv|] eqn:X; [|discriminate].
-    apply plus_inv in H as [h [R ->]].
+    destruct ss as [|d r]; [discriminate|]. destruct (exactly d) as [dv|] eqn:X; [|discriminate].
     destruct (Z.leb_spec 0 dv); [|discriminate]. destruct (valid code dv) eqn:V; [|discriminate].
-    destruct (within r) eqn:Wi; [|discriminate]. cbn [andb] in R.
+    destruct (within r) eqn:Wi; [|discriminate]. cbn [andb] in H.
+    apply plus_inv in H as [h [R ->]]. pose proof (walk_nonneg _ _ _ _ _ _ _ _ _ _ R) as N1.
     inversion Hst as [|w ? k1 ? Hw Hk1]; subst. apply (exactly_ok _ _ _ _ _ _ Hw) in X. subst w.
-    eapply goes; [exact Wi | exact Hk1 | lia | lia | exact R |].
-    unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec]. rewrite V.
-    destruct (Z.ltb_spec gas 8); [|reflexivity].
-    destruct (IH (Z.to_nat dv) names (S r sm mw0 hs) h k1 m mw0 h) as [G0 _]; [|exact R|lia|lia].
-    split; cbn [sstack smem Check.smw]; auto.
+    eapply Eval_step; [|eapply (IH (Z.to_nat dv) _ _ _ _ _ _ _ k1 m mw0 (gas - 8)); [| exact I | exact HF | exact R | lia]].
+    + unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec]. rewrite V.
+      apply Z.leb_le in Wi. rewrite (stack_length _ _ _ _ _ Hk1). destruct (Z.ltb_spec gas 8); [lia|].
+      destruct (Z.ltb_spec 1024 (Z.of_nat (length r))); [lia | reflexivity].
+    + split; cbn [sstack smem Check.smw]; auto.
   - (* JUMPI *)
-    clear plain. destruct ss as [|d [|x r]]; try discriminate. destruct (exactly d) as [dv|] eqn:X; [|discriminate].
-    destruct (iszero p x) as [c|] eqn:Z0; [|discriminate].
+    destruct ss as [|d [|x r]]; try discriminate. destruct (exactly d) as [dv|] eqn:X; [|discriminate].
+    destruct (iszero p x) as [c|] eqn:Z0; [|discriminate]. destruct (within r) eqn:Wi; [|discriminate].
     inversion Hst as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     apply (exactly_ok _ _ _ _ _ _ Hw) in X. subst w. apply (iszero_ok P cd e _ _ _ Hu) in Z0.
-    assert (pass : forall h, within r = true ->
-      walk fuel T F goal (skipn n (skipn pc code)) names (S r sm mw0 hs) = Some h -> 10 + h <= gas ->
-      0 <= 10 + h /\ ((u =? 0) = true -> Eval code cd (State (dv :: u :: k2) m mw0 pc gas) o)).
-    { intros h Wi R Gh. rewrite skipn_skipn' in R.
-      destruct (IH (pc + n)%nat names (S r sm mw0 hs) h k2 m mw0 (gas - 10)) as [G0 Ev];
-        [split; cbn [sstack smem Check.smw]; auto | exact R | lia |].
-      split; [lia|]. intros U. eapply Eval_step; [|exact Ev]. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas].
-      rewrite D. cbn [exec]. rewrite U. destruct (Z.ltb_spec gas 10); [lia|].
-      apply Z.leb_le in Wi. rewrite (stack_length _ _ _ _ _ Hk2).
-      destruct (Z.ltb_spec 1024 (Z.of_nat (length r))); [lia | reflexivity]. }
-    destruct (decide p F c) as [[]|] eqn:Dc.
-    + apply (decide_ok _ _ HF) in Dc. apply plus_inv in H as [h [R ->]].
-      destruct (within r) eqn:Wi; [|discriminate]. destruct (pass h eq_refl R G) as [N Ev].
-      split; [exact N | apply Ev; congruence].
-    + apply (decide_ok _ _ HF) in Dc. apply plus_inv in H as [h [R ->]].
-      destruct (Z.leb_spec 0 dv); [|discriminate]. destruct (valid code dv) eqn:V; [|discriminate].
-      destruct (within r) eqn:Wi; [|discriminate]. cbn [andb] in R.
-      eapply goes; [exact Wi | exact Hk2 | lia | lia | exact R |].
-      unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec].
-      rewrite Z0, Dc, V. destruct (Z.ltb_spec gas 10); [|reflexivity].
-      destruct (IH (Z.to_nat dv) names (S r sm mw0 hs) h k2 m mw0 h) as [G0 _]; [|exact R|lia|lia].
-      split; cbn [sstack smem Check.smw]; auto.
-    + destruct goal; [discriminate|]. destruct (failing code dv) eqn:Fd; [|discriminate]. apply plus_inv in H as [h [R ->]].
-      destruct (within r) eqn:Wi; [|discriminate]. destruct (pass h eq_refl R G) as [N Ev].
-      split; [exact N|]. destruct (u =? 0) eqn:U; [apply Ev; reflexivity|]. subst o.
-      assert (Vd : valid code dv = true).
-      { unfold failing in Fd. apply andb_prop in Fd as [Fd _]. apply andb_prop in Fd as [_ Fd]. exact Fd. }
-      apply Z.leb_le in Wi. pose proof (stack_length _ _ _ _ _ Hk2) as Len.
-      eapply Eval_step; [|apply (failing_ok P cd code dv k2 m mw0 (gas - 10)); [exact Fd | lia]].
-      unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec]. rewrite U, Vd.
-      destruct (Z.ltb_spec gas 10).
-      * destruct (IH (pc + n)%nat names (S r sm mw0 hs) h k2 m mw0 h) as [G0 _];
-          [split; cbn [sstack smem Check.smw]; auto | rewrite <- skipn_skipn'; exact R | lia | lia].
-      * destruct (Z.ltb_spec 1024 (Z.of_nat (length k2))); [lia | reflexivity].
+    apply Z.leb_le in Wi. pose proof (stack_length _ _ _ _ _ Hk2) as Len.
+    assert (HM2 : forall hs, match_ok P cd e k2 m mw0 (S r sm mw0 hs)) by (intros; split; cbn [sstack smem Check.smw]; auto).
+    match type of H with match ?t with _ => _ end = _ => destruct t as [[[g1 hs1] ns1]|] eqn:On; [|discriminate] end.
+    assert (N1 : 0 <= g1).
+    { destruct (where_ p c true ways); [injection On as <- _ _; lia | apply walk_nonneg in On; exact On]. }
+    destruct (ceval c) eqn:Ec.
+    + pose proof (where_ok _ _ _ I Ec) as I1. destruct (where_ p c true ways) as [|w l]; [destruct I1|].
+      assert (g1 + 10 <= gas).
+      { destruct (where_ p c false ways) as [|w' l']; [assert (g = 10 + g1) by congruence; lia|].
+        destruct (_ && _); [|discriminate].
+        match type of H with match ?t with _ => _ end = _ => destruct t as [[[g2 hs2] ns2]|]; [|discriminate] end.
+        assert (g = 10 + Z.max g1 g2) by congruence. lia. }
+      rewrite skipn_skipn' in On.
+      eapply Eval_step; [|eapply (IH (pc + n)%nat _ _ _ _ _ _ _ k2 m mw0 (gas - 10) (HM2 _) I1); [| exact On | lia]].
+      * unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec]. rewrite Z0.
+        destruct (Z.ltb_spec gas 10); [lia|]. destruct (Z.ltb_spec 1024 (Z.of_nat (length k2))); [lia | reflexivity].
+      * apply Forall_app. split; [apply told_ok; exact Ec | exact HF].
+    + pose proof (where_ok _ _ _ I Ec) as I1. destruct (where_ p c false ways) as [|w l]; [destruct I1|].
+      destruct (Z.leb_spec 0 dv); [|discriminate]. destruct (valid code dv) eqn:V; [|discriminate]. cbn [andb] in H.
+      match type of H with match ?t with _ => _ end = _ => destruct t as [[[g2 hs2] ns2]|] eqn:Off; [|discriminate] end.
+      pose proof (walk_nonneg _ _ _ _ _ _ _ _ _ _ Off) as N2. assert (Eg : g = 10 + Z.max g1 g2) by congruence.
+      eapply Eval_step; [|eapply (IH (Z.to_nat dv) _ _ _ _ _ _ _ k2 m mw0 (gas - 10) (HM2 _) I1); [| exact Off | lia]].
+      * unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec]. rewrite Z0, V.
+        destruct (Z.ltb_spec gas 10); [lia|]. destruct (Z.ltb_spec 1024 (Z.of_nat (length k2))); [lia | reflexivity].
+      * apply Forall_app. split; [apply told_ok; exact Ec | exact HF].
   - (* RETURN *)
-    clear plain. destruct ss as [|x [|y r]]; try discriminate. destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate].
-    destruct (exactly y) as [v|] eqn:Y; [|discriminate]. destruct goal as [l|]; [|discriminate]. destruct ending as [-> small].
-    destruct (Z.eqb_spec v (32 * Z.of_nat (length l))) as [->|]; [|discriminate].
-    destruct (returns p T sm key l) eqn:Rt; [|discriminate]. cbn [andb] in H.
-    destruct (0 <=? _) eqn:Cost; [|discriminate]. injection H as <-. apply Z.leb_le in Cost. split; [exact Cost|].
+    destruct ss as [|x [|y r]]; try discriminate. destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate].
+    destruct (exactly y) as [v|] eqn:Y; [|discriminate]. destruct (forallb _ ways) eqn:All; [|discriminate]. cbn [andb] in H.
+    destruct (0 <=? _) eqn:Cost; [|discriminate]. injection H as <- _ _. rewrite forallb_forall in All.
+    specialize (All _ I). unfold returned in All. destruct (snd taken) as [l|]; [|discriminate]. destruct ending as [-> small].
+    apply andb_prop in All as [Ev Rt]. apply Z.eqb_eq in Ev.
     inversion Hst as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     destruct (slot_ok _ _ _ _ _ _ _ Hw X) as [-> [Ha E]]. apply (exactly_ok _ _ _ _ _ _ Hu) in Y. subst u.
     apply Eval_halt. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec].
@@ -520,7 +589,8 @@ Proof.
     f_equal. f_equal. replace (Z.to_nat (32 * Z.of_nat (length l))) with (32 * length l)%nat by lia.
     rewrite E. eapply returns_ok; eassumption.
   - (* INVALID *)
-    clear plain. destruct goal; [discriminate|]. injection H as <-. subst o. split; [lia|].
+    destruct (forallb failed ways) eqn:All; [|discriminate]. rewrite forallb_forall in All. specialize (All _ I).
+    unfold failed in All. destruct (snd taken); [discriminate|]. subst o.
     apply Eval_halt. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec].
     destruct (_ <? 0); reflexivity.
 Qed.
@@ -532,47 +602,44 @@ Proof.
   rewrite lifted_ok; assumption.
 Qed.
 
+Lemma ways_of_in T l x : In x l -> forall ways, ways_of T l = Some ways -> exists w, way_of T x = Some w /\ In w ways.
+Proof.
+  induction l as [|y l IH]; intros I ways H; [destruct I|]. cbn in H. destruct (way_of T y) as [w|] eqn:E; [|discriminate].
+  destruct (ways_of T l) as [ws|]; [|discriminate]. injection H as <-. destruct I as [->|I].
+  - exists w. split; [exact E | left; reflexivity].
+  - destruct (IH I _ eq_refl) as [v [A B]]. exists v. split; [exact A | right; exact B].
+Qed.
+
 (* Code ends as the program means, whatever calldata is, with any gas from g0 on. *)
 Theorem check_flow_sound P h code g0 : check_flow P h code = Some g0 ->
   forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
   forall g, g0 <= g -> Eval code cd (start g) (flow_meaning P cd).
 Proof.
   unfold check_flow. intros H cd Hcd Len g G.
-  destruct (parses_ascend 2 (h_reads h)) as [first|]; [|discriminate].
+  destruct (parses_ascend 2 (h_reads h)) as [first|] eqn:Pa; [|discriminate].
   destruct (sym _ _ _ _ _) as [[made l]|] eqn:Sy; [|discriminate].
   set (Q := Program (f_modulus P) 0 (h_reads h) (rev (done made)) []) in *.
-  destruct (prepared Q _) as [T|] eqn:Pr; [|discriminate].
-  destruct (prepared_ok Q _ T cd Pr) as [[p1 pW] [one [parsed [HT _]]]]. set (e := final Q cd) in *.
+  destruct (Z.ltb_spec 1 (f_modulus P)) as [p1|]; [|discriminate]. destruct (Z.ltb_spec (f_modulus P) W) as [pW|]; [|discriminate].
+  destruct (ascends first (ops Q)) eqn:As; [|discriminate]. cbn [andb] in H.
+  destruct (join_ops _ _ _ _ _) as [T|] eqn:Jo; [|discriminate].
+  destruct (ways_of T l) as [ways|] eqn:Wy; [|discriminate].
+  destruct (walk _ _ _ _ _ _ _ _ _ _) as [[[g1 hs] ns]|] eqn:R; [|discriminate]. injection H as ->.
+  destruct (ascending_ok Q cd first Pa As) as [one [parsed [Holds T0]]]. set (e := final Q cd) in *.
+  change (1 < modulus Q) in p1. change (modulus Q < W) in pW.
+  assert (HT : tables_ok Q e T) by (eapply join_ops_ok; eauto).
   assert (eqs : made_ok Q e made).
-  { unfold prepared in Pr. destruct (_ && _); [|discriminate]. destruct (parses_ascend 2 (parses Q)) as [least|]; [|discriminate].
-    destruct (ascends least (ops Q)) eqn:As; [|discriminate].
-    pose proof (eval_ops_holds (modulus Q) (ops Q) least (Program.first Q cd) As) as Holds. fold (final Q cd) in Holds. fold e in Holds.
-    unfold made_ok. cbn [ops Q] in Holds. apply Forall_rev in Holds. rewrite rev_involutive in Holds. exact Holds. }
+  { unfold made_ok. cbn [ops Q] in Holds. apply Forall_rev in Holds. rewrite rev_involutive in Holds. exact Holds. }
   destruct (sym_ok Q cd Hcd Len p1 pW e one parsed (f_body P) _ _ _ _ blank_frame Sy eqs) as [x [I Fx]].
   { split; cbn [ren pwords]; intros i y E; rewrite PositiveMap.gempty in E; discriminate. }
   { constructor. }
-  change (modulus Q) with (f_modulus P) in Fx.
-  unfold flow_meaning. destruct (mean (f_modulus P) cd (f_body P) blank_frame) as [f|o] eqn:Me.
-  - exfalso. destruct x as [s|F [r|]]; [|destruct Fx|destruct Fx]. clear - I H.
-    revert H. generalize (h_paths h) g0. induction l as [|y l IH]; [destruct I|]. intros [|w ws] g1 H; destruct y; try discriminate.
-    cbn [walks] in H. destruct (walk _ _ _ _ _ _ _ _ _ _); [|discriminate].
-    destruct (walks _ _ _ _ _ l ws) as [g2|] eqn:E; [|discriminate]. destruct I as [I|I]; [discriminate | exact (IH I _ _ E)].
-  - destruct x as [s|F goal]; [destruct Fx|].
-    assert (exists w g1, walk (f_modulus P) (h_reads h) code (Z.to_nat (h_steps h)) T
-      (map (fun f => (lifted T (fst f), snd f)) F) goal code (w_names w) (S [] (M.empty sword) 0 (w_values w)) = Some g1 /\ g1 <= g0)
-      as [w [g1 [R L]]].
-    { clear - I H. revert H. generalize (h_paths h) g0.
-      induction l as [|y l IH]; [destruct I|]. intros [|w ws] g2 H; destruct y as [s|F' goal']; try discriminate.
-      cbn [walks] in H. destruct (walk _ _ _ _ _ _ _ _ _ _) as [g3|] eqn:E1; [|discriminate].
-      destruct (walks _ _ _ _ _ l ws) as [g4|] eqn:E2; [|discriminate]. injection H as <-. destruct I as [I|I].
-      - injection I as <- <-. exists w, g3. split; [exact E1 | lia].
-      - destruct (IH I _ _ E2) as [w' [g5 [E5 L5]]]. exists w', g5. split; [exact E5 | lia]. }
-    refine (proj2 (walk_ok Q cd Hcd Len code p1 pW e one parsed T HT _ (truths_lifted _ _ _ _ _ HT _) goal o _ _ 0%nat _ _ g1
-      [] (fun _ => 0) 0 g _ R _)).
-    + destruct goal; apply Fx.
-    + destruct goal; [|apply Fx]. destruct Fx as [A [_ B]]. split; assumption.
-    + split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
-    + lia.
+  change (modulus Q) with (f_modulus P) in Fx. destruct (ways_of_in _ _ _ I _ Wy) as [w [Ew Iw]].
+  destruct x as [s|F goal]; [discriminate|]. injection Ew as <-.
+  unfold flow_meaning. destruct (mean (f_modulus P) cd (f_body P) blank_frame) as [f|o]; [destruct goal; destruct Fx|].
+  eapply (walk_ok Q cd Hcd Len code p1 pW e one parsed T HT (_, goal)); [| | | exact Iw | | exact R | exact G].
+  - cbn [fst]. apply truths_lifted; [exact HT | destruct goal; apply Fx].
+  - cbn [snd]. destruct goal; [|apply Fx]. destruct Fx as [A [_ B]]. split; assumption.
+  - split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
+  - constructor.
 Qed.
 
 Print Assumptions check_flow_sound.

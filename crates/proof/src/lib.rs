@@ -15,7 +15,9 @@
 pub mod certificate;
 pub mod check;
 pub mod coq;
+pub mod flow;
 pub mod semantics;
+pub mod source;
 pub mod straight;
 mod sum;
 mod tables;
@@ -23,6 +25,8 @@ pub mod witness;
 
 pub use certificate::{Certificate, CertificateError, Unproved};
 pub use check::{Refused, check};
+pub use flow::Flow;
 pub use semantics::{NoSemantics, Semantics};
+pub use source::Source;
 pub use straight::{Straight, Unsupported};
 pub use witness::{Witness, witness};

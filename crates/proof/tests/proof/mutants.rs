@@ -6,7 +6,7 @@ use residue_engine::{Engine, EngineConfig, Halt};
 use residue_extent::{number_of, sample};
 use residue_ir::{Outcome, Program, evaluate};
 use residue_isa::opcode::evm as op;
-use residue_proof::{Certificate, Semantics, check};
+use residue_proof::{Certificate, Semantics};
 use std::ops::Range;
 
 /// The contracts that certificates speak of.
@@ -157,7 +157,7 @@ fn mutants_are_refused_or_right(name: &str, semantics: Semantics, share: usize) 
     let (mut tried, mut accepted) = (0, 0);
     for mutant in of_instructions.chain(of_data) {
         tried += 1;
-        let Ok(gas) = check(&certificate.program, semantics, &mutant, &certificate.witness) else { continue };
+        let Ok(gas) = certificate.gas_of(&mutant) else { continue };
         accepted += 1;
         for (input, outcome) in inputs.iter().zip(&outcomes) {
             let run = engine.run_code(&mutant, input, gas);
