@@ -68,6 +68,15 @@ fn list(items: impl IntoIterator<Item = impl Display>, row: usize) -> String {
     format!("[{}]", rows.join(";\n   "))
 }
 
+/// A list as the parts of one: Coq reads lists by a recursion.
+fn long_list<T>(items: &[T], spelled: impl Fn(&T) -> String) -> String {
+    const PART: usize = 4096;
+    match items.len() {
+        ..=PART => list(items.iter().map(spelled), ROW_ITEMS),
+        _ => format!("(concat {})", list(items.chunks(PART).map(|part| list(part.iter().map(&spelled), ROW_ITEMS)), 1)),
+    }
+}
+
 fn read(read: Read) -> String {
     match read {
         Read::Value(read) => format!("(V {})", value(read)),
@@ -109,9 +118,9 @@ pub fn program(straight: &Straight) -> String {
 
 /// A witness as a term of Coq's.
 pub fn hints(Witness { values, names }: &Witness) -> String {
-    let values = list(values.iter().map(|&atom| name(atom)), ROW_ITEMS);
     let spelled = |named: &Option<Atom>| named.map_or_else(|| "None".to_owned(), |atom| format!("Some {}", name(atom)));
-    format!("Witness\n  {values}%positive\n  {}%positive", list(names.iter().map(spelled), ROW_ITEMS))
+    let values = long_list(values, |&atom| name(atom).to_string());
+    format!("Witness\n  {values}%positive\n  {}%positive", long_list(names, spelled))
 }
 
 /// Coq's name of a word.
