@@ -363,29 +363,31 @@ Record hints_of_flow := Hints {
 Definition joined_of (h : hints_of_flow) : M.t positive :=
   fold_left (fun m '(i, j) => M.add i j m) (h_joined h) (M.empty positive).
 
-Definition check_flow (P : flow) (h : hints_of_flow) (code : list Z) : option Z :=
+(* The operations of all paths, their tables, and the paths. *)
+Definition paths_of (P : flow) (h : hints_of_flow) : option (program * tables * list way) :=
   let p := f_modulus P in
-  let w := h_witness h in
   match parses_ascend 2 (h_reads h) with
   | Some first =>
       match sym p (h_reads h) (f_body P) (Made first []) (Path (M.empty operand) (M.empty sword) []) with
       | Some (g, l) =>
           let Q := Program p 0 (h_reads h) (rev (done g)) [] in
           if (1 <? p) && (p <? W) && ascends first (ops Q) then
-            match join_ops p (cuts_of w) (joined_of h) (start_tables Q) (ops Q) with
-            | Some T =>
-                match ways_of T l with
-                | Some ways =>
-                    match walk p (h_reads h) code (Z.to_nat (h_steps h)) T ways [] code (w_names w)
-                            (S [] (M.empty sword) 0 (w_values w)) with
-                    | Some (g, _, _) => Some g
-                    | None => None
-                    end
-                | None => None
-                end
+            match join_ops p (cuts_of (h_witness h)) (joined_of h) (start_tables Q) (ops Q) with
+            | Some T => option_map (fun ways => (Q, T, ways)) (ways_of T l)
             | None => None
             end
           else None
+      | None => None
+      end
+  | None => None
+  end.
+
+Definition check_flow (P : flow) (h : hints_of_flow) (code : list Z) : option Z :=
+  match paths_of P h with
+  | Some (Q, T, ways) =>
+      match walk (f_modulus P) (h_reads h) code (Z.to_nat (h_steps h)) T ways [] code (w_names (h_witness h))
+              (S [] (M.empty sword) 0 (w_values (h_witness h))) with
+      | Some (g, _, _) => Some g
       | None => None
       end
   | None => None

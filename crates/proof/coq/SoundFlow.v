@@ -610,34 +610,56 @@ Proof.
   - destruct (IH I _ eq_refl) as [v [A B]]. exists v. split; [exact A | right; exact B].
 Qed.
 
+(* An end that a program has on a path. *)
+Definition way_ends (p : Z) (e : env) (w : way) (o : outcome) : Prop :=
+  match snd w with
+  | None => o = Failed
+  | Some l => o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ forall i, In i l -> 0 <= e i < p
+  end.
+
+(* Of all calldata one of the paths is taken, and the program ends there. *)
+Lemma paths_of_ok P h Q T ways : paths_of P h = Some (Q, T, ways) ->
+  forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
+  let e := final Q cd in
+  modulus Q = f_modulus P /\ parses Q = h_reads h /\ 1 < modulus Q < W /\
+  e 1%positive = 1 /\ (forall i off, In (i, off) (parses Q) -> e i = cdword cd off) /\ tables_ok Q e T /\
+  exists w, In w ways /\ truths Q cd e (fst w) /\ way_ends (modulus Q) e w (flow_meaning P cd).
+Proof.
+  unfold paths_of. intros H cd Hcd Len.
+  destruct (parses_ascend 2 (h_reads h)) as [first|] eqn:Pa; [|discriminate].
+  destruct (sym _ _ _ _ _) as [[made l]|] eqn:Sy; [|discriminate].
+  set (Q' := Program (f_modulus P) 0 (h_reads h) (rev (done made)) []) in *.
+  destruct (Z.ltb_spec 1 (f_modulus P)) as [p1|]; [|discriminate]. destruct (Z.ltb_spec (f_modulus P) W) as [pW|]; [|discriminate].
+  destruct (ascends first (ops Q')) eqn:As; [|discriminate]. cbn [andb] in H.
+  destruct (join_ops _ _ _ _ _) as [T'|] eqn:Jo; [|discriminate].
+  destruct (ways_of T' l) as [ws|] eqn:Wy; [|discriminate]. injection H as <- <- <-. set (e := final Q' cd).
+  destruct (ascending_ok Q' cd first Pa As) as [one [parsed [Holds T0]]]. fold e in one, parsed, Holds, T0.
+  change (1 < modulus Q') in p1. change (modulus Q' < W) in pW.
+  assert (HT : tables_ok Q' e T') by (eapply join_ops_ok; eauto).
+  assert (eqs : made_ok Q' e made).
+  { unfold made_ok. cbn [ops Q'] in Holds. apply Forall_rev in Holds. rewrite rev_involutive in Holds. exact Holds. }
+  destruct (sym_ok Q' cd Hcd Len p1 pW e one parsed (f_body P) _ _ _ _ blank_frame Sy eqs) as [x [I Fx]].
+  { split; cbn [ren pwords]; intros i y E; rewrite PositiveMap.gempty in E; discriminate. }
+  { constructor. }
+  change (modulus Q') with (f_modulus P) in Fx. destruct (ways_of_in _ _ _ I _ Wy) as [w [Ew Iw]].
+  split; [reflexivity|]. split; [reflexivity|]. split; [split; assumption|]. split; [exact one|]. split; [exact parsed|].
+  split; [exact HT|]. exists w. split; [exact Iw|]. destruct x as [s|F goal]; [discriminate|]. injection Ew as <-.
+  unfold flow_meaning, way_ends. cbn [fst snd].
+  destruct (mean (f_modulus P) cd (f_body P) blank_frame) as [f|o]; [destruct goal; destruct Fx|].
+  split; [apply truths_lifted; [exact HT | destruct goal; apply Fx]|].
+  destruct goal; [destruct Fx as [A [_ B]]; split; assumption | apply Fx].
+Qed.
+
 (* Code ends as the program means, whatever calldata is, with any gas from g0 on. *)
 Theorem check_flow_sound P h code g0 : check_flow P h code = Some g0 ->
   forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
   forall g, g0 <= g -> Eval code cd (start g) (flow_meaning P cd).
 Proof.
-  unfold check_flow. intros H cd Hcd Len g G.
-  destruct (parses_ascend 2 (h_reads h)) as [first|] eqn:Pa; [|discriminate].
-  destruct (sym _ _ _ _ _) as [[made l]|] eqn:Sy; [|discriminate].
-  set (Q := Program (f_modulus P) 0 (h_reads h) (rev (done made)) []) in *.
-  destruct (Z.ltb_spec 1 (f_modulus P)) as [p1|]; [|discriminate]. destruct (Z.ltb_spec (f_modulus P) W) as [pW|]; [|discriminate].
-  destruct (ascends first (ops Q)) eqn:As; [|discriminate]. cbn [andb] in H.
-  destruct (join_ops _ _ _ _ _) as [T|] eqn:Jo; [|discriminate].
-  destruct (ways_of T l) as [ways|] eqn:Wy; [|discriminate].
+  unfold check_flow. intros H cd Hcd Len g G. destruct (paths_of P h) as [[[Q T] ways]|] eqn:Pp; [|discriminate].
   destruct (walk _ _ _ _ _ _ _ _ _ _) as [[[g1 hs] ns]|] eqn:R; [|discriminate]. injection H as ->.
-  destruct (ascending_ok Q cd first Pa As) as [one [parsed [Holds T0]]]. set (e := final Q cd) in *.
-  change (1 < modulus Q) in p1. change (modulus Q < W) in pW.
-  assert (HT : tables_ok Q e T) by (eapply join_ops_ok; eauto).
-  assert (eqs : made_ok Q e made).
-  { unfold made_ok. cbn [ops Q] in Holds. apply Forall_rev in Holds. rewrite rev_involutive in Holds. exact Holds. }
-  destruct (sym_ok Q cd Hcd Len p1 pW e one parsed (f_body P) _ _ _ _ blank_frame Sy eqs) as [x [I Fx]].
-  { split; cbn [ren pwords]; intros i y E; rewrite PositiveMap.gempty in E; discriminate. }
-  { constructor. }
-  change (modulus Q) with (f_modulus P) in Fx. destruct (ways_of_in _ _ _ I _ Wy) as [w [Ew Iw]].
-  destruct x as [s|F goal]; [discriminate|]. injection Ew as <-.
-  unfold flow_meaning. destruct (mean (f_modulus P) cd (f_body P) blank_frame) as [f|o]; [destruct goal; destruct Fx|].
-  eapply (walk_ok Q cd Hcd Len code p1 pW e one parsed T HT (_, goal)); [| | | exact Iw | | exact R | exact G].
-  - cbn [fst]. apply truths_lifted; [exact HT | destruct goal; apply Fx].
-  - cbn [snd]. destruct goal; [|apply Fx]. destruct Fx as [A [_ B]]. split; assumption.
+  destruct (paths_of_ok _ _ _ _ _ Pp cd Hcd Len) as [Eq [Er [[p1 pW] [one [parsed [HT [w [Iw [Tw Ew]]]]]]]]].
+  rewrite <- Eq, <- Er in R.
+  eapply (walk_ok Q cd Hcd Len code p1 pW _ one parsed T HT w Tw); [exact Ew | | exact Iw | | exact R | exact G].
   - split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
   - constructor.
 Qed.

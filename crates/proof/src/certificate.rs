@@ -69,7 +69,7 @@ pub enum Unproved {
 impl Certificate {
     /// Makes the certificate of a verified program, as it was recorded, and of its code.
     pub fn new(recorded: &Program, semantics: Semantics, code: &[u8]) -> Result<Self, Unproved> {
-        let program = Source::of(recorded, semantics)?;
+        let program = Source::of(recorded)?;
         let job = program.job(semantics, code);
         let witness = job.witness()?;
         let gas = job.check(&witness)?.gas;
@@ -134,7 +134,7 @@ impl Certificate {
         let semantics = reader.head()?;
         let program_text = reader.program()?;
         let first = reader.next;
-        let program = Source::read(&program_text.text, semantics)
+        let program = Source::read(&program_text.text)
             .map_err(|(line, what)| fault(program_text.line + line - 1, format!("the program: {what}")))?;
         let code = reader.code()?;
         let code_line = first + 2;

@@ -278,7 +278,12 @@ impl<H: Hints> Machine<'_, H> {
                 self.end()?;
                 return Ok(Flow::Ends);
             }
-            _ => self.field_instruction(byte)?,
+            _ => {
+                self.field_instruction(byte)?;
+                if self.ends.is_some() && self.ways.is_empty() {
+                    return Ok(Flow::Ends);
+                }
+            }
         }
         match self.stack.len() {
             ..=STACK_MAX => Ok(Flow::Goes),

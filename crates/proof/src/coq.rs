@@ -21,7 +21,7 @@ const ROW_BYTES: usize = 32;
 const ROW_ITEMS: usize = 16;
 
 /// The sources that theorems stand on, each with its name, in the order in which they are compiled.
-pub const SOURCES: [(&str, &str); 13] = [
+pub const SOURCES: [(&str, &str); 15] = [
     ("Evm", include_str!("../coq/Evm.v")),
     ("Words", include_str!("../coq/Words.v")),
     ("Program", include_str!("../coq/Program.v")),
@@ -35,22 +35,27 @@ pub const SOURCES: [(&str, &str); 13] = [
     ("Flow", include_str!("../coq/Flow.v")),
     ("CheckFlow", include_str!("../coq/CheckFlow.v")),
     ("SoundFlow", include_str!("../coq/SoundFlow.v")),
+    ("CheckFlowSlots", include_str!("../coq/CheckFlowSlots.v")),
+    ("SoundFlowSlots", include_str!("../coq/SoundFlowSlots.v")),
 ];
 /// Those that every theorem stands on: the first ones.
 const COMMON: usize = 6;
-/// After them those of code with slots, and then those of programs with branches.
+/// After them those of code with slots, of programs with branches, and of both together.
 const SLOTS: usize = 4;
+const FLOW: usize = 3;
 
 /// The sources that the theorem of a certificate stands on.
 pub fn sources(certificate: &Certificate) -> Vec<(&'static str, &'static str)> {
     let (common, rest) = SOURCES.split_at(COMMON);
-    let (slots, flow) = rest.split_at(SLOTS);
-    let own = match (&certificate.program, certificate.semantics) {
-        (Source::Flow(_), _) => flow,
-        (Source::Straight(_), Semantics::Evm) => &[],
-        (Source::Straight(_), Semantics::Slots | Semantics::Next) => slots,
-    };
-    [common, own].concat()
+    let (slots, rest) = rest.split_at(SLOTS);
+    let (flow, both) = rest.split_at(FLOW);
+    let has_slots = certificate.semantics != Semantics::Evm;
+    match (&certificate.program, has_slots) {
+        (Source::Straight(_), false) => common.to_vec(),
+        (Source::Straight(_), true) => [common, slots].concat(),
+        (Source::Flow(_), false) => [common, flow].concat(),
+        (Source::Flow(_), true) => [common, slots, flow, both].concat(),
+    }
 }
 
 /// Coq's name of an atom: 1 is the number 1, and value n is n + 2.
@@ -208,17 +213,21 @@ fn hints_of_flow(certificate: &Certificate, program: &Straight) -> String {
 pub fn theorem(certificate: &Certificate) -> String {
     let Certificate { program, semantics, code, gas, witness, .. } = certificate;
     // What a theorem needs beside the files of today's EVM, checker and its proof, and a run.
-    let slots = " Slots CheckSlots SoundSlots";
-    let (files, check, sound, eval) = match (program, semantics) {
-        (Source::Flow(_), _) => {
-            (" Flow CheckFlow SoundFlow", "check_flow", "check_flow_sound", "Eval code calldata (start g)")
-        }
-        (_, Semantics::Evm) => ("", "check", "check_sound", "Eval code calldata (start g)"),
-        (_, Semantics::Slots) => {
-            (slots, "check_slots false", "check_slots_sound false", "FEval false code calldata (start g) none")
-        }
-        (_, Semantics::Next) => {
-            (slots, "check_slots true", "check_slots_sound true", "FEval true code calldata (start g) none")
+    let (with_branches, slots) = (matches!(program, Source::Flow(_)), " Slots CheckSlots SoundSlots");
+    let flow = " Flow CheckFlow SoundFlow";
+    let files = match (with_branches, semantics) {
+        (false, Semantics::Evm) => String::new(),
+        (true, Semantics::Evm) => flow.to_owned(),
+        (false, _) => slots.to_owned(),
+        (true, _) => format!("{slots}{flow} CheckFlowSlots SoundFlowSlots"),
+    };
+    let name = if with_branches { "check_flow" } else { "check" };
+    let (check, sound, eval) = match semantics {
+        Semantics::Evm => (name.to_owned(), format!("{name}_sound"), "Eval code calldata (start g)".to_owned()),
+        Semantics::Slots | Semantics::Next => {
+            let next = *semantics == Semantics::Next;
+            let eval = format!("FEval {next} code calldata (start g) none");
+            (format!("{name}_slots {next}"), format!("{name}_slots_sound {next}"), eval)
         }
     };
     let (program, meaning, kind, witness) = match program {

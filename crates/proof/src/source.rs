@@ -27,23 +27,19 @@ pub struct Branching {
 
 impl Source {
     /// Reads a verified program.
-    pub fn of(program: &Program, semantics: Semantics) -> Taken<Self> {
-        match (Straight::of(program), semantics) {
-            (Ok(straight), _) => Ok(Self::Straight(straight)),
-            (Err(_), Semantics::Evm) => {
-                let flow = Flow::of(program)?;
-                let paths = Paths::of(&flow).map_err(Unsupported)?;
-                Ok(Self::Flow(Box::new(Branching { flow, paths })))
-            }
-            (Err(error), Semantics::Slots | Semantics::Next) => Err(error),
-        }
+    pub fn of(program: &Program) -> Taken<Self> {
+        Straight::of(program).map(Self::Straight).or_else(|_| {
+            let flow = Flow::of(program)?;
+            let paths = Paths::of(&flow).map_err(Unsupported)?;
+            Ok(Self::Flow(Box::new(Branching { flow, paths })))
+        })
     }
 
     /// Reads the text of a program; the line of a fault is that of the text, from 1.
-    pub fn read(text: &str, semantics: Semantics) -> Result<Self, (usize, String)> {
+    pub fn read(text: &str) -> Result<Self, (usize, String)> {
         let program = text::read(text)
             .map_err(|ReadError { span, what }| (text[..span.start].matches('\n').count() + 1, what))?;
-        Self::of(&program, semantics).map_err(|error| (1, error.to_string()))
+        Self::of(&program).map_err(|error| (1, error.to_string()))
     }
 
     pub(crate) fn job<'a>(&'a self, semantics: Semantics, code: &'a [u8]) -> Job<'a> {

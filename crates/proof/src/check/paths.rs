@@ -2,8 +2,9 @@
 //! what jumps have told. `coq/CheckFlow.v` is the same checker, and `coq/SoundFlow.v` proves it.
 
 use super::{Flow, Hints, Machine, Step, refuse};
+use crate::check::slots::Context;
 use crate::check::symbol::{Condition, Facts, Symbol};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use residue_isa::opcode::evm as op;
 use ruint::aliases::U256;
 
@@ -17,13 +18,17 @@ pub(super) struct Fork {
     gas: u64,
     steps: usize,
     next: usize,
+    context: Option<Context>,
+    shown: HashSet<Condition>,
 }
 
 impl<H: Hints> Machine<'_, H> {
     /// What is known of a word: a parsed number that has been found below p is an element.
     pub(super) fn element(&self, word: Symbol) -> Symbol {
         match word {
-            Symbol::Parsed(atom) if self.known.is_known(&Condition::NotBelow(atom)) == Some(false) => {
+            Symbol::Parsed(atom)
+                if self.field.is_none() && self.known.is_known(&Condition::NotBelow(atom)) == Some(false) =>
+            {
                 Symbol::element(atom, self.program.modulus)
             }
             word => word,
@@ -91,18 +96,38 @@ impl<H: Hints> Machine<'_, H> {
         self.budget.take(self.stack.len() + self.memory.len())?;
         let (stack, memory) = (self.stack.clone(), self.memory.clone());
         let (memory_words, gas, steps) = (self.memory_words, self.gas, self.steps);
-        self.later.push(Fork { stack, memory, memory_words, known, ways: off, gas, steps, next });
+        let (context, shown) = (self.field.as_ref().and_then(|field| field.context.clone()), self.shown.clone());
+        self.later.push(Fork { stack, memory, memory_words, known, ways: off, gas, steps, next, context, shown });
         (self.ways, self.known) = (on, self.known.told(&is_zero, true));
         Ok(())
+    }
+
+    /// A store halts if one of these conditions holds, and so must the program fail. False if it always halts: no end is left then.
+    pub(super) fn halts_for(&mut self, conditions: &[Condition]) -> Step<bool> {
+        let p = self.program.modulus;
+        let ends = self.ends.unwrap_or_default();
+        for &way in &self.ways {
+            let mut known = conditions.iter().map(|condition| ends[way].facts.decide(condition, p));
+            if ends[way].goal.is_some() && known.any(|holds| holds != Some(false)) {
+                return refuse("the store may halt where the program does not fail");
+            }
+        }
+        let holds = |way: usize| conditions.iter().any(|condition| ends[way].facts.decide(condition, p) == Some(true));
+        self.ways.retain(|&way| !holds(way));
+        Ok(!self.ways.is_empty())
     }
 
     /// Goes on with the way of a jump that is left; false if none is.
     pub(super) fn turns(&mut self) -> bool {
         let Some(fork) = self.later.pop() else { return false };
-        let Fork { stack, memory, memory_words, known, ways, gas, steps, next } = fork;
+        let Fork { stack, memory, memory_words, known, ways, gas, steps, next, context, shown } = fork;
         (self.stack, self.memory, self.memory_words) = (stack, memory, memory_words);
         (self.known, self.ways) = (known, ways);
         (self.gas, self.steps, self.next) = (gas, steps, next);
+        self.shown = shown;
+        if let Some(field) = &mut self.field {
+            field.context = context;
+        }
         true
     }
 

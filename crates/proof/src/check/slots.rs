@@ -31,13 +31,14 @@ const TERMS_PER_WORD: usize = 8;
 pub(super) struct Field {
     semantics: Semantics,
     schedule: GasSchedule,
-    context: Option<Context>,
+    pub(super) context: Option<Context>,
     /// Parsed values by their offset.
     parsed: HashMap<U256, Atom>,
 }
 
 /// The context, once there is one.
-struct Context {
+#[derive(Clone)]
+pub(super) struct Context {
     width_limbs: usize,
     prices: WidthPrices,
     slots: Vec<Rc<Sum>>,
@@ -242,39 +243,42 @@ impl<H: Hints> Machine<'_, H> {
     fn store(&mut self, byte: u8) -> Step<()> {
         let [first, from, count] = [self.pop()?.exact()?, self.pop()?.exact()?, self.pop()?.exact()?];
         let (range, mut address, value_bytes) = self.moved(byte, first, from, count)?;
-        let mut sums = Vec::with_capacity(range.len());
+        let (mut sums, mut parsed) = (Vec::with_capacity(range.len()), Vec::new());
         for slot in range.clone() {
-            sums.push(match value_bytes == WORD_BYTES as usize {
+            let (sum, atom) = match value_bytes == WORD_BYTES as usize {
                 true => self.word_of_slot(slot, address)?,
                 false => self.value_of_slot(slot, address, value_bytes)?,
-            });
+            };
+            sums.push(sum);
+            parsed.extend(atom.map(Condition::NotBelow));
             address += value_bytes as u64; // usize to u64 widens
         }
+        if self.ends.is_some() && !self.halts_for(&parsed)? {
+            return Ok(());
+        }
+        self.shown.extend(parsed);
         self.stored(byte, range, sums)
     }
 
-    /// The element that a word of memory is.
-    fn word_of_slot(&mut self, slot: usize, address: u64) -> Step<Rc<Sum>> {
+    /// The element that a word of memory is, and the parsed number that it is if it may be p or more.
+    fn word_of_slot(&self, slot: usize, address: u64) -> Step<(Rc<Sum>, Option<Atom>)> {
         let p = self.program.modulus;
         match Self::word_number(address).and_then(|number| self.memory.get(&number)) {
             // What has not been written is zero.
-            None => Ok(Rc::new(Sum::default())),
-            Some(Symbol::Sum { sum, most, .. }) if *most < p => Ok(Rc::clone(sum)),
-            Some(&Symbol::Parsed(atom)) => {
-                self.shown.insert(Condition::NotBelow(atom));
-                Ok(Rc::new(Sum::atom(atom)))
-            }
+            None => Ok((Rc::new(Sum::default()), None)),
+            Some(Symbol::Sum { sum, most, .. }) if *most < p => Ok((Rc::clone(sum), None)),
+            Some(&Symbol::Parsed(atom)) => Ok((Rc::new(Sum::atom(atom)), Some(atom))),
             Some(Symbol::Sum { sum, .. }) => refuse(format!("slot {slot} is to hold ({sum}), which may be p or more")),
             Some(other) => refuse(format!("slot {slot} is to hold an element, found {}", other.shown())),
         }
     }
 
-    /// The element that so many bytes of memory are: a number, or the end of a word that is parsed and has no more bits.
-    fn value_of_slot(&mut self, slot: usize, address: u64, bytes: usize) -> Step<Rc<Sum>> {
+    /// The same of so many bytes of memory: a number, or the end of a word that is parsed and has no more bits.
+    fn value_of_slot(&self, slot: usize, address: u64, bytes: usize) -> Step<(Rc<Sum>, Option<Atom>)> {
         let p = self.program.modulus;
         if let Some(known) = self.known_bytes(address, bytes) {
             return match U256::try_from_be_slice(&known) {
-                Some(number) if number < p => Ok(Rc::new(Sum::constant(number, p))),
+                Some(number) if number < p => Ok((Rc::new(Sum::constant(number, p)), None)),
                 _ => refuse(format!("slot {slot} is to hold 0x{}, which is p or more", hex::encode(known))),
             };
         }
@@ -287,8 +291,7 @@ impl<H: Hints> Machine<'_, H> {
         if !self.shown.contains(&Condition::Above(atom, bits)) {
             return refuse(format!("{atom} has not been held to {bits} bits"));
         }
-        self.shown.insert(Condition::NotBelow(atom));
-        Ok(Rc::new(Sum::atom(atom)))
+        Ok((Rc::new(Sum::atom(atom)), Some(atom)))
     }
 
     /// A jump to a failure if one of the numbers has more bits, as the modulus has not.
