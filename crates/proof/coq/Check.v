@@ -129,9 +129,10 @@ Definition arithmetic (i : instr) : bool :=
 Definition exactly (x : sword) : option Z :=
   match x with SW _ lo hi => if lo =? hi then Some lo else None | _ => None end.
 
+(* A word of memory, and its number. *)
 Definition slot_of (x : sword) : option (Z * positive) :=
   match exactly x with
-  | Some a => if (0 <=? a) && (a mod 32 =? 0) then Some (a, Z.to_pos (a / 32 + 1)) else None
+  | Some a => if (0 <=? a) && (a <? 2 ^ 32) && (a mod 32 =? 0) then Some (a, Z.to_pos (a / 32 + 1)) else None
   | None => None
   end.
 

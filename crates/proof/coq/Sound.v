@@ -214,7 +214,7 @@ Qed.
 Lemma slot_ok w x a key : is_word w x -> slot_of x = Some (a, key) -> w = a /\ 0 <= a /\ a = 32 * (Z.pos key - 1).
 Proof.
   intros H E. unfold slot_of in E. destruct (exactly x) as [v|] eqn:X; [|discriminate].
-  apply (exactly_ok _ _ _ H) in X. destruct (Z.leb_spec 0 v); [|discriminate].
+  apply (exactly_ok _ _ _ H) in X. destruct (Z.leb_spec 0 v); [|discriminate]. destruct (v <? 2 ^ 32); [|discriminate].
   destruct (Z.eqb_spec (v mod 32) 0) as [M0|]; [|discriminate]. cbn [andb] in E.
   assert (Ea : a = v) by congruence. assert (Ek : key = Z.to_pos (v / 32 + 1)) by congruence. subst a key w.
   assert (Q : v = 32 * (v / 32)) by (pose proof (Z.div_mod v 32 ltac:(lia)); lia).

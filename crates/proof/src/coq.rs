@@ -3,7 +3,7 @@
 use crate::certificate::Certificate;
 use crate::flow::{Expression, Flow, Step};
 use crate::semantics::Semantics;
-use crate::source::{Branching, Source};
+use crate::source::Source;
 use crate::straight::{Operation, Read, Straight};
 use crate::sum::Atom;
 use crate::tables::Tables;
@@ -198,15 +198,18 @@ pub fn branching(flow: &Flow) -> String {
     text + &format!("Definition the_program : flow := Flow {:#x} f{last}.", flow.modulus)
 }
 
-/// Hints of a program with branches as a term of Coq's.
-fn hints_of_flow(certificate: &Certificate, program: &Straight) -> String {
-    let Certificate { code, semantics, witness, .. } = certificate;
+/// Hints of a program with branches as a term of Coq's; `None` of a straight one.
+pub fn hints_of_flow(certificate: &Certificate) -> Option<String> {
+    let Certificate { program: Source::Flow(branching), code, semantics, witness, .. } = certificate else {
+        return None;
+    };
+    let program = &branching.paths.program;
     let steps = certificate.run(code).map_or(0, |ran| ran.steps);
     let aliases = certificate.program.job(*semantics, code).named(witness).map_or_else(|_| Vec::new(), Tables::aliases);
     let same = aliases.into_iter().map(|(later, first)| format!("({}, {})", name(later), name(first)));
     let reads = program.parses.iter().map(|&(parsed, offset)| format!("({}%positive, {offset})", value(parsed)));
     let (reads, same) = (list(reads, ROW_ITEMS), list(same, ROW_ITEMS));
-    format!("Hints {reads} {steps}\n  {same}%positive\n  ({})", hints(witness))
+    Some(format!("Hints {reads} {steps}\n  {same}%positive\n  ({})", hints(witness)))
 }
 
 /// The theorem of a certificate, as a source for Coq: the code ends as the program does, with any gas from the stated amount on.
@@ -236,9 +239,8 @@ pub fn theorem(certificate: &Certificate) -> String {
             (program, "meaning", "witness", hints(witness))
         }
         Source::Flow(branching) => {
-            let Branching { flow, paths } = &**branching;
-            let hints = hints_of_flow(certificate, &paths.program);
-            (self::branching(flow), "flow_meaning", "hints_of_flow", hints)
+            let hints = hints_of_flow(certificate).unwrap_or_default();
+            (self::branching(&branching.flow), "flow_meaning", "hints_of_flow", hints)
         }
     };
     let (program_hash, code_hash) = (certificate.program_hash(), certificate.code_hash());

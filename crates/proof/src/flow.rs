@@ -120,7 +120,8 @@ impl Reader<'_> {
         let mut steps = Vec::new();
         for statement in &region.statements {
             if ends(&steps) {
-                return unsupported("statements after the return");
+                // What is left is not done.
+                break;
             }
             match statement {
                 Statement::Block(block) => {

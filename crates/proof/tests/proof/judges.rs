@@ -19,7 +19,7 @@ const MODULI: [&str; 6] =
     ["9", "15", "45", "105", "3465", "115792089237316195423570985008687907853269984665640564039457584007908834671663"];
 
 /// The gas of a verdict as a term of Coq's.
-fn verdict(gas: Option<u64>) -> String {
+pub fn verdict(gas: Option<u64>) -> String {
     gas.map_or_else(|| "None".to_owned(), |gas| format!("Some {gas}"))
 }
 
