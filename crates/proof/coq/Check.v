@@ -136,6 +136,19 @@ Definition slot_of (x : sword) : option (Z * positive) :=
   | None => None
   end.
 
+Fixpoint stored (m : M.t sword) (key : positive) (l : list sword) : M.t sword :=
+  match l with [] => m | x :: l => stored (M.add key x m) (Pos.succ key) l end.
+Fixpoint loaded (m : M.t sword) (key : positive) (n : nat) : list sword :=
+  match n with
+  | O => []
+  | Datatypes.S n =>
+      match M.find key m with Some w => w | None => SW [] 0 0 end :: loaded m (Pos.succ key) n
+  end.
+
+(* Words of a copy, of less than 1 MiB: they are counted in unary. *)
+Definition whole (n : Z) : option nat :=
+  if (0 <=? n) && (n <? 1048576) && (n mod 32 =? 0) then Some (Z.to_nat (n / 32)) else None.
+
 (* The product of two sums, which a hint says is this product of the program, or its negative. *)
 Definition product (T : tables) (a b : sum) (hs : list positive) : option (sum * list positive) :=
   match as_const a, as_const b with
@@ -255,6 +268,17 @@ Definition sinstr (T : tables) (P : list (positive * Z)) (i : instr) (s : sstate
           let mw := grown (smw s) a 32 in
           Some (3 + (cmem mw - cmem (smw s)), S r (M.add key w (smem s)) mw (hints s))
       | None => None
+      end
+  | MCOPY, x :: y :: z :: r =>
+      match slot_of x, slot_of y, exactly z with
+      | Some (a, to), Some (b, from), Some n =>
+          match whole n with
+          | Some k =>
+              let mw := grown (grown (smw s) a n) b n in
+              Some (3 + 3 * words n + (cmem mw - cmem (smw s)), S r (stored (smem s) to (loaded (smem s) from k)) mw (hints s))
+          | None => None
+          end
+      | _, _, _ => None
       end
   | JUMPDEST, k => Some (1, S k (smem s) (smw s) (hints s))
   | _, _ => None

@@ -4,6 +4,13 @@ From Residue Require Import Evm Words Program Check Sums.
 Import ListNotations.
 Open Scope Z_scope.
 
+Lemma whole_ok n k : whole n = Some k -> n = 32 * Z.of_nat k /\ Z.to_nat n = (32 * k)%nat.
+Proof.
+  unfold whole. destruct (Z.leb_spec 0 n); [|discriminate]. destruct (n <? 1048576); [|discriminate]. destruct (Z.eqb_spec (n mod 32) 0); [|discriminate].
+  cbn [andb]. intros E; injection E as <-. pose proof (Z.div_mod n 32 ltac:(lia)).
+  assert (0 <= n / 32) by (apply Z.div_pos; lia). split; lia.
+Qed.
+
 (* ---- the tables ---- *)
 
 Section Run.
@@ -195,6 +202,45 @@ Proof.
   - intros x' F. rewrite mload_other; [apply Mw; assumption|]. assert (Z.pos key' <> Z.pos key) by congruence. lia.
   - discriminate.
   - intros F. rewrite mload_other; [apply Mz; assumption|]. assert (Z.pos key' <> Z.pos key) by congruence. lia.
+Qed.
+
+Lemma mem_ext m m' sm : (forall x, m x = m' x) -> mem_ok m sm -> mem_ok m' sm.
+Proof.
+  intros E [Mb Mw Mz].
+  assert (L : forall a, mload m' a = mload m a).
+  { intros a. unfold mload. f_equal. apply mbytes_ext. intros x _. symmetry; apply E. }
+  split.
+  - intros x. rewrite <- E. apply Mb.
+  - intros key x F. rewrite L. apply Mw; exact F.
+  - intros key F. rewrite L. apply Mz; exact F.
+Qed.
+
+Lemma write_nil m a x : write m a [] x = m x.
+Proof. unfold write. cbn [length]. destruct (Z.leb_spec a x), (Z.ltb_spec x (a + Z.of_nat 0)); cbn; try reflexivity; lia. Qed.
+
+Lemma stored_ok ws xs : Forall2 is_word ws xs -> forall m sm key, mem_ok m sm ->
+  mem_ok (write m (32 * (Z.pos key - 1)) (flat_map (bytes_of 32) ws)) (stored sm key xs).
+Proof.
+  induction 1 as [|w x ws xs Hw _ IH]; intros m sm key Hm; cbn [flat_map stored].
+  - eapply mem_ext; [|exact Hm]. intros x. symmetry; apply write_nil.
+  - eapply mem_ext; [intros y; symmetry; apply write_word|].
+    replace (32 * (Z.pos key - 1) + 32) with (32 * (Z.pos (Pos.succ key) - 1)) by lia.
+    apply IH. apply mem_stored; assumption.
+Qed.
+
+Lemma numbers_bytes m a n : (forall x, is_byte (m x)) -> flat_map (bytes_of 32) (numbers m a 32 n) = mbytes m a (32 * n).
+Proof.
+  intros H. revert a. induction n as [|n IH]; intros a; [reflexivity|]. cbn [numbers flat_map].
+  replace (32 * Datatypes.S n)%nat with (32 + 32 * n)%nat by lia. rewrite mbytes_app. change (Z.to_nat 32) with 32%nat.
+  rewrite mload_is, <- mload_bytes by exact H. f_equal. apply IH.
+Qed.
+
+Lemma loaded_ok m sm n : mem_ok m sm -> forall key,
+  Forall2 is_word (numbers m (32 * (Z.pos key - 1)) 32 n) (loaded sm key n).
+Proof.
+  intros Hm. induction n as [|n IH]; intros key; cbn [numbers loaded]; constructor.
+  - change (Z.to_nat 32) with 32%nat. rewrite mload_is. exact (mem_word m sm key Hm).
+  - replace (32 * (Z.pos key - 1) + 32) with (32 * (Z.pos (Pos.succ key) - 1)) by lia. apply IH.
 Qed.
 
 Definition stack_ok := Forall2 is_word.
@@ -458,6 +504,15 @@ Proof.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     destruct (slot_ok _ _ _ _ Hw X) as [-> [Ha E]].
     do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. rewrite E. apply mem_stored; assumption.
+  - (* MCOPY *)
+    destruct ss as [|x [|y [|z r]]]; try discriminate; try (destruct (slot_of x) as [[]|]; try discriminate; destruct (slot_of y) as [[]|]; discriminate).
+    destruct (slot_of x) as [[a to]|] eqn:X; [|discriminate]. destruct (slot_of y) as [[b from]|] eqn:Y; [|discriminate].
+    destruct (exactly z) as [n|] eqn:Zn; [|discriminate]. destruct (whole n) as [c|] eqn:Wn; [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst. inversion Hk2 as [|v ? k3 ? Hv Hk3]; subst.
+    destruct (slot_ok _ _ _ _ Hw X) as [-> [Ha Ea]]. destruct (slot_ok _ _ _ _ Hu Y) as [-> [Hb Eb]].
+    apply (exactly_ok _ _ _ Hv) in Zn. subst v. destruct (whole_ok _ _ Wn) as [_ Wk].
+    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
+    unfold mcopy. rewrite Wk, <- numbers_bytes by apply Hm. rewrite Ea. apply stored_ok; [|exact Hm]. rewrite Eb. apply loaded_ok; exact Hm.
   - (* JUMPDEST *)
     injection H as <- <-. do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
 Qed.

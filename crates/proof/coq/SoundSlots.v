@@ -31,38 +31,6 @@ Notation match_ok := (match_ok P cd e).
 
 (* ---- memory ---- *)
 
-Lemma mem_ext m m' sm : (forall x, m x = m' x) -> mem_ok m sm -> mem_ok m' sm.
-Proof.
-  intros E [Mb Mw Mz].
-  assert (L : forall a, mload m' a = mload m a).
-  { intros a. unfold mload. f_equal. apply mbytes_ext. intros x _. symmetry; apply E. }
-  split.
-  - intros x. rewrite <- E. apply Mb.
-  - intros key x F. rewrite L. apply Mw; exact F.
-  - intros key F. rewrite L. apply Mz; exact F.
-Qed.
-
-Lemma write_nil m a x : write m a [] x = m x.
-Proof. unfold write. cbn [length]. destruct (Z.leb_spec a x), (Z.ltb_spec x (a + Z.of_nat 0)); cbn; try reflexivity; lia. Qed.
-
-Lemma stored_ok ws xs : Forall2 is_word ws xs -> forall m sm key, mem_ok m sm ->
-  mem_ok (write m (32 * (Z.pos key - 1)) (flat_map (bytes_of 32) ws)) (stored sm key xs).
-Proof.
-  induction 1 as [|w x ws xs Hw _ IH]; intros m sm key Hm; cbn [flat_map stored].
-  - eapply mem_ext; [|exact Hm]. intros x. symmetry; apply write_nil.
-  - eapply mem_ext; [intros y; symmetry; apply write_word|].
-    replace (32 * (Z.pos key - 1) + 32) with (32 * (Z.pos (Pos.succ key) - 1)) by lia.
-    apply IH. apply mem_stored; assumption.
-Qed.
-
-Lemma loaded_ok m sm n : mem_ok m sm -> forall key,
-  Forall2 is_word (numbers m (32 * (Z.pos key - 1)) 32 n) (loaded sm key n).
-Proof.
-  intros Hm. induction n as [|n IH]; intros key; cbn [numbers loaded]; constructor.
-  - change (Z.to_nat 32) with 32%nat. rewrite mload_is. exact (mem_word P cd e m sm key Hm).
-  - replace (32 * (Z.pos key - 1) + 32) with (32 * (Z.pos (Pos.succ key) - 1)) by lia. apply IH.
-Qed.
-
 Lemma parsed_words_ok n : forall from xs, 0 <= from -> parsed_words P from n = Some xs ->
   Forall2 is_word (pieces 32 n (skipn (Z.to_nat from) cd)) xs.
 Proof.
@@ -442,7 +410,7 @@ Proof.
   - destruct (slot_of y) as [[a' key]|] eqn:Sl; [|discriminate]. destruct (slot_ok _ _ _ _ _ _ _ Hb Sl) as [<- [_ E]].
     destruct (has F first n) eqn:B1; [|discriminate]. destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate].
     cbn [andb] in H. destruct (elements p P _) as [[sums conds]|] eqn:El; [|discriminate].
-    pose proof (loaded_ok m (smem (base st)) (Z.to_nat n) Hm key) as Ld. rewrite <- E in Ld.
+    pose proof (loaded_ok P cd e m (smem (base st)) (Z.to_nat n) Hm key) as Ld. rewrite <- E in Ld.
     destruct (words_bytes _ _ l B0) as [V W32].
     exact (ends _ _ _ _ V W32 eq_refl B2 eq_refl (elements_ok _ _ Ld _ _ El) H).
   - destruct padded; [discriminate|]. destruct (has F first n) eqn:B1; [|discriminate].

@@ -21,7 +21,7 @@ use residue_isa::opcode::evm as op;
 use residue_isa::{Jumpdests, jumpdests};
 use ruint::aliases::U256;
 use slots::Field;
-use std::rc::Rc;
+use std::sync::Arc;
 use symbol::{Condition, Facts, Symbol};
 use thiserror::Error;
 
@@ -29,6 +29,8 @@ use thiserror::Error;
 const STACK_MAX: usize = 1024;
 /// Instructions of all ways: code may jump back.
 const STEPS_MAX: usize = 1 << 20;
+/// Bytes that a copy has less than: in Coq its words are counted in unary.
+const COPY_BYTES: u32 = 1 << 20;
 /// Bytes of a word of memory.
 const WORD_BYTES: u32 = 32;
 
@@ -148,7 +150,7 @@ pub(crate) trait Hints {
     fn product(&mut self, x: &Sum, y: &Sum) -> Step<Sum>;
 
     /// The sum of an arithmetic instruction's result, by its name if it has one.
-    fn named(&mut self, sum: Rc<Sum>) -> Step<Rc<Sum>>;
+    fn named(&mut self, sum: Arc<Sum>) -> Step<Arc<Sum>>;
 }
 
 /// The hints of a certificate, each compared with the program.
@@ -190,10 +192,10 @@ impl Hints for Given<'_> {
         }
     }
 
-    fn named(&mut self, sum: Rc<Sum>) -> Step<Rc<Sum>> {
+    fn named(&mut self, sum: Arc<Sum>) -> Step<Arc<Sum>> {
         let Some(Some(name)) = self.names.next().copied() else { return Ok(sum) };
         match (self.tables.is_value(name, &sum, self.p), self.tables.definitions.get(&name)) {
-            (Some(is_negative), _) => Ok(Rc::new(signed(name, is_negative, self.p))),
+            (Some(is_negative), _) => Ok(Arc::new(signed(name, is_negative, self.p))),
             (None, Some(definition)) => {
                 refuse(format!("the witness names this word {name}, which is ({definition}); found ({sum})"))
             }
@@ -209,7 +211,7 @@ enum Flow {
 }
 
 /// A sum with its bounds.
-type Bounded = (Rc<Sum>, U256, U256);
+type Bounded = (Arc<Sum>, U256, U256);
 
 struct Machine<'a, H> {
     program: &'a Straight,
@@ -271,6 +273,7 @@ impl<H: Hints> Machine<'_, H> {
                 self.stack.push(Symbol::Parsed(atom));
             }
             op::MLOAD | op::MSTORE => self.transfer(byte)?,
+            op::MCOPY => self.copy_within()?,
             op::JUMPDEST => self.gas += 1,
             op::JUMP | op::JUMPI | op::RETURN | op::INVALID if self.ends.is_some() => return self.control(byte),
             op::JUMPI => self.fail_if()?,
@@ -361,7 +364,7 @@ impl<H: Hints> Machine<'_, H> {
             _ => (5, Sum::clone(&a), U256::ZERO, p - U256::ONE),
         };
         self.gas += gas;
-        let sum = self.hints.named(Rc::new(sum))?;
+        let sum = self.hints.named(Arc::new(sum))?;
         self.stack.push(Symbol::Sum { sum, least, most });
         Ok(())
     }
@@ -429,9 +432,27 @@ impl<H: Hints> Machine<'_, H> {
         Ok(())
     }
 
+    /// A copy of whole words within memory, all read before one is written.
+    fn copy_within(&mut self) -> Step<()> {
+        let (to, from, size) = (self.place()?, self.place()?, self.pop()?.exact()?);
+        let is_whole = |size: &u32| *size < COPY_BYTES && size.is_multiple_of(WORD_BYTES);
+        let size = u32::try_from(size).ok().filter(is_whole);
+        let words = size.map_or_else(|| refuse("a copy of whole words is expected"), Ok)? / WORD_BYTES;
+        self.gas += 3 + 3 * u64::from(words);
+        if words > 0 {
+            self.grow(u64::from(to.max(from)) + u64::from(words));
+        }
+        self.budget.take(words as usize)?; // u32 to usize widens
+        let zero = Symbol::number(U256::ZERO, self.program.modulus);
+        let word = |place: u32| self.memory.get(&place).unwrap_or(&zero).clone();
+        let copied: Vec<Symbol> = (0..words).map(|number| word(from + number)).collect();
+        self.memory.extend((to..).zip(copied));
+        Ok(())
+    }
+
     /// Conditions under which the program fails.
     fn failures(&self) -> impl Iterator<Item = Condition> {
-        let size = Condition::Not(Rc::new(Condition::SizeIs(U256::from(self.program.calldata_bytes))), 2);
+        let size = Condition::Not(Arc::new(Condition::SizeIs(U256::from(self.program.calldata_bytes))), 2);
         let parses = self.program.parses.iter().map(|&(value, _)| Condition::NotBelow(Atom::of(value)));
         std::iter::once(size).chain(parses)
     }
@@ -464,7 +485,7 @@ impl<H: Hints> Machine<'_, H> {
             let most = self.program.modulus - U256::ONE;
             for word in &mut self.stack {
                 if matches!(word, Symbol::Parsed(parsed) if *parsed == atom) {
-                    *word = Symbol::Sum { sum: Rc::new(Sum::atom(atom)), least: U256::ZERO, most };
+                    *word = Symbol::Sum { sum: Arc::new(Sum::atom(atom)), least: U256::ZERO, most };
                 }
             }
         }

@@ -3,8 +3,8 @@
 //! A [`Certificate`] is text with the program as it was recorded, the bytes of the code, and a [`Witness`], which is not believed.
 //! [`check()`] shows from program, bytes and witness that the code ends as the program does, with the bytes that it returns or
 //! exceptionally, whatever calldata is, if it has so much gas. [`coq::theorem`] writes the same as a theorem that Coq's kernel checks,
-//! with a checker that is proved sound (folder `coq`); [`check()`] follows that one. Programs are [`Straight`] so far: requirements of
-//! calldata's size, parses, blocks and one return.
+//! with a checker that is proved sound (folder `coq`); [`check()`] follows that one. Programs are [`Straight`], requirements of
+//! calldata's size, parses, blocks and one return, or have branches, calls and several ends: [`Flow`].
 //!
 //! Neither the compiler nor its passes are used here: a mistake there cannot be made here once more. docs/certificates.md has the format,
 //! and says what is to be trusted.

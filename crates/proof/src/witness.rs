@@ -13,7 +13,7 @@ use foldhash::{HashMap, HashMapExt, HashSet};
 use residue_ir::FieldOp;
 use ruint::aliases::U256;
 use sha2::{Digest, Sha256};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Points at which values are computed: with a modulus of 31 bits other values have the same numbers once in 2⁹³.
 const POINTS: usize = 3;
@@ -219,7 +219,7 @@ impl Hints for Guess<'_> {
         Ok(signed(atom, is_negative, p))
     }
 
-    fn named(&mut self, sum: Rc<Sum>) -> Result<Rc<Sum>, String> {
+    fn named(&mut self, sum: Arc<Sum>) -> Result<Arc<Sum>, String> {
         let p = self.program.modulus;
         let found = self.numbers.sums.get(&self.numbers.sum(&sum)).copied();
         let found = found.filter(|(atom, _)| self.tables.definitions.contains_key(atom));
@@ -227,7 +227,7 @@ impl Hints for Guess<'_> {
         let name = found.filter(fits);
         self.witness.names.push(name.map(|(atom, _)| atom));
         match (name, found) {
-            (Some((atom, is_negative)), _) => Ok(Rc::new(signed(atom, is_negative, p))),
+            (Some((atom, is_negative)), _) => Ok(Arc::new(signed(atom, is_negative, p))),
             (None, Some((atom, is_negative))) => {
                 let definition = self.tables.definitions[&atom].clone();
                 // The word may be the name itself already.

@@ -4,7 +4,7 @@ use super::{Step, refuse};
 use crate::sum::{Atom, Sum};
 use residue_isa::opcode::evm as op;
 use ruint::aliases::U256;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Parts of a condition: without a limit a short code could ask for more than any machine does.
 const PARTS_MAX: u16 = 256;
@@ -13,7 +13,7 @@ const PARTS_MAX: u16 = 256;
 #[derive(Debug, Clone)]
 pub(crate) enum Symbol {
     /// Between two numbers, and this sum modulo p.
-    Sum { sum: Rc<Sum>, least: U256, most: U256 },
+    Sum { sum: Arc<Sum>, least: U256, most: U256 },
     /// The number that is parsed, below p or not.
     Parsed(Atom),
     /// Bytes of calldata.
@@ -21,7 +21,7 @@ pub(crate) enum Symbol {
     /// 1 where the condition holds, else 0.
     Truth(Condition),
     /// The OR of numbers that are parsed, without so many lowest bits.
-    Or(Rc<[Atom]>, u8),
+    Or(Arc<[Atom]>, u8),
 }
 
 /// A condition on calldata. Composed ones know how many parts they have.
@@ -34,13 +34,13 @@ pub(crate) enum Condition {
     /// A parsed number has more than so many bits.
     Above(Atom, u8),
     /// The sum is 0 modulo p.
-    Zero(Rc<Sum>),
+    Zero(Arc<Sum>),
     /// All of these parsed numbers are 0.
-    Nothing(Rc<[Atom]>),
+    Nothing(Arc<[Atom]>),
     /// It does not hold.
-    Not(Rc<Condition>, u16),
+    Not(Arc<Condition>, u16),
     /// Both hold.
-    Both(Rc<Condition>, Rc<Condition>, u16),
+    Both(Arc<Condition>, Arc<Condition>, u16),
 }
 
 impl Condition {
@@ -54,13 +54,13 @@ impl Condition {
     /// It does not hold.
     pub(crate) fn negated(self) -> Step<Self> {
         let parts = composed(self.parts() + 1)?;
-        Ok(Self::Not(Rc::new(self), parts))
+        Ok(Self::Not(Arc::new(self), parts))
     }
 
     /// Both hold.
     pub(crate) fn and(self, other: Self) -> Step<Self> {
         let parts = composed(self.parts() + other.parts() + 1)?;
-        Ok(Self::Both(Rc::new(self), Rc::new(other), parts))
+        Ok(Self::Both(Arc::new(self), Arc::new(other), parts))
     }
 }
 
@@ -136,12 +136,12 @@ fn is_same(one: &Condition, other: &Condition, p: U256) -> bool {
 
 impl Symbol {
     pub(crate) fn number(number: U256, p: U256) -> Self {
-        Self::Sum { sum: Rc::new(Sum::constant(number, p)), least: number, most: number }
+        Self::Sum { sum: Arc::new(Sum::constant(number, p)), least: number, most: number }
     }
 
     /// A value of the program.
     pub(crate) fn element(atom: Atom, p: U256) -> Self {
-        Self::Sum { sum: Rc::new(Sum::atom(atom)), least: U256::ZERO, most: p - U256::ONE }
+        Self::Sum { sum: Arc::new(Sum::atom(atom)), least: U256::ZERO, most: p - U256::ONE }
     }
 
     /// The number, if it is always the same.
@@ -153,10 +153,10 @@ impl Symbol {
     }
 
     /// The parsed numbers that it is the OR of.
-    pub(crate) fn parses(&self) -> Step<Rc<[Atom]>> {
+    pub(crate) fn parses(&self) -> Step<Arc<[Atom]>> {
         match self {
             Self::Parsed(atom) => Ok([*atom].into()),
-            Self::Or(parses, 0) => Ok(Rc::clone(parses)),
+            Self::Or(parses, 0) => Ok(Arc::clone(parses)),
             other => refuse(format!("a parsed number is expected, found {}", other.shown())),
         }
     }
@@ -165,9 +165,9 @@ impl Symbol {
     pub(crate) fn is_zero(&self, p: U256) -> Step<Condition> {
         match self {
             Self::Truth(condition) => condition.clone().negated(),
-            Self::Sum { sum, most, .. } if *most < p => Ok(Condition::Zero(Rc::clone(sum))),
+            Self::Sum { sum, most, .. } if *most < p => Ok(Condition::Zero(Arc::clone(sum))),
             Self::Parsed(atom) => Ok(Condition::Nothing([*atom].into())),
-            Self::Or(parses, 0) => Ok(Condition::Nothing(Rc::clone(parses))),
+            Self::Or(parses, 0) => Ok(Condition::Nothing(Arc::clone(parses))),
             Self::Size => Ok(Condition::SizeIs(U256::ZERO)),
             Self::Sum { .. } | Self::Or(..) => refuse(format!("it is not known when {} is 0", self.shown())),
         }

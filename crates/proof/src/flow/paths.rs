@@ -11,7 +11,7 @@ use residue_ir::{Value, Word, WordOp};
 use residue_isa::opcode::evm as op;
 use ruint::aliases::U256;
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Paths of a program.
 const PATHS_MAX: usize = 1 << 8;
@@ -33,9 +33,10 @@ impl End {
     pub(crate) fn lifted(&self, tables: &Tables) -> Self {
         let lifted = |condition: &Condition| match condition {
             Condition::Zero(sum) => match sum.terms() {
-                [(atom, factor)] if *factor == U256::ONE => {
-                    tables.sums.get(atom).map_or_else(|| condition.clone(), |sum| Condition::Zero(Rc::new(sum.clone())))
-                }
+                [(atom, factor)] if *factor == U256::ONE => tables
+                    .sums
+                    .get(atom)
+                    .map_or_else(|| condition.clone(), |sum| Condition::Zero(Arc::new(sum.clone()))),
                 _ => condition.clone(),
             },
             _ => condition.clone(),
@@ -146,7 +147,7 @@ impl Walk<'_> {
                         Read::Value(value) => Sum::atom(Atom::of(value)),
                         Read::Number(number) => Sum::constant(number, self.flow.modulus),
                     };
-                    state.words.insert(*word, Symbol::Truth(Condition::Zero(Rc::new(sum))));
+                    state.words.insert(*word, Symbol::Truth(Condition::Zero(Arc::new(sum))));
                 }
                 Step::Bind(word, expression) => {
                     let symbol = self.word(&state, expression)?;

@@ -35,8 +35,8 @@ const STRAIGHT: [&str; 17] = [
 const BRANCHING: [(&str, &[Semantics]); 4] = [
     ("bn254/add", &[Semantics::Evm, Semantics::Slots]),
     ("poseidon/t3_many", &Semantics::ALL),
-    ("poseidon2/bn254_t3_many", &[Semantics::Slots, Semantics::Next]),
-    ("poseidon2/bn254_t4_many", &[Semantics::Slots, Semantics::Next]),
+    ("poseidon2/bn254_t3_many", &Semantics::ALL),
+    ("poseidon2/bn254_t4_many", &Semantics::ALL),
 ];
 
 pub fn engine(semantics: Semantics) -> Engine {
@@ -151,8 +151,8 @@ pub fn mutants(code: &[u8], starts: &[usize], place: usize) -> Vec<Vec<u8>> {
     }
     if end == start + 1 {
         let opcodes = [
-            1, 2, 3, 6, 8, 9, 0x10, 0x11, 0x14, 0x15, 0x36, 0x37, 0x39, 0x50, 0x51, 0x52, 0x5b, 0x5f, 0x80, 0x82, 0x84,
-            0x90, 0x92, 0xc0, 0xc1, 0xc2, 0xd1, 0xd2,
+            1, 2, 3, 6, 8, 9, 0x10, 0x11, 0x14, 0x15, 0x36, 0x37, 0x39, 0x50, 0x51, 0x52, 0x5b, 0x5e, 0x5f, 0x80, 0x82,
+            0x84, 0x90, 0x92, 0xc0, 0xc1, 0xc2, 0xd1, 0xd2,
         ];
         mutants.extend(opcodes.map(|opcode| [&code[..start], &[opcode], &code[end..]].concat()));
     }
