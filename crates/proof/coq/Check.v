@@ -100,8 +100,10 @@ Fixpoint parses_ascend (least : positive) (l : list (positive * Z)) : option pos
 
 (* ---- symbolic words ---- *)
 
-(* CAbove: a parsed number has more than n bits. *)
-Inductive cond := CSize (n : Z) | CNotBelow (i : positive) | CNot (c : cond) | CAbove (i : positive) (n : Z).
+(* CAbove: a parsed number has more than n bits. CZero: the sum is zero mod p. CNone: all that these parses read is zero. *)
+Inductive cond :=
+| CSize (n : Z) | CNotBelow (i : positive) | CNot (c : cond) | CAbove (i : positive) (n : Z)
+| CZero (s : sum) | CNone (l : list positive) | CAnd (a b : cond).
 Inductive sword :=
 | SW (s : sum) (lo hi : Z)  (* between bounds, and this sum mod p *)
 | SRaw (i : positive)       (* exactly what a parse reads, below the modulus or not *)
@@ -109,6 +111,7 @@ Inductive sword :=
 | SB (c : cond)
 | SOr (l : list positive) (n : Z). (* the OR of what these parses read, without the lowest n bits *)
 
+(* True of equal conditions, as far as the failures of a straight program have them. *)
 Fixpoint condeqb (a b : cond) : bool :=
   match a, b with
   | CSize n, CSize m => n =? m
@@ -126,11 +129,25 @@ Definition arithmetic (i : instr) : bool :=
 Definition exactly (x : sword) : option Z :=
   match x with SW _ lo hi => if lo =? hi then Some lo else None | _ => None end.
 
+(* A word of memory, and its number. *)
 Definition slot_of (x : sword) : option (Z * positive) :=
   match exactly x with
-  | Some a => if (0 <=? a) && (a mod 32 =? 0) then Some (a, Z.to_pos (a / 32 + 1)) else None
+  | Some a => if (0 <=? a) && (a <? 2 ^ 32) && (a mod 32 =? 0) then Some (a, Z.to_pos (a / 32 + 1)) else None
   | None => None
   end.
+
+Fixpoint stored (m : M.t sword) (key : positive) (l : list sword) : M.t sword :=
+  match l with [] => m | x :: l => stored (M.add key x m) (Pos.succ key) l end.
+Fixpoint loaded (m : M.t sword) (key : positive) (n : nat) : list sword :=
+  match n with
+  | O => []
+  | Datatypes.S n =>
+      match M.find key m with Some w => w | None => SW [] 0 0 end :: loaded m (Pos.succ key) n
+  end.
+
+(* Words of a copy, of less than 1 MiB: they are counted in unary. *)
+Definition whole (n : Z) : option nat :=
+  if (0 <=? n) && (n <? 1048576) && (n mod 32 =? 0) then Some (Z.to_nat (n / 32)) else None.
 
 (* The product of two sums, which a hint says is this product of the program, or its negative. *)
 Definition product (T : tables) (a b : sum) (hs : list positive) : option (sum * list positive) :=
@@ -159,6 +176,37 @@ Definition is_p (x : sword) : bool := match exactly x with Some v => v =? p | No
 (* The parses that a word is the OR of. *)
 Definition ored (x : sword) : option (list positive) :=
   match x with SRaw i => Some [i] | SOr l n => if n =? 0 then Some l else None | _ => None end.
+
+(* The condition that a word is zero. *)
+Definition iszero (x : sword) : option cond :=
+  match x with
+  | SB c => Some (CNot c)
+  | SW s lo hi => if (0 <=? lo) && (hi <? p) then Some (CZero s) else None
+  | SRaw i => Some (CNone [i])
+  | SOr l n => if n =? 0 then Some (CNone l) else None
+  | SSize => Some (CSize 0)
+  end.
+
+(* A comparison, or bits, of two words. *)
+Definition sbin (i : instr) (x y : sword) : option sword :=
+  match i, x, y with
+  | AND, SB a, SB b => Some (SB (CAnd a b))
+  | OR, SB a, SB b => Some (SB (CNot (CAnd (CNot a) (CNot b))))
+  | LT, SB a, SB b => Some (SB (CAnd (CNot a) b))
+  | GT, SB a, SB b => Some (SB (CAnd a (CNot b)))
+  | GT, SRaw i, _ =>
+      match exactly y with Some n => if n =? p - 1 then Some (SB (CNotBelow i)) else None | None => None end
+  | OR, _, _ => match ored x, ored y with Some a, Some b => Some (SOr (a ++ b) 0) | _, _ => None end
+  | EQ, SSize, _ => match exactly y with Some n => Some (SB (CSize n)) | None => None end
+  | EQ, _, SSize => match exactly x with Some n => Some (SB (CSize n)) | None => None end
+  | EQ, _, _ =>
+      match exactly x, exactly y with
+      | Some 0, _ => option_map SB (iszero y)
+      | _, Some 0 => option_map SB (iszero x)
+      | _, _ => None
+      end
+  | _, _, _ => None
+  end.
 
 (* An instruction that goes on to the next one: gas, and the state after it. *)
 Definition sinstr (T : tables) (P : list (positive * Z)) (i : instr) (s : sstate) : option (Z * sstate) :=
@@ -189,12 +237,9 @@ Definition sinstr (T : tables) (P : list (positive * Z)) (i : instr) (s : sstate
         | None => None
         end
       else None
-  | EQ, x :: SSize :: r => match exactly x with Some n => push 3 (SB (CSize n)) r | None => None end
-  | EQ, SSize :: x :: r => match exactly x with Some n => push 3 (SB (CSize n)) r | None => None end
-  | ISZERO, SB c :: r => push 3 (SB (CNot c)) r
-  | GT, SRaw i :: x :: r =>
-      match exactly x with Some n => if n =? p - 1 then push 3 (SB (CNotBelow i)) r else None | None => None end
-  | OR, x :: y :: r => match ored x, ored y with Some a, Some b => push 3 (SOr (a ++ b) 0) r | _, _ => None end
+  | ISZERO, x :: r => match iszero x with Some c => push 3 (SB c) r | None => None end
+  | LT, x :: y :: r | GT, x :: y :: r | EQ, x :: y :: r | AND, x :: y :: r | OR, x :: y :: r =>
+      match sbin i x y with Some z => push 3 z r | None => None end
   | SHR, x :: y :: r =>
       match exactly x, ored y with
       | Some n, Some l => if (0 <=? n) && (n <? 256) then push 3 (SOr l n) r else None
@@ -223,6 +268,17 @@ Definition sinstr (T : tables) (P : list (positive * Z)) (i : instr) (s : sstate
           let mw := grown (smw s) a 32 in
           Some (3 + (cmem mw - cmem (smw s)), S r (M.add key w (smem s)) mw (hints s))
       | None => None
+      end
+  | MCOPY, x :: y :: z :: r =>
+      match slot_of x, slot_of y, exactly z with
+      | Some (a, to), Some (b, from), Some n =>
+          match whole n with
+          | Some k =>
+              let mw := grown (grown (smw s) a n) b n in
+              Some (3 + 3 * words n + (cmem mw - cmem (smw s)), S r (stored (smem s) to (loaded (smem s) from k)) mw (hints s))
+          | None => None
+          end
+      | _, _, _ => None
       end
   | JUMPDEST, k => Some (1, S k (smem s) (smw s) (hints s))
   | _, _ => None

@@ -17,15 +17,6 @@ Definition place (i : nat) (s : sum) (F : field) : field :=
 Definition places (l : list nat) (new : list sum) (F : field) : field :=
   fold_left (fun F '(i, s) => place i s F) (combine l new) F.
 
-Fixpoint stored (m : M.t sword) (key : positive) (l : list sword) : M.t sword :=
-  match l with [] => m | x :: l => stored (M.add key x m) (Pos.succ key) l end.
-Fixpoint loaded (m : M.t sword) (key : positive) (n : nat) : list sword :=
-  match n with
-  | O => []
-  | Datatypes.S n =>
-      match M.find key m with Some w => w | None => SW [] 0 0 end :: loaded m (Pos.succ key) n
-  end.
-
 Section Prime.
 Variable p : Z.
 Variable next : bool.
@@ -155,10 +146,6 @@ Definition filled_up (m : M.t sword) (a n : Z) (l : list Z) : option (list Z) :=
   let bytes := take (Z.to_nat n) l in
   if n mod 32 =? 0 then Some bytes
   else option_map (fun r => bytes ++ r) (known_bytes m (a + n) (Z.to_nat (32 - n mod 32))).
-
-(* Words of a copy, of less than 1 MiB: they are counted in unary. *)
-Definition whole (n : Z) : option nat :=
-  if (0 <=? n) && (n <? 1048576) && (n mod 32 =? 0) then Some (Z.to_nat (n / 32)) else None.
 
 (* After a context has been made. *)
 Definition opened_slots (st : fstate) (r : list sword) (width n : Z) : option (Z * fstate) :=

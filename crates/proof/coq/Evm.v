@@ -38,6 +38,14 @@ Definition mload (m : memory) (a : Z) : Z := beZ (mbytes m a 32).
 Definition mstore (m : memory) (a w : Z) : memory :=
   fun x => if (a <=? x) && (x <? a + 32) then (w / 256 ^ (31 - (x - a))) mod 256 else m x.
 
+(* Bytes from an address on, and numbers of so many bytes each. *)
+Definition write (m : memory) (a : Z) (l : list Z) : memory :=
+  fun x => if (a <=? x) && (x <? a + Z.of_nat (length l)) then nth (Z.to_nat (x - a)) l 0 else m x.
+Fixpoint numbers (m : memory) (a size : Z) (n : nat) : list Z :=
+  match n with O => [] | S n => beZ (mbytes m a (Z.to_nat size)) :: numbers m (a + size) size n end.
+(* n bytes in another place, all read before one is written. *)
+Definition mcopy (m : memory) (to from n : Z) : memory := write m to (mbytes m from (Z.to_nat n)).
+
 Definition words (bytes : Z) : Z := (bytes + 31) / 32.
 Definition cmem (n : Z) : Z := 3 * n + n * n / 512.
 
@@ -50,7 +58,7 @@ Definition cdword (cd : list Z) (off : Z) : Z := beZ (take 32 (skipn (Z.to_nat o
 Inductive instr :=
 | PUSH (n : nat) (v : Z) | DUP (n : nat) | SWAP (n : nat) | POP
 | ADD | MUL | SUB | MOD | ADDMOD | MULMOD | LT | GT | EQ | ISZERO | NOT | AND | OR | SHR
-| CALLDATALOAD | CALLDATASIZE | MLOAD | MSTORE | JUMP | JUMPI | JUMPDEST | RETURN | INVALID
+| CALLDATALOAD | CALLDATASIZE | MLOAD | MSTORE | MCOPY | JUMP | JUMPI | JUMPDEST | RETURN | INVALID
 | OTHER. (* this semantics says nothing of it *)
 
 Definition simple (b : Z) : instr :=
@@ -58,7 +66,7 @@ Definition simple (b : Z) : instr :=
   | 0x01 => ADD | 0x02 => MUL | 0x03 => SUB | 0x06 => MOD | 0x08 => ADDMOD | 0x09 => MULMOD
   | 0x10 => LT | 0x11 => GT | 0x14 => EQ | 0x15 => ISZERO | 0x19 => NOT | 0x16 => AND | 0x17 => OR | 0x1c => SHR
   | 0x35 => CALLDATALOAD | 0x36 => CALLDATASIZE
-  | 0x50 => POP | 0x51 => MLOAD | 0x52 => MSTORE | 0x56 => JUMP | 0x57 => JUMPI | 0x5b => JUMPDEST
+  | 0x50 => POP | 0x51 => MLOAD | 0x52 => MSTORE | 0x56 => JUMP | 0x57 => JUMPI | 0x5b => JUMPDEST | 0x5e => MCOPY
   | 0xf3 => RETURN | 0xfe => INVALID
   | _ => OTHER
   end.
@@ -134,6 +142,8 @@ Definition exec (code cd : list Z) (i : instr) (next : nat) (k : list Z) (m : me
       let mw' := grown mw a 32 in (3 + (cmem mw' - cmem mw), Go (mload m a :: r) m mw' next)
   | MSTORE, a :: w :: r =>
       let mw' := grown mw a 32 in (3 + (cmem mw' - cmem mw), Go r (mstore m a w) mw' next)
+  | MCOPY, a :: b :: n :: r =>
+      let mw' := grown (grown mw a n) b n in (3 + 3 * words n + (cmem mw' - cmem mw), Go r (mcopy m a b n) mw' next)
   | JUMP, d :: r => (8, if valid code d then Go r m mw (Z.to_nat d) else Bad)
   | JUMPI, d :: c :: r =>
       (10, if c =? 0 then go r else if valid code d then Go r m mw (Z.to_nat d) else Bad)

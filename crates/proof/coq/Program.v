@@ -5,6 +5,12 @@ From Residue Require Import Evm.
 Import ListNotations.
 Open Scope Z_scope.
 
+(* Comparisons and bits of two words, as instructions have them. *)
+Definition bin (i : instr) (a b : Z) : Z :=
+  match i with
+  | LT => b2z (a <? b) | GT => b2z (b <? a) | EQ => b2z (a =? b) | AND => Z.land a b | OR => Z.lor a b | _ => 0
+  end.
+
 Inductive operand := V (i : positive) | C (c : Z).
 Inductive kind := KAdd | KSub | KMul.
 Record op := Op { out : positive; what : kind; left : operand; right : operand }.

@@ -82,10 +82,6 @@ Fixpoint blank (plain immediate : nat) (l : list Z) : list Z :=
       end
   end.
 
-Definition write (m : memory) (a : Z) (l : list Z) : memory :=
-  fun x => if (a <=? x) && (x <? a + Z.of_nat (length l)) then nth (Z.to_nat (x - a)) l 0 else m x.
-Fixpoint numbers (m : memory) (a size : Z) (n : nat) : list Z :=
-  match n with O => [] | S n => beZ (mbytes m a (Z.to_nat size)) :: numbers m (a + size) size n end.
 Fixpoint pieces (size n : nat) (l : list Z) : list Z :=
   match n with O => [] | S n => beZ (take size l) :: pieces size n (skipn size l) end.
 (* Values at places of a list, one after the other. *)

@@ -4,6 +4,13 @@ From Residue Require Import Evm Words Program Check Sums.
 Import ListNotations.
 Open Scope Z_scope.
 
+Lemma whole_ok n k : whole n = Some k -> n = 32 * Z.of_nat k /\ Z.to_nat n = (32 * k)%nat.
+Proof.
+  unfold whole. destruct (Z.leb_spec 0 n); [|discriminate]. destruct (n <? 1048576); [|discriminate]. destruct (Z.eqb_spec (n mod 32) 0); [|discriminate].
+  cbn [andb]. intros E; injection E as <-. pose proof (Z.div_mod n 32 ltac:(lia)).
+  assert (0 <= n / 32) by (apply Z.div_pos; lia). split; lia.
+Qed.
+
 (* ---- the tables ---- *)
 
 Section Run.
@@ -84,16 +91,19 @@ Qed.
 
 (* ---- symbolic words ---- *)
 
+(* The OR of what parses read. *)
+Definition all_bits (l : list positive) : Z := fold_right (fun i a => Z.lor (e i) a) 0 l.
+
 Fixpoint ceval (c : cond) : bool :=
   match c with
   | CSize n => Z.of_nat (length cd) =? n
   | CNotBelow i => p <=? e i
   | CNot c => negb (ceval c)
   | CAbove i n => 2 ^ n <=? e i
+  | CZero s => den e s mod p =? 0
+  | CNone l => all_bits l =? 0
+  | CAnd a b => ceval a && ceval b
   end.
-
-(* The OR of what parses read. *)
-Definition all_bits (l : list positive) : Z := fold_right (fun i a => Z.lor (e i) a) 0 l.
 
 Definition is_word (w : Z) (x : sword) : Prop :=
   0 <= w < W /\
@@ -194,6 +204,45 @@ Proof.
   - intros F. rewrite mload_other; [apply Mz; assumption|]. assert (Z.pos key' <> Z.pos key) by congruence. lia.
 Qed.
 
+Lemma mem_ext m m' sm : (forall x, m x = m' x) -> mem_ok m sm -> mem_ok m' sm.
+Proof.
+  intros E [Mb Mw Mz].
+  assert (L : forall a, mload m' a = mload m a).
+  { intros a. unfold mload. f_equal. apply mbytes_ext. intros x _. symmetry; apply E. }
+  split.
+  - intros x. rewrite <- E. apply Mb.
+  - intros key x F. rewrite L. apply Mw; exact F.
+  - intros key F. rewrite L. apply Mz; exact F.
+Qed.
+
+Lemma write_nil m a x : write m a [] x = m x.
+Proof. unfold write. cbn [length]. destruct (Z.leb_spec a x), (Z.ltb_spec x (a + Z.of_nat 0)); cbn; try reflexivity; lia. Qed.
+
+Lemma stored_ok ws xs : Forall2 is_word ws xs -> forall m sm key, mem_ok m sm ->
+  mem_ok (write m (32 * (Z.pos key - 1)) (flat_map (bytes_of 32) ws)) (stored sm key xs).
+Proof.
+  induction 1 as [|w x ws xs Hw _ IH]; intros m sm key Hm; cbn [flat_map stored].
+  - eapply mem_ext; [|exact Hm]. intros x. symmetry; apply write_nil.
+  - eapply mem_ext; [intros y; symmetry; apply write_word|].
+    replace (32 * (Z.pos key - 1) + 32) with (32 * (Z.pos (Pos.succ key) - 1)) by lia.
+    apply IH. apply mem_stored; assumption.
+Qed.
+
+Lemma numbers_bytes m a n : (forall x, is_byte (m x)) -> flat_map (bytes_of 32) (numbers m a 32 n) = mbytes m a (32 * n).
+Proof.
+  intros H. revert a. induction n as [|n IH]; intros a; [reflexivity|]. cbn [numbers flat_map].
+  replace (32 * Datatypes.S n)%nat with (32 + 32 * n)%nat by lia. rewrite mbytes_app. change (Z.to_nat 32) with 32%nat.
+  rewrite mload_is, <- mload_bytes by exact H. f_equal. apply IH.
+Qed.
+
+Lemma loaded_ok m sm n : mem_ok m sm -> forall key,
+  Forall2 is_word (numbers m (32 * (Z.pos key - 1)) 32 n) (loaded sm key n).
+Proof.
+  intros Hm. induction n as [|n IH]; intros key; cbn [numbers loaded]; constructor.
+  - change (Z.to_nat 32) with 32%nat. rewrite mload_is. exact (mem_word m sm key Hm).
+  - replace (32 * (Z.pos key - 1) + 32) with (32 * (Z.pos (Pos.succ key) - 1)) by lia. apply IH.
+Qed.
+
 Definition stack_ok := Forall2 is_word.
 
 Lemma nth_ok k ss n x : stack_ok k ss -> nth_error ss n = Some x -> exists w, nth_error k n = Some w /\ is_word w x.
@@ -211,7 +260,7 @@ Qed.
 Lemma slot_ok w x a key : is_word w x -> slot_of x = Some (a, key) -> w = a /\ 0 <= a /\ a = 32 * (Z.pos key - 1).
 Proof.
   intros H E. unfold slot_of in E. destruct (exactly x) as [v|] eqn:X; [|discriminate].
-  apply (exactly_ok _ _ _ H) in X. destruct (Z.leb_spec 0 v); [|discriminate].
+  apply (exactly_ok _ _ _ H) in X. destruct (Z.leb_spec 0 v); [|discriminate]. destruct (v <? 2 ^ 32); [|discriminate].
   destruct (Z.eqb_spec (v mod 32) 0) as [M0|]; [|discriminate]. cbn [andb] in E.
   assert (Ea : a = v) by congruence. assert (Ek : key = Z.to_pos (v / 32 + 1)) by congruence. subst a key w.
   assert (Q : v = 32 * (v / 32)) by (pose proof (Z.div_mod v 32 ltac:(lia)); lia).
@@ -266,6 +315,67 @@ Record match_ok (k : list Z) (m : memory) (mw : Z) (s : sstate) : Prop := {
   ms_mem : mem_ok m (smem s);
   ms_mw : mw = smw s }.
 
+Lemma truth_word c : is_word (b2z (ceval c)) (SB c).
+Proof. split; [|reflexivity]. destruct (ceval c); cbn; pose proof W_pos; pose proof W_eq; lia. Qed.
+
+Lemma iszero_ok w x c : is_word w x -> iszero p x = Some c -> (w =? 0) = ceval c.
+Proof.
+  intros [R H] E. destruct x as [s lo hi|i| |c'|l n]; cbn in E.
+  - destruct (Z.leb_spec 0 lo); [|discriminate]. destruct (Z.ltb_spec hi p); [|discriminate]. injection E as <-.
+    destruct H as [B C]. cbn [ceval]. f_equal. destruct C as [q ->].
+    rewrite <- (Z_mod_plus_full (den e s) q p). symmetry. apply Z.mod_small. lia.
+  - injection E as <-. cbn. rewrite Z.lor_0_r, H. reflexivity.
+  - injection E as <-. cbn. rewrite H. reflexivity.
+  - injection E as <-. rewrite H. cbn. destruct (ceval c'); reflexivity.
+  - destruct (Z.eqb_spec n 0) as [->|]; [|discriminate]. injection E as <-. rewrite H, Z.shiftr_0_r. reflexivity.
+Qed.
+
+Lemma sbin_ok i w u x y z : is_word w x -> is_word u y -> sbin p i x y = Some z -> is_word (bin i w u) z.
+Proof.
+  intros Hw Hu H.
+  assert (both : forall v a b c, w = b2z (ceval a) -> u = b2z (ceval b) -> Some (SB c) = Some z ->
+    v = b2z (ceval c) -> is_word v z).
+  { intros v a b c _ _ E ->. injection E as <-. apply truth_word. }
+  assert (zero : forall v t c, is_word v t -> option_map SB (iszero p t) = Some c -> is_word (b2z (v =? 0)) c).
+  { intros v t c Hv E. destruct (iszero p t) as [c'|] eqn:Q; [|discriminate]. injection E as <-.
+    rewrite (iszero_ok _ _ _ Hv Q). apply truth_word. }
+  destruct i; try (destruct x, y; discriminate).
+  - destruct x as [| | |a|], y as [| | |b|]; try discriminate H. destruct Hw as [_ Hw], Hu as [_ Hu].
+    eapply both; [exact Hw | exact Hu | exact H|]. subst. cbn. destruct (ceval a), (ceval b); reflexivity.
+  - destruct x as [|i| |a|]; try (destruct y; discriminate H).
+    + assert (E : match exactly y with
+          | Some n => if n =? p - 1 then Some (SB (CNotBelow i)) else None | None => None end = Some z) by (destruct y; exact H).
+      destruct (exactly y) as [v|] eqn:X; [|discriminate]. apply (exactly_ok _ _ _ Hu) in X. subst u.
+      destruct (Z.eqb_spec v (p - 1)) as [->|]; [|discriminate]. injection E as <-. destruct Hw as [_ ->].
+      replace (bin GT (e i) (p - 1)) with (b2z (ceval (CNotBelow i))); [apply truth_word|]. cbn.
+      f_equal. destruct (Z.ltb_spec (p - 1) (e i)), (Z.leb_spec p (e i)); lia.
+    + destruct y as [| | |b|]; try discriminate H. destruct Hw as [_ Hw], Hu as [_ Hu].
+      eapply both; [exact Hw | exact Hu | exact H|]. subst. cbn. destruct (ceval a), (ceval b); reflexivity.
+  - assert (size : forall v, is_word (b2z (Z.of_nat (length cd) =? v)) (SB (CSize v))) by (intros v; apply (truth_word (CSize v))).
+    assert (eqs : match exactly x, exactly y with
+        | Some 0, _ => option_map SB (iszero p y) | _, Some 0 => option_map SB (iszero p x) | _, _ => None end = Some z ->
+      is_word (b2z (w =? u)) z).
+    { intros E. destruct (exactly x) as [[| |]|] eqn:X; destruct (exactly y) as [[| |]|] eqn:Y; try discriminate;
+        try (apply (exactly_ok _ _ _ Hw) in X; subst w; rewrite Z.eqb_sym; apply (zero _ _ _ Hu E));
+        try (apply (exactly_ok _ _ _ Hu) in Y; subst u; apply (zero _ _ _ Hw E)). }
+    cbn [bin].
+    destruct x as [| | | |]; destruct y as [| | | |]; try (apply eqs; exact H); cbn [sbin] in H;
+      try (match type of H with context [exactly ?t] => destruct (exactly t) as [v|] eqn:X; [|discriminate] end;
+           injection H as <-;
+           (apply (exactly_ok _ _ _ Hu) in X; subst u; destruct Hw as [_ ->]; apply size)
+           || (apply (exactly_ok _ _ _ Hw) in X; subst w; destruct Hu as [_ ->]; rewrite Z.eqb_sym; apply size)).
+  - destruct x as [| | |a|], y as [| | |b|]; try discriminate H. destruct Hw as [_ Hw], Hu as [_ Hu].
+    eapply both; [exact Hw | exact Hu | exact H|]. subst. cbn. destruct (ceval a), (ceval b); reflexivity.
+  - assert (ors : match ored x, ored y with Some a, Some b => Some (SOr (a ++ b) 0) | _, _ => None end = Some z ->
+      is_word (Z.lor w u) z).
+    { intros E. destruct (ored x) as [a|] eqn:X; [|discriminate]. destruct (ored y) as [b|] eqn:Y; [|discriminate].
+      injection E as <-. split; [apply lor_range; [apply Hw | apply Hu]|]. rewrite Z.shiftr_0_r, all_bits_app.
+      rewrite (ored_ok _ _ _ Hw X), (ored_ok _ _ _ Hu Y). reflexivity. }
+    destruct x as [| | |a|]; try (apply ors; destruct y; exact H).
+    destruct y as [| | |b|]; try (apply ors; exact H). destruct Hw as [_ Hw], Hu as [_ Hu].
+    eapply both; [exact Hw | exact Hu | exact H|]. subst. cbn. destruct (ceval a), (ceval b); reflexivity.
+Qed.
+
 Lemma small_mod x : 0 <= x < p -> 0 <= x < W. Proof. lia. Qed.
 
 Lemma sinstr_ok T i s cost s' k m mw next :
@@ -274,7 +384,16 @@ Lemma sinstr_ok T i s cost s' k m mw next :
 Proof.
   intros HT [Hk Hm ->] H. destruct s as [ss sm smw hs]; cbn [sstack smem Check.smw hints] in *.
   assert (b2z_word : forall b, 0 <= b2z b < W) by (intros []; cbn; pose proof W_pos; pose proof W_eq; lia).
-  destruct i; cbn [sinstr sstack smem Check.smw hints] in H; try discriminate.
+  assert (binary : forall i, match i with LT | GT | EQ | AND | OR => true | _ => false end = true ->
+    match ss with x :: y :: r => match sbin p i x y with Some z => Some (3, S (z :: r) sm smw hs) | None => None end
+             | _ => None end = Some (cost, s') ->
+    exists k' m' mw', exec code cd i next k m smw = (cost, Go k' m' mw' next) /\ match_ok k' m' mw' s').
+  { intros j J E. destruct ss as [|x [|y r]]; try discriminate. destruct (sbin p j x y) as [z|] eqn:Z0; [|discriminate].
+    injection E as <- <-. inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    exists (bin j w u :: k2), m, smw. split; [destruct j; discriminate || reflexivity|].
+    split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption]. eapply sbin_ok; eassumption. }
+  destruct i; cbn [sinstr sstack smem Check.smw hints] in H; try discriminate;
+    try (apply binary; [reflexivity | exact H]); clear binary.
   - (* PUSH *)
     destruct (Z.leb_spec 0 v); [|discriminate]. destruct (Z.ltb_spec v W); [|discriminate].
     cbn [andb] in H. injection H as <- <-. do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
@@ -348,39 +467,11 @@ Proof.
     constructor; [|assumption]. pose proof (Z.mod_pos_bound (w * u) p). split; [lia|]. split; [lia|].
     eapply cong_trans; [apply cong_mod; lia|].
     eapply cong_trans; [apply cong_mul; eassumption|]. apply cong_sym. eapply product_ok; eassumption.
-  - (* GT *)
-    destruct ss as [|[|i| | |] [|x r]]; try discriminate. destruct (exactly x) as [v|] eqn:X; [|discriminate].
-    destruct (Z.eqb_spec v (p - 1)) as [->|]; [|discriminate]. injection H as <- <-.
-    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
-    apply (exactly_ok _ _ _ Hu) in X. subst u. destruct Hw as [Rw ->].
-    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption]. split; [auto|]. cbn.
-    f_equal. destruct (Z.ltb_spec (p - 1) (e i)), (Z.leb_spec p (e i)); lia.
-  - (* EQ *)
-    assert (size : forall w x v, is_word w x -> exactly x = Some v -> w = v) by (intros; eapply exactly_ok; eassumption).
-    destruct ss as [|x [|y r]]; [discriminate | destruct x; discriminate|].
-    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
-    assert (done : forall v, w = v /\ u = Z.of_nat (length cd) \/ u = v /\ w = Z.of_nat (length cd) ->
-      Some (3, S (SB (CSize v) :: r) sm smw hs) = Some (cost, s') ->
-      exists k' m' mw', exec code cd EQ next (w :: u :: k2) m smw = (cost, Go k' m' mw' next) /\ match_ok k' m' mw' s').
-    { intros v Hv Heq. injection Heq as <- <-. do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
-      constructor; [|assumption]. split; [auto|]. cbn. f_equal.
-      destruct Hv as [[-> ->]|[-> ->]]; [apply Z.eqb_sym | reflexivity]. }
-    destruct x, y; try discriminate;
-      try (match type of H with context [exactly ?t] => destruct (exactly t) as [v|] eqn:X; [|discriminate] end;
-           (apply (done v); [|exact H]);
-           (left; split; [eapply size; eassumption | apply Hu]) || (right; split; [eapply size; eassumption | apply Hw])).
   - (* ISZERO *)
-    destruct ss as [|[| | |c|] r]; try discriminate. injection H as <- <-.
-    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. destruct Hw as [_ ->].
-    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption]. split; [auto|]. cbn.
-    destruct (ceval c); reflexivity.
-  - (* OR *)
-    destruct ss as [|x [|y r]]; try discriminate. destruct (ored x) as [a|] eqn:X; [|discriminate].
-    destruct (ored y) as [b|] eqn:Y; [|discriminate]. injection H as <- <-.
-    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
+    destruct ss as [|x r]; [discriminate|]. destruct (iszero p x) as [c|] eqn:X; [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst.
     do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
-    split; [apply lor_range; [apply Hw | apply Hu]|]. rewrite Z.shiftr_0_r, all_bits_app.
-    rewrite (ored_ok _ _ _ Hw X), (ored_ok _ _ _ Hu Y). reflexivity.
+    rewrite (iszero_ok _ _ _ Hw X). apply truth_word.
   - (* SHR *)
     destruct ss as [|x [|y r]]; try discriminate.
     destruct (exactly x) as [n|] eqn:X; [|discriminate]. destruct (ored y) as [l|] eqn:Y; [|discriminate].
@@ -413,6 +504,15 @@ Proof.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     destruct (slot_ok _ _ _ _ Hw X) as [-> [Ha E]].
     do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto. rewrite E. apply mem_stored; assumption.
+  - (* MCOPY *)
+    destruct ss as [|x [|y [|z r]]]; try discriminate; try (destruct (slot_of x) as [[]|]; try discriminate; destruct (slot_of y) as [[]|]; discriminate).
+    destruct (slot_of x) as [[a to]|] eqn:X; [|discriminate]. destruct (slot_of y) as [[b from]|] eqn:Y; [|discriminate].
+    destruct (exactly z) as [n|] eqn:Zn; [|discriminate]. destruct (whole n) as [c|] eqn:Wn; [|discriminate]. injection H as <- <-.
+    inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst. inversion Hk2 as [|v ? k3 ? Hv Hk3]; subst.
+    destruct (slot_ok _ _ _ _ Hw X) as [-> [Ha Ea]]. destruct (slot_ok _ _ _ _ Hu Y) as [-> [Hb Eb]].
+    apply (exactly_ok _ _ _ Hv) in Zn. subst v. destruct (whole_ok _ _ Wn) as [_ Wk].
+    do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
+    unfold mcopy. rewrite Wk, <- numbers_bytes by apply Hm. rewrite Ea. apply stored_ok; [|exact Hm]. rewrite Eb. apply loaded_ok; exact Hm.
   - (* JUMPDEST *)
     injection H as <- <-. do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
 Qed.
@@ -470,7 +570,7 @@ Qed.
 
 Lemma checked_ok c k ss : ceval c = false -> stack_ok k ss -> stack_ok k (checked p c ss).
 Proof.
-  intros F H. destruct c as [n|i|c|i n]; try exact H. cbn in F. apply Z.leb_gt in F. cbn [checked].
+  intros F H. destruct c as [| i | | | | |]; try exact H. cbn in F. apply Z.leb_gt in F. cbn [checked].
   induction H as [|w x k ss Hw _ IH]; cbn; [constructor|]. constructor; [|exact IH].
   destruct x as [| j | | |]; try exact Hw. destruct (Pos.eqb_spec i j) as [->|]; [|exact Hw].
   destruct Hw as [R ->]. split; [exact R|]. split; [lia|]. exists 0. cbn [den]. ring.
@@ -602,6 +702,33 @@ Proof.
 Qed.
 End Run.
 
+(* Values of a program whose numbers ascend. *)
+Lemma ascending_ok P cd least : parses_ascend 2 (parses P) = Some least -> ascends least (ops P) = true ->
+  let e := final P cd in
+  e 1%positive = 1 /\ (forall i off, In (i, off) (parses P) -> e i = cdword cd off) /\
+  Forall (holds (modulus P) e) (ops P) /\ tables_ok P e (start_tables P).
+Proof.
+  intros Pa As e. pose proof (parses_ascend_le _ _ _ Pa) as Le.
+  assert (one : e 1%positive = 1).
+  { unfold e, final. rewrite (eval_ops_below _ _ _ _ _ As) by lia. unfold first.
+    rewrite (eval_parses_below _ _ _ _ _ _ Pa) by lia. reflexivity. }
+  assert (parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off).
+  { intros i off I. destruct (eval_parses_ok cd _ _ _ (fun i => if Pos.eqb i 1 then 1 else 0) _ _ Pa I) as [E L].
+    unfold e, final. rewrite (eval_ops_below _ _ _ _ _ As) by exact L. exact E. }
+  pose proof (eval_ops_holds (modulus P) (ops P) least (first P cd) As) as Holds. fold (final P cd) in Holds. fold e in Holds.
+  split; [exact one|]. split; [exact parsed|]. split; [exact Holds|].
+  unfold start_tables. split; cbn [sums products defs].
+  - assert (G0 : forall l m, (forall i s, PositiveMap.find i m = Some s -> cong (modulus P) (e i) (den e s)) ->
+      forall i s, PositiveMap.find i (fold_left (fun m '(i, _) => PositiveMap.add i [(i, 1)] m) (l : list (positive * Z)) m) = Some s ->
+      cong (modulus P) (e i) (den e s)).
+    { induction l as [|[j off] l IH]; intros m Hm; [exact Hm|]. cbn. apply IH. intros i s.
+      rewrite find_add. destruct (Pos.eqb_spec i j) as [->|_]; [|apply Hm].
+      intros E; injection E as <-. exists 0. cbn [den]. ring. }
+    apply G0. intros i s E. rewrite PositiveMap.gempty in E. discriminate.
+  - intros i a b E. rewrite PositiveMap.gempty in E. discriminate.
+  - intros i a E. rewrite PositiveMap.gempty in E. discriminate.
+Qed.
+
 (* A program that is well formed: its values, and what its tables say of them. *)
 Lemma prepared_ok P w T cd : prepared P w = Some T ->
   let e := final P cd in
@@ -613,25 +740,7 @@ Proof.
   destruct (forallb _ (results P)) eqn:Rs; [|discriminate]. cbn [andb] in H.
   destruct (parses_ascend 2 (parses P)) as [least|] eqn:Pa; [|discriminate].
   destruct (ascends least (ops P)) eqn:As; [|discriminate]. rename H into AT.
-  pose proof (parses_ascend_le _ _ _ Pa) as Le.
-  assert (one : e 1%positive = 1).
-  { unfold e, final. rewrite (eval_ops_below _ _ _ _ _ As) by lia. unfold first.
-    rewrite (eval_parses_below _ _ _ _ _ _ Pa) by lia. reflexivity. }
-  assert (parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off).
-  { intros i off I. destruct (eval_parses_ok cd _ _ _ (fun i => if Pos.eqb i 1 then 1 else 0) _ _ Pa I) as [E L].
-    unfold e, final. rewrite (eval_ops_below _ _ _ _ _ As) by exact L. exact E. }
-  pose proof (eval_ops_holds (modulus P) (ops P) least (first P cd) As) as Holds. fold (final P cd) in Holds. fold e in Holds.
-  assert (T0 : tables_ok P e (start_tables P)).
-  { unfold start_tables. split; cbn [sums products defs].
-    - assert (G0 : forall l m, (forall i s, PositiveMap.find i m = Some s -> cong (modulus P) (e i) (den e s)) ->
-        forall i s, PositiveMap.find i (fold_left (fun m '(i, _) => PositiveMap.add i [(i, 1)] m) (l : list (positive * Z)) m) = Some s ->
-        cong (modulus P) (e i) (den e s)).
-      { induction l as [|[j off] l IH]; intros m Hm; [exact Hm|]. cbn. apply IH. intros i s.
-        rewrite find_add. destruct (Pos.eqb_spec i j) as [->|_]; [|apply Hm].
-        intros E; injection E as <-. exists 0. cbn [den]. ring. }
-      apply G0. intros i s E. rewrite PositiveMap.gempty in E. discriminate.
-    - intros i a b E. rewrite PositiveMap.gempty in E. discriminate.
-    - intros i a E. rewrite PositiveMap.gempty in E. discriminate. }
+  destruct (ascending_ok P cd least Pa As) as [one [parsed [Holds T0]]]. fold e in one, parsed, Holds, T0.
   split; [lia|]. split; [exact one|]. split; [exact parsed|]. split; [eapply add_ops_ok; eauto; lia|].
   intros i I. rewrite forallb_forall in Rs. specialize (Rs _ I). apply existsb_exists in Rs as [o [Io Eo]].
   apply Pos.eqb_eq in Eo. subst i. rewrite Forall_forall in Holds. rewrite (Holds _ Io).

@@ -31,38 +31,6 @@ Notation match_ok := (match_ok P cd e).
 
 (* ---- memory ---- *)
 
-Lemma mem_ext m m' sm : (forall x, m x = m' x) -> mem_ok m sm -> mem_ok m' sm.
-Proof.
-  intros E [Mb Mw Mz].
-  assert (L : forall a, mload m' a = mload m a).
-  { intros a. unfold mload. f_equal. apply mbytes_ext. intros x _. symmetry; apply E. }
-  split.
-  - intros x. rewrite <- E. apply Mb.
-  - intros key x F. rewrite L. apply Mw; exact F.
-  - intros key F. rewrite L. apply Mz; exact F.
-Qed.
-
-Lemma write_nil m a x : write m a [] x = m x.
-Proof. unfold write. cbn [length]. destruct (Z.leb_spec a x), (Z.ltb_spec x (a + Z.of_nat 0)); cbn; try reflexivity; lia. Qed.
-
-Lemma stored_ok ws xs : Forall2 is_word ws xs -> forall m sm key, mem_ok m sm ->
-  mem_ok (write m (32 * (Z.pos key - 1)) (flat_map (bytes_of 32) ws)) (stored sm key xs).
-Proof.
-  induction 1 as [|w x ws xs Hw _ IH]; intros m sm key Hm; cbn [flat_map stored].
-  - eapply mem_ext; [|exact Hm]. intros x. symmetry; apply write_nil.
-  - eapply mem_ext; [intros y; symmetry; apply write_word|].
-    replace (32 * (Z.pos key - 1) + 32) with (32 * (Z.pos (Pos.succ key) - 1)) by lia.
-    apply IH. apply mem_stored; assumption.
-Qed.
-
-Lemma loaded_ok m sm n : mem_ok m sm -> forall key,
-  Forall2 is_word (numbers m (32 * (Z.pos key - 1)) 32 n) (loaded sm key n).
-Proof.
-  intros Hm. induction n as [|n IH]; intros key; cbn [numbers loaded]; constructor.
-  - change (Z.to_nat 32) with 32%nat. rewrite mload_is. exact (mem_word P cd e m sm key Hm).
-  - replace (32 * (Z.pos key - 1) + 32) with (32 * (Z.pos (Pos.succ key) - 1)) by lia. apply IH.
-Qed.
-
 Lemma parsed_words_ok n : forall from xs, 0 <= from -> parsed_words P from n = Some xs ->
   Forall2 is_word (pieces 32 n (skipn (Z.to_nat from) cd)) xs.
 Proof.
@@ -144,10 +112,15 @@ Proof.
   eapply cong_trans; [exact C|]. eapply renamed_ok; eassumption.
 Qed.
 
-(* Words that a store takes: elements, or the program fails. *)
+(* One of these conditions holds, under which a straight program fails. *)
+Definition refuted (l : list cond) : Prop := exists c, In c l /\ existsb (condeqb c) (fails P) = true /\ ceval c = true.
+Lemma refuted_incl a b : incl a b -> refuted a -> refuted b.
+Proof. intros I [c [J H]]. exists c. split; [apply I; exact J | exact H]. Qed.
+
+(* Words that a store takes: elements, or it halts. *)
 Lemma elements_ok ws xs : Forall2 is_word ws xs -> forall sums conds, elements p P xs = Some (sums, conds) ->
   (forallb (fun v => v <? p) ws = true /\ Forall2 elem ws sums /\ forall c, In c conds -> ceval c = false) \/
-  (forallb (fun v => v <? p) ws = false /\ meaning P cd = Failed).
+  (forallb (fun v => v <? p) ws = false /\ refuted conds).
 Proof.
   induction 1 as [|w x ws xs Hw _ IH]; intros sums conds E; cbn [elements] in E.
   { injection E as <- <-. left. repeat split; [constructor | intros c []]. }
@@ -159,11 +132,11 @@ Proof.
     constructor; [split; [lia | exact C] | exact F].
   - destruct (existsb _ (fails P)) eqn:X; [|discriminate]. injection E as <- <-. subst w.
     destruct (Z.ltb_spec (e i) p) as [L|L]; cbn [andb].
-    + destruct IH as [[A [F Cs]]|IH]; [left | right; exact IH]. split; [exact A|]. split.
+    + destruct IH as [[A [F Cs]]|[A Re]]; [left | right; split; [exact A | eapply refuted_incl; [|exact Re]; apply incl_tl, incl_refl]].
+      split; [exact A|]. split.
       * constructor; [|exact F]. split; [lia|]. cbn [den]. exists 0. ring.
       * intros c [<-|I]; [cbn; apply Z.leb_gt; exact L | apply Cs; exact I].
-    + right. split; [reflexivity|].
-      eapply (fails_true P cd e parsed (CNotBelow i)); [exact X | cbn; apply Z.leb_le; exact L].
+    + right. split; [reflexivity|]. exists (CNotBelow i). split; [left; reflexivity|]. split; [exact X | cbn; apply Z.leb_le; exact L].
 Qed.
 
 (* ---- an instruction ---- *)
@@ -190,8 +163,9 @@ Proof. unfold put. cbn. rewrite Z.eqb_refl. reflexivity. Qed.
 
 Definition goes (i : finstr) (k : list Z) (m : memory) (mw : Z) (f : fields) (cost : Z) (st : fstate) : Prop :=
   exists k' m' mw' f', fexec code cd i k m mw f = (cost, Some (k', m', mw', f')) /\ state_ok k' m' mw' f' st.
-Definition fails_right (i : finstr) (k : list Z) (m : memory) (mw : Z) (f : fields) : Prop :=
-  (exists c, fexec code cd i k m mw f = (c, None)) /\ meaning P cd = Failed.
+(* It halts, and one of the conditions holds that are taken for false after it. *)
+Definition fails_right (i : finstr) (k : list Z) (m : memory) (mw : Z) (f : fields) (st st' : fstate) : Prop :=
+  (exists c, fexec code cd i k m mw f = (c, None)) /\ exists l, failures st' = l ++ failures st /\ refuted l.
 
 Lemma copied_ok st k r a key from n l ws xs m mw f :
   state_ok k m mw f st -> stack_ok P cd e r xs -> a = 32 * (Z.pos key - 1) -> forall ys, Forall2 is_word ws ys ->
@@ -262,7 +236,7 @@ Qed.
 
 Lemma narrow_ok m sm done a w s conds : mem_ok m sm -> (forall c, In c done -> ceval c = false) -> 0 <= a -> 1 <= w <= 31 ->
   narrow p P sm done a w = Some (s, conds) -> let v := beZ (mbytes m a (Z.to_nat w)) in
-  (v < p /\ elem v s /\ forall c, In c conds -> ceval c = false) \/ (p <= v /\ meaning P cd = Failed).
+  (v < p /\ elem v s /\ forall c, In c conds -> ceval c = false) \/ (p <= v /\ refuted conds).
 Proof.
   intros Hm Hd A R H v. unfold narrow in H. destruct (known_bytes sm a (Z.to_nat w)) as [l|] eqn:L.
   - apply (known_bytes_ok _ _ _ Hm) in L; [|exact A].
@@ -283,14 +257,14 @@ Proof.
     + left. split; [exact B|]. split.
       * split; [lia|]. cbn [den]. exists 0. ring.
       * intros c [<-|[]]. cbn. apply Z.leb_gt; exact B.
-    + right. split; [exact B|]. eapply (fails_true P cd e parsed (CNotBelow i)); [exact X | cbn; apply Z.leb_le; exact B].
+    + right. split; [exact B|]. exists (CNotBelow i). split; [left; reflexivity|]. split; [exact X | cbn; apply Z.leb_le; exact B].
 Qed.
 
 Lemma narrows_ok m sm done w n : mem_ok m sm -> (forall c, In c done -> ceval c = false) -> 1 <= w <= 31 ->
   forall a sums conds, 0 <= a -> narrows p P sm done a w n = Some (sums, conds) ->
   (forallb (fun v => v <? p) (numbers m a w n) = true /\ Forall2 elem (numbers m a w n) sums /\
    forall c, In c conds -> ceval c = false) \/
-  (forallb (fun v => v <? p) (numbers m a w n) = false /\ meaning P cd = Failed).
+  (forallb (fun v => v <? p) (numbers m a w n) = false /\ refuted conds).
 Proof.
   intros Hm Hd R. induction n as [|n IH]; intros a sums conds A H; cbn [narrows numbers forallb] in *.
   { injection H as <- <-. left. repeat split; [constructor | intros c []]. }
@@ -298,9 +272,10 @@ Proof.
   destruct (narrows p P sm done (a + w) w n) as [[sums1 conds1]|] eqn:Ns; [|discriminate]. injection H as <- <-.
   apply (narrow_ok _ _ _ _ _ _ _ Hm Hd A R) in N. cbv zeta in N. apply IH in Ns; [|lia].
   destruct N as [[B [El Cs]]|[B Me]].
-  - rewrite (proj2 (Z.ltb_lt _ _) B). cbn [andb]. destruct Ns as [[B' [El' Cs']]|Ns]; [left | right; exact Ns].
+  - rewrite (proj2 (Z.ltb_lt _ _) B). cbn [andb]. destruct Ns as [[B' [El' Cs']]|[B' Re]];
+      [left | right; split; [exact B' | eapply refuted_incl; [|exact Re]; apply incl_appr, incl_refl]].
     split; [exact B'|]. split; [constructor; assumption|]. intros x I. apply in_app_or in I as [I|I]; auto.
-  - right. rewrite (proj2 (Z.ltb_ge _ _) B). split; [reflexivity | exact Me].
+  - right. rewrite (proj2 (Z.ltb_ge _ _) B). split; [reflexivity | eapply refuted_incl; [|exact Me]; apply incl_appl, incl_refl].
 Qed.
 
 Lemma filled_up_ok m sm a n l k bytes : mem_ok m sm -> 0 <= a -> 0 <= n -> Forall is_byte l ->
@@ -401,7 +376,7 @@ Qed.
 
 Lemma storex_ok padded st cost st' k m mw f T : state_ok k m mw f st ->
   sfield p code P T (STOREX padded) st = Some (cost, st') ->
-  goes (STOREX padded) k m mw f cost st' \/ fails_right (STOREX padded) k m mw f.
+  goes (STOREX padded) k m mw f cost st' \/ fails_right (STOREX padded) k m mw f st st'.
 Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate. destruct (known st) as [F|] eqn:K; [|discriminate].
@@ -416,10 +391,10 @@ Proof.
   assert (ends : forall s ws sums conds, value_bytes padded (Context p (width F) l) = s -> (width F <=? s) = true ->
     has F first n = true -> inside (smw (base st)) a (n * s) = true -> numbers m a s (Z.to_nat n) = ws ->
     (forallb (fun v => v <? p) ws = true /\ Forall2 elem ws sums /\ forall c, In c conds -> ceval c = false) \/
-    (forallb (fun v => v <? p) ws = false /\ meaning P cd = Failed) ->
+    (forallb (fun v => v <? p) ws = false /\ refuted conds) ->
     stored_slots p st r F first n sums conds = Some (cost, st') ->
     goes (STOREX padded) (first :: a :: n :: k3) m (smw (base st)) (Fields [(id, Context p (width F) l)] (Some id)) cost st' \/
-    fails_right (STOREX padded) (first :: a :: n :: k3) m (smw (base st)) (Fields [(id, Context p (width F) l)] (Some id))).
+    fails_right (STOREX padded) (first :: a :: n :: k3) m (smw (base st)) (Fields [(id, Context p (width F) l)] (Some id)) st st').
   { clear H. intros s ws sums conds V W32 B1 B2 Nu Q H. destruct (has_ok _ _ _ B1) as [N1 [N0 B3]].
     destruct Q as [[A [Fe Cs]]|[A Me]]; [left | right].
     - destruct (filled_ok _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ HS Hk3 HL Fe Cs H (n * s)) as [-> S'].
@@ -427,7 +402,7 @@ Proof.
       cbn [fexec]. unfold transfer. rewrite now_ok, V, N0. cbn [cmodulus cbytes cslots].
       rewrite (held_length _ _ HL), W32, B3, B2. cbn [andb]. rewrite Nu. unfold filled. cbn [cmodulus cslots].
       rewrite A, put_ok. reflexivity.
-    - split; [|exact Me]. eexists.
+    - split; [|exists conds; split; [unfold stored_slots in H; injection H as _ <-; reflexivity | exact Me]]. eexists.
       cbn [fexec]. unfold transfer. rewrite now_ok, V, N0. cbn [cmodulus cbytes cslots].
       rewrite (held_length _ _ HL), W32, B3, B2. cbn [andb]. rewrite Nu. unfold filled. cbn [cmodulus cslots].
       rewrite A. reflexivity. }
@@ -435,7 +410,7 @@ Proof.
   - destruct (slot_of y) as [[a' key]|] eqn:Sl; [|discriminate]. destruct (slot_ok _ _ _ _ _ _ _ Hb Sl) as [<- [_ E]].
     destruct (has F first n) eqn:B1; [|discriminate]. destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate].
     cbn [andb] in H. destruct (elements p P _) as [[sums conds]|] eqn:El; [|discriminate].
-    pose proof (loaded_ok m (smem (base st)) (Z.to_nat n) Hm key) as Ld. rewrite <- E in Ld.
+    pose proof (loaded_ok P cd e m (smem (base st)) (Z.to_nat n) Hm key) as Ld. rewrite <- E in Ld.
     destruct (words_bytes _ _ l B0) as [V W32].
     exact (ends _ _ _ _ V W32 eq_refl B2 eq_refl (elements_ok _ _ Ld _ _ El) H).
   - destruct padded; [discriminate|]. destruct (has F first n) eqn:B1; [|discriminate].
@@ -611,7 +586,7 @@ Proof.
 Qed.
 
 Lemma sfield_ok T i st cost st' k m mw f : tables_ok T -> state_ok k m mw f st ->
-  sfield p code P T i st = Some (cost, st') -> goes i k m mw f cost st' \/ fails_right i k m mw f.
+  sfield p code P T i st = Some (cost, st') -> goes i k m mw f cost st' \/ fails_right i k m mw f st st'.
 Proof.
   intros HT HS H. destruct i.
   - left. eapply setmodx_ok; eassumption.
@@ -714,10 +689,10 @@ Proof.
     destruct (Z.ltb_spec 1024 (Z.of_nat (length (stack s')))); [lia|]. reflexivity. }
   destruct (fdecode next (skipn pc code)) as [[i n]|] eqn:D.
   { destruct (sfield p code P T i st) as [[cost st1]|] eqn:X; [|discriminate].
-    destruct (sfield_ok _ _ _ _ _ _ _ _ _ HT HS X) as [[k' [m' [mw' [f' [E HS1]]]]]|[[c E] Me]].
+    destruct (sfield_ok _ _ _ _ _ _ _ _ _ HT HS X) as [[k' [m' [mw' [f' [E HS1]]]]]|[[c E] [l [_ [c' [_ [Fc Tc]]]]]]].
     - destruct (go n cost st1 k' m' mw' f' HS1 H) as [C [_ [L Ev]]].
       eapply FEval_step; [|exact Ev]. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. apply steps; assumption.
-    - rewrite Me. apply FEval_halt. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. reflexivity. }
+    - rewrite (fails_true P cd e parsed c' Fc Tc). apply FEval_halt. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. reflexivity. }
   destruct (decode (skipn pc code)) as [i n] eqn:D'.
   assert (plain :
     match splain p P T i st with

@@ -138,3 +138,33 @@ Qed.
 
 Lemma skipn_skipn' {A} n k (l : list A) : skipn n (skipn k l) = skipn (k + n) l.
 Proof. revert l; induction k; intros l; [reflexivity|]. destruct l; [cbn; apply skipn_nil|]. apply IHk. Qed.
+
+Lemma nth_bytes_of n w (k : nat) : (k < n)%nat -> nth k (bytes_of n w) 0 = (w / 256 ^ (Z.of_nat n - 1 - Z.of_nat k)) mod 256.
+Proof.
+  revert k; induction n as [|n IH]; intros k Hk; [lia|]. rewrite bytes_of_S. destruct k as [|k]; cbn [nth].
+  - do 2 f_equal. f_equal. lia.
+  - rewrite IH by lia. do 2 f_equal. f_equal. lia.
+Qed.
+
+Lemma mstore_nth m a w x : mstore m a w x = if (a <=? x) && (x <? a + 32) then nth (Z.to_nat (x - a)) (bytes_of 32 w) 0 else m x.
+Proof.
+  unfold mstore. destruct (Z.leb_spec a x), (Z.ltb_spec x (a + 32)); cbn [andb]; try reflexivity.
+  rewrite nth_bytes_of by lia. f_equal. f_equal. f_equal. lia.
+Qed.
+
+Lemma write_first b l m m' a x : length b = 32%nat ->
+  (forall x, m' x = if (a <=? x) && (x <? a + 32) then nth (Z.to_nat (x - a)) b 0 else m x) ->
+  write m a (b ++ l) x = write m' (a + 32) l x.
+Proof.
+  intros L E. unfold write. rewrite E, app_length, L.
+  replace (a + Z.of_nat (32 + length l)) with (a + 32 + Z.of_nat (length l)) by lia.
+  destruct (Z.leb_spec a x), (Z.ltb_spec x (a + 32 + Z.of_nat (length l))), (Z.leb_spec (a + 32) x), (Z.ltb_spec x (a + 32));
+    cbn [andb]; try lia; try reflexivity.
+  - rewrite app_nth2 by lia. f_equal. lia.
+  - rewrite app_nth1 by lia. reflexivity.
+Qed.
+
+Lemma write_word m a w l x : write m a (bytes_of 32 w ++ l) x = write (mstore m a w) (a + 32) l x.
+Proof. apply write_first; [apply bytes_of_length | intros y; apply mstore_nth]. Qed.
+
+Lemma mload_is m a : beZ (mbytes m a 32) = mload m a. Proof. unfold mload. reflexivity. Qed.

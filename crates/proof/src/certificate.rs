@@ -1,10 +1,10 @@
 //! The text of certificates: version, program, code, gas and witness, an item a line. docs/certificates.md has the grammar.
 
-use crate::check::{Refused, check};
+use crate::check::{Ran, Refused};
 use crate::semantics::{self, NoSemantics, Semantics};
-use crate::straight::Straight;
+use crate::source::Source;
 use crate::sum::Atom;
-use crate::witness::{Witness, witness};
+use crate::witness::Witness;
 use residue_ir::{Program, Value, text};
 use residue_isa::{did_you_mean, names};
 use sha2::{Digest, Sha256};
@@ -29,7 +29,7 @@ pub struct Certificate {
     /// Text of the program as it was recorded.
     pub text: String,
     /// The program that the text is.
-    pub program: Straight,
+    pub program: Source,
     /// The semantics of the code.
     pub semantics: Semantics,
     /// The code.
@@ -69,9 +69,10 @@ pub enum Unproved {
 impl Certificate {
     /// Makes the certificate of a verified program, as it was recorded, and of its code.
     pub fn new(recorded: &Program, semantics: Semantics, code: &[u8]) -> Result<Self, Unproved> {
-        let program = Straight::of(recorded)?;
-        let witness = witness(&program, semantics, code)?;
-        let gas = check(&program, semantics, code, &witness)?;
+        let program = Source::of(recorded)?;
+        let job = program.job(semantics, code);
+        let witness = job.witness()?;
+        let gas = job.check(&witness)?.gas;
         let text = format!("{}\n", text::print(recorded).trim_end_matches('\n'));
         Ok(Self { text, program, semantics, code: code.to_vec(), gas, witness, places: [0; 2] })
     }
@@ -89,12 +90,22 @@ impl Certificate {
     /// Checks what the certificate claims.
     pub fn check(&self) -> Result<(), CertificateError> {
         let [code_line, gas_line] = self.places;
-        let gas = check(&self.program, self.semantics, &self.code, &self.witness)
+        let gas = self
+            .gas_of(&self.code)
             .map_err(|refused| fault(code_line + refused.offset / ROW_BYTES, refused.to_string()))?;
         match gas == self.gas {
             true => Ok(()),
             false => Err(fault(gas_line, format!("gas {} is stated, and the code takes {gas}", self.gas))),
         }
+    }
+
+    /// Shows by the same hints that other code ends as the program does: the gas from which on it does.
+    pub fn gas_of(&self, code: &[u8]) -> Result<u64, Refused> {
+        self.run(code).map(|ran| ran.gas)
+    }
+
+    pub(crate) fn run(&self, code: &[u8]) -> Result<Ran, Refused> {
+        self.program.job(self.semantics, code).check(&self.witness)
     }
 
     /// The text form; [`Self::read`] reads it back.
@@ -123,7 +134,7 @@ impl Certificate {
         let semantics = reader.head()?;
         let program_text = reader.program()?;
         let first = reader.next;
-        let program = Straight::read(&program_text.text)
+        let program = Source::read(&program_text.text)
             .map_err(|(line, what)| fault(program_text.line + line - 1, format!("the program: {what}")))?;
         let code = reader.code()?;
         let code_line = first + 2;

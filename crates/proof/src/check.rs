@@ -4,23 +4,33 @@
 //! truth of a condition. No word is believed to be what a hint says: each product and each name is compared with the program's. `coq/Check.v` is the same checker, and
 //! `coq/Sound.v` proves it: what it accepts ends as the program does. Code with slots is that of [`slots`].
 
+mod paths;
 mod slots;
+pub(crate) mod symbol;
 
+use crate::flow::paths::End;
 use crate::semantics::Semantics;
 use crate::straight::{ELEMENT_BYTES, Straight};
 use crate::sum::{Atom, Sum};
 use crate::tables::{Budget, Tables, signed};
-use crate::witness::Witness;
+use crate::witness::{Job, Witness};
 use foldhash::{HashMap, HashMapExt, HashSet};
+use paths::Fork;
+use residue_ir::Value;
 use residue_isa::opcode::evm as op;
 use residue_isa::{Jumpdests, jumpdests};
 use ruint::aliases::U256;
 use slots::Field;
-use std::rc::Rc;
+use std::sync::Arc;
+use symbol::{Condition, Facts, Symbol};
 use thiserror::Error;
 
 /// Most words of a stack (Yellow Paper, §9.1).
 const STACK_MAX: usize = 1024;
+/// Instructions of all ways: code may jump back.
+const STEPS_MAX: usize = 1 << 20;
+/// Bytes that a copy has less than: in Coq its words are counted in unary.
+const COPY_BYTES: u32 = 1 << 20;
 /// Bytes of a word of memory.
 const WORD_BYTES: u32 = 32;
 
@@ -55,22 +65,27 @@ fn refuse<T>(why: impl Into<String>) -> Step<T> {
 
 /// Shows that `code` ends as `program` does, for all calldata, with any gas from the result on.
 pub fn check(program: &Straight, semantics: Semantics, code: &[u8], witness: &Witness) -> Result<u64, Refused> {
-    let named = witness.named();
-    let tables =
-        Tables::of(program, |atom, _| named.contains(&atom)).map_err(|why| Refused::at(0, code, semantics, why))?;
-    let mut given =
-        Given { tables: &tables, p: program.modulus, values: witness.values.iter(), names: witness.names.iter() };
-    run(program, &tables, semantics, code, &mut given)
+    let job = Job { program, ends: None, semantics, code };
+    job.check(witness).map(|ran| ran.gas)
 }
 
-/// Runs code with hints; the gas of all of it.
+/// What a run takes: of several ways the most.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ran {
+    pub(crate) gas: u64,
+    /// Instructions.
+    pub(crate) steps: usize,
+}
+
+/// Runs code with hints, of a straight program or of one whose paths have these ends; all that it takes.
 pub(crate) fn run(
     program: &Straight,
     tables: &Tables,
     semantics: Semantics,
     code: &[u8],
+    ends: Option<&[End]>,
     hints: &mut impl Hints,
-) -> Result<u64, Refused> {
+) -> Result<Ran, Refused> {
     let field = match semantics {
         Semantics::Evm => None,
         Semantics::Slots | Semantics::Next => {
@@ -81,6 +96,10 @@ pub(crate) fn run(
         program,
         tables,
         field,
+        ends,
+        ways: (0..ends.map_or(0, <[End]>::len)).collect(),
+        known: Facts::default(),
+        later: Vec::new(),
         code,
         targets: jumpdests(code, semantics.revision()),
         hints,
@@ -89,18 +108,32 @@ pub(crate) fn run(
         memory_words: 0,
         shown: HashSet::default(),
         gas: 0,
+        steps: 0,
         next: 0,
         budget: Budget::new(),
     };
-    loop {
+    let mut all = Ran { gas: 0, steps: 0 };
+    for _ in 0..STEPS_MAX {
         let offset = machine.next;
         let byte = code.get(offset).copied();
+        machine.steps += 1;
         match machine.step(byte) {
             Ok(Flow::Goes) => {}
-            Ok(Flow::Ends) => return Ok(machine.gas),
+            Ok(Flow::Ends) => {
+                all = Ran { gas: all.gas.max(machine.gas), steps: all.steps.max(machine.steps) };
+                if !machine.turns() {
+                    return Ok(all);
+                }
+            }
             Err(why) => return Err(Refused::at(offset, code, semantics, why)),
         }
     }
+    Err(Refused::at(
+        machine.next,
+        code,
+        semantics,
+        format!("all ways together have more than {STEPS_MAX} instructions"),
+    ))
 }
 
 /// Gas of so many words of memory (Yellow Paper, appendix H.1: 3·n + ⌊n² / 512⌋).
@@ -117,18 +150,22 @@ pub(crate) trait Hints {
     fn product(&mut self, x: &Sum, y: &Sum) -> Step<Sum>;
 
     /// The sum of an arithmetic instruction's result, by its name if it has one.
-    fn named(&mut self, sum: Rc<Sum>) -> Step<Rc<Sum>>;
+    fn named(&mut self, sum: Arc<Sum>) -> Step<Arc<Sum>>;
 }
 
 /// The hints of a certificate, each compared with the program.
-struct Given<'a> {
+pub(crate) struct Given<'a> {
     tables: &'a Tables,
     p: U256,
     values: std::slice::Iter<'a, Atom>,
     names: std::slice::Iter<'a, Option<Atom>>,
 }
 
-impl Given<'_> {
+impl<'a> Given<'a> {
+    pub(crate) fn new(tables: &'a Tables, p: U256, witness: &'a Witness) -> Self {
+        Self { tables, p, values: witness.values.iter(), names: witness.names.iter() }
+    }
+
     fn value(&mut self) -> Step<Atom> {
         self.values.next().copied().map_or_else(|| refuse("the witness has no more values"), Ok)
     }
@@ -137,7 +174,7 @@ impl Given<'_> {
 impl Hints for Given<'_> {
     fn parsed(&mut self, program: &Straight, offset: U256) -> Step<Atom> {
         let hint = self.value()?;
-        let is_it = |&&(value, at): &&(residue_ir::Value, u32)| Atom::of(value) == hint && U256::from(at) == offset;
+        let is_it = |&&(value, at): &&(Value, u32)| Atom::of(value) == hint && U256::from(at) == offset;
         match program.parses.iter().find(is_it) {
             Some(_) => Ok(hint),
             None => refuse(format!("the witness has {hint} here, which the program does not parse at byte {offset}")),
@@ -155,75 +192,14 @@ impl Hints for Given<'_> {
         }
     }
 
-    fn named(&mut self, sum: Rc<Sum>) -> Step<Rc<Sum>> {
+    fn named(&mut self, sum: Arc<Sum>) -> Step<Arc<Sum>> {
         let Some(Some(name)) = self.names.next().copied() else { return Ok(sum) };
         match (self.tables.is_value(name, &sum, self.p), self.tables.definitions.get(&name)) {
-            (Some(is_negative), _) => Ok(Rc::new(signed(name, is_negative, self.p))),
+            (Some(is_negative), _) => Ok(Arc::new(signed(name, is_negative, self.p))),
             (None, Some(definition)) => {
                 refuse(format!("the witness names this word {name}, which is ({definition}); found ({sum})"))
             }
             (None, None) => refuse(format!("the witness names this word {name}, which is no sum of the program")),
-        }
-    }
-}
-
-/// A word of which something is known for all calldata.
-#[derive(Debug, Clone)]
-enum Symbol {
-    /// Between two numbers, and this sum modulo p.
-    Sum { sum: Rc<Sum>, least: U256, most: U256 },
-    /// The number that is parsed, below p or not.
-    Parsed(Atom),
-    /// Bytes of calldata.
-    Size,
-    /// 1 where the condition holds, else 0.
-    Truth(Condition),
-    /// The OR of numbers that are parsed, without so many lowest bits.
-    Or(Rc<[Atom]>, u8),
-}
-
-/// A condition on calldata.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Condition {
-    /// Calldata has so many bytes.
-    SizeIs(U256),
-    /// Calldata has not so many bytes.
-    SizeIsNot(U256),
-    /// A parsed number is not below p.
-    NotBelow(Atom),
-    /// A parsed number has more than so many bits.
-    Above(Atom, u8),
-}
-
-impl Symbol {
-    fn number(number: U256, p: U256) -> Self {
-        Self::Sum { sum: Rc::new(Sum::constant(number, p)), least: number, most: number }
-    }
-
-    /// The number, if it is always the same.
-    fn exact(&self) -> Step<U256> {
-        match self {
-            Self::Sum { least, most, .. } if least == most => Ok(*least),
-            _ => refuse(format!("a number is expected that calldata has no effect on, found {}", self.shown())),
-        }
-    }
-
-    /// The parsed numbers that it is the OR of.
-    fn parses(&self) -> Step<Rc<[Atom]>> {
-        match self {
-            Self::Parsed(atom) => Ok([*atom].into()),
-            Self::Or(parses, 0) => Ok(Rc::clone(parses)),
-            other => refuse(format!("a parsed number is expected, found {}", other.shown())),
-        }
-    }
-
-    fn shown(&self) -> String {
-        match self {
-            Self::Sum { sum, .. } => format!("({sum})"),
-            Self::Parsed(atom) => format!("{atom} before it is compared with p"),
-            Self::Size => "the size of calldata".to_owned(),
-            Self::Truth(_) => "a condition".to_owned(),
-            Self::Or(..) => "bits of several numbers".to_owned(),
         }
     }
 }
@@ -235,13 +211,21 @@ enum Flow {
 }
 
 /// A sum with its bounds.
-type Bounded = (Rc<Sum>, U256, U256);
+type Bounded = (Arc<Sum>, U256, U256);
 
 struct Machine<'a, H> {
     program: &'a Straight,
     tables: &'a Tables,
     /// Slots, in code that may have them.
     field: Option<Field>,
+    /// The ends of a program that has several.
+    ends: Option<&'a [End]>,
+    /// Those that may be reached from here, by number.
+    ways: Vec<usize>,
+    /// What jumps have told.
+    known: Facts,
+    /// The other ways of jumps.
+    later: Vec<Fork>,
     code: &'a [u8],
     targets: Jumpdests,
     hints: &'a mut H,
@@ -252,6 +236,8 @@ struct Machine<'a, H> {
     /// Conditions that do not hold from here on.
     shown: HashSet<Condition>,
     gas: u64,
+    /// Instructions so far.
+    steps: usize,
     next: usize,
     budget: Budget,
 }
@@ -269,8 +255,13 @@ impl<H: Hints> Machine<'_, H> {
                 self.pop()?;
             }
             op::ADD | op::SUB | op::MUL | op::MOD | op::ADDMOD | op::MULMOD => self.arithmetic(byte)?,
-            op::EQ | op::ISZERO | op::GT => self.compare(byte)?,
-            op::OR | op::SHR => self.bits(byte)?,
+            op::EQ | op::LT | op::GT | op::AND | op::OR => self.compare(byte)?,
+            op::ISZERO => {
+                self.gas += 3;
+                let condition = self.pop()?.is_zero(self.program.modulus)?;
+                self.stack.push(Symbol::Truth(condition));
+            }
+            op::SHR => self.shift()?,
             op::CALLDATASIZE => {
                 self.gas += 2;
                 self.stack.push(Symbol::Size);
@@ -282,13 +273,20 @@ impl<H: Hints> Machine<'_, H> {
                 self.stack.push(Symbol::Parsed(atom));
             }
             op::MLOAD | op::MSTORE => self.transfer(byte)?,
+            op::MCOPY => self.copy_within()?,
             op::JUMPDEST => self.gas += 1,
+            op::JUMP | op::JUMPI | op::RETURN | op::INVALID if self.ends.is_some() => return self.control(byte),
             op::JUMPI => self.fail_if()?,
             op::RETURN => {
                 self.end()?;
                 return Ok(Flow::Ends);
             }
-            _ => self.field_instruction(byte)?,
+            _ => {
+                self.field_instruction(byte)?;
+                if self.ends.is_some() && self.ways.is_empty() {
+                    return Ok(Flow::Ends);
+                }
+            }
         }
         match self.stack.len() {
             ..=STACK_MAX => Ok(Flow::Goes),
@@ -329,7 +327,8 @@ impl<H: Hints> Machine<'_, H> {
     }
 
     fn sum(&mut self) -> Step<Bounded> {
-        match self.pop()? {
+        let word = self.pop()?;
+        match self.element(word) {
             Symbol::Sum { sum, least, most } => Ok((sum, least, most)),
             other => refuse(format!("an element is expected, found {}", other.shown())),
         }
@@ -365,7 +364,7 @@ impl<H: Hints> Machine<'_, H> {
             _ => (5, Sum::clone(&a), U256::ZERO, p - U256::ONE),
         };
         self.gas += gas;
-        let sum = self.hints.named(Rc::new(sum))?;
+        let sum = self.hints.named(Arc::new(sum))?;
         self.stack.push(Symbol::Sum { sum, least, most });
         Ok(())
     }
@@ -381,41 +380,23 @@ impl<H: Hints> Machine<'_, H> {
 
     fn compare(&mut self, byte: u8) -> Step<()> {
         self.gas += 3;
-        let a = self.pop()?;
-        let condition = match (byte, a) {
-            // Other negations are no failure of a program.
-            (op::ISZERO, Symbol::Truth(Condition::SizeIs(size))) => Condition::SizeIsNot(size),
-            (op::EQ, Symbol::Size) => Condition::SizeIs(self.pop()?.exact()?),
-            (op::EQ, a) => match self.pop()? {
-                Symbol::Size => Condition::SizeIs(a.exact()?),
-                other => return refuse(format!("the size of calldata is expected, found {}", other.shown())),
-            },
-            (op::GT, Symbol::Parsed(atom)) => {
-                let bound = self.pop()?.exact()?;
-                if bound != self.program.modulus - U256::ONE {
-                    return refuse(format!("{atom} is to be compared with p − 1, and is with {bound:#x}"));
-                }
-                Condition::NotBelow(atom)
-            }
-            (_, a) => return refuse(format!("the program has no such comparison with {}", a.shown())),
-        };
-        self.stack.push(Symbol::Truth(condition));
+        let (x, y) = (self.pop()?, self.pop()?);
+        if let Symbol::Or(parses, _) = &x {
+            self.budget.take(parses.len())?;
+        }
+        if let Symbol::Or(parses, _) = &y {
+            self.budget.take(parses.len())?;
+        }
+        self.stack.push(Symbol::combined(byte, &x, &y, self.program.modulus)?);
         Ok(())
     }
 
-    /// Bits of parsed numbers: all of them at once, or without the lowest.
-    fn bits(&mut self, byte: u8) -> Step<()> {
+    /// Bits of parsed numbers without the lowest.
+    fn shift(&mut self) -> Step<()> {
         self.gas += 3;
-        let (a, b) = (self.pop()?, self.pop()?);
-        let found = if byte == op::OR {
-            let (a, b) = (a.parses()?, b.parses()?);
-            self.budget.take(a.len() + b.len())?;
-            Symbol::Or(a.iter().chain(&*b).copied().collect(), 0)
-        } else {
-            let count = u8::try_from(a.exact()?).or_else(|_| refuse("a shift by less than 256 bits is expected"))?;
-            Symbol::Or(b.parses()?, count)
-        };
-        self.stack.push(found);
+        let (count, word) = (self.pop()?, self.pop()?);
+        let count = u8::try_from(count.exact()?).or_else(|_| refuse("a shift by less than 256 bits is expected"))?;
+        self.stack.push(Symbol::Or(word.parses()?, count));
         Ok(())
     }
 
@@ -451,11 +432,39 @@ impl<H: Hints> Machine<'_, H> {
         Ok(())
     }
 
+    /// A copy of whole words within memory, all read before one is written.
+    fn copy_within(&mut self) -> Step<()> {
+        let (to, from, size) = (self.place()?, self.place()?, self.pop()?.exact()?);
+        let is_whole = |size: &u32| *size < COPY_BYTES && size.is_multiple_of(WORD_BYTES);
+        let size = u32::try_from(size).ok().filter(is_whole);
+        let words = size.map_or_else(|| refuse("a copy of whole words is expected"), Ok)? / WORD_BYTES;
+        self.gas += 3 + 3 * u64::from(words);
+        if words > 0 {
+            self.grow(u64::from(to.max(from)) + u64::from(words));
+        }
+        self.budget.take(words as usize)?; // u32 to usize widens
+        let zero = Symbol::number(U256::ZERO, self.program.modulus);
+        let word = |place: u32| self.memory.get(&place).unwrap_or(&zero).clone();
+        let copied: Vec<Symbol> = (0..words).map(|number| word(from + number)).collect();
+        self.memory.extend((to..).zip(copied));
+        Ok(())
+    }
+
     /// Conditions under which the program fails.
     fn failures(&self) -> impl Iterator<Item = Condition> {
-        let size = Condition::SizeIsNot(U256::from(self.program.calldata_bytes));
+        let size = Condition::Not(Arc::new(Condition::SizeIs(U256::from(self.program.calldata_bytes))), 2);
         let parses = self.program.parses.iter().map(|&(value, _)| Condition::NotBelow(Atom::of(value)));
         std::iter::once(size).chain(parses)
+    }
+
+    /// The target of a jump is a failure.
+    fn is_failure(&self, target: U256) -> Step<()> {
+        let fails = usize::try_from(target)
+            .is_ok_and(|target| self.targets.contains(target) && self.code.get(target + 1) == Some(&op::INVALID));
+        if !fails {
+            return refuse(format!("the jump to {target:#x} is to go to a JUMPDEST with INVALID after it"));
+        }
+        Ok(())
     }
 
     /// A jump to a failure, if and only if the program fails.
@@ -463,11 +472,7 @@ impl<H: Hints> Machine<'_, H> {
         self.gas += 10;
         let target = self.pop()?.exact()?;
         let condition = self.pop()?;
-        let fails = usize::try_from(target)
-            .is_ok_and(|target| self.targets.contains(target) && self.code.get(target + 1) == Some(&op::INVALID));
-        if !fails {
-            return refuse(format!("the jump to {target:#x} is to go to a JUMPDEST with INVALID after it"));
-        }
+        self.is_failure(target)?;
         let condition = match condition {
             Symbol::Truth(condition) => condition,
             Symbol::Or(parses, bits) if self.field.is_some() => return self.fail_if_above(&parses, bits),
@@ -480,7 +485,7 @@ impl<H: Hints> Machine<'_, H> {
             let most = self.program.modulus - U256::ONE;
             for word in &mut self.stack {
                 if matches!(word, Symbol::Parsed(parsed) if *parsed == atom) {
-                    *word = Symbol::Sum { sum: Rc::new(Sum::atom(atom)), least: U256::ZERO, most };
+                    *word = Symbol::Sum { sum: Arc::new(Sum::atom(atom)), least: U256::ZERO, most };
                 }
             }
         }
@@ -490,18 +495,22 @@ impl<H: Hints> Machine<'_, H> {
 
     /// The return: all that the program fails for has been looked at, and memory has its results.
     fn end(&mut self) -> Step<()> {
-        let place = self.place()?;
-        let size = self.pop()?.exact()?;
-        let results = &self.program.results;
-        let expected = results.len() as u64 * u64::from(ELEMENT_BYTES); // usize to u64 widens
-        if size != U256::from(expected) {
-            return refuse(format!("{expected} bytes are to be returned, not {size}"));
-        }
         if let Some(failure) = self.failures().find(|failure| !self.shown.contains(failure)) {
             return refuse(match failure {
                 Condition::NotBelow(atom) => format!("{atom} has not been compared with p"),
                 _ => format!("calldata is not held to {} bytes", self.program.calldata_bytes),
             });
+        }
+        let (place, size) = (self.place()?, self.pop()?.exact()?);
+        self.returns(place, size, &self.program.results)?;
+        self.grow_to(place, size)
+    }
+
+    /// The return of these values, which memory has.
+    fn returns(&self, place: u32, size: U256, results: &[Value]) -> Step<()> {
+        let expected = results.len() as u64 * u64::from(ELEMENT_BYTES); // usize to u64 widens
+        if size != U256::from(expected) {
+            return refuse(format!("{expected} bytes are to be returned, not {size}"));
         }
         for (number, &result) in (u64::from(place)..).zip(results) {
             let found = u32::try_from(number).ok().and_then(|number| self.memory.get(&number));
@@ -517,7 +526,13 @@ impl<H: Hints> Machine<'_, H> {
                 }
             }
         }
-        self.grow(u64::from(place) + results.len() as u64); // usize to u64 widens
+        Ok(())
+    }
+
+    /// Memory has so many bytes from a word on: what is returned.
+    fn grow_to(&mut self, place: u32, size: U256) -> Step<()> {
+        let words = u64::try_from(size).or_else(|_| refuse("less than 2⁶⁴ bytes are to be returned"))?;
+        self.grow(u64::from(place) + words.div_ceil(u64::from(WORD_BYTES)));
         Ok(())
     }
 }

@@ -1,11 +1,14 @@
 //! Certificates as theorems that Coq's kernel checks: the sources of the checker with its proof, and a file for each certificate.
 
 use crate::certificate::Certificate;
+use crate::flow::{Expression, Flow, Step};
 use crate::semantics::Semantics;
+use crate::source::Source;
 use crate::straight::{Operation, Read, Straight};
 use crate::sum::Atom;
+use crate::tables::Tables;
 use crate::witness::Witness;
-use residue_ir::{FieldOp, Value};
+use residue_ir::{FieldOp, Value, Word, WordOp};
 use ruint::aliases::U256;
 use std::fmt::Display;
 
@@ -18,7 +21,7 @@ const ROW_BYTES: usize = 32;
 const ROW_ITEMS: usize = 16;
 
 /// The sources that theorems stand on, each with its name, in the order in which they are compiled.
-pub const SOURCES: [(&str, &str); 10] = [
+pub const SOURCES: [(&str, &str); 15] = [
     ("Evm", include_str!("../coq/Evm.v")),
     ("Words", include_str!("../coq/Words.v")),
     ("Program", include_str!("../coq/Program.v")),
@@ -29,15 +32,29 @@ pub const SOURCES: [(&str, &str); 10] = [
     ("CheckSlots", include_str!("../coq/CheckSlots.v")),
     ("Copies", include_str!("../coq/Copies.v")),
     ("SoundSlots", include_str!("../coq/SoundSlots.v")),
+    ("Flow", include_str!("../coq/Flow.v")),
+    ("CheckFlow", include_str!("../coq/CheckFlow.v")),
+    ("SoundFlow", include_str!("../coq/SoundFlow.v")),
+    ("CheckFlowSlots", include_str!("../coq/CheckFlowSlots.v")),
+    ("SoundFlowSlots", include_str!("../coq/SoundFlowSlots.v")),
 ];
-/// Those of a theorem of code for today's EVM: the first ones.
-const SOURCES_OF_EVM: usize = 6;
+/// Those that every theorem stands on: the first ones.
+const COMMON: usize = 6;
+/// After them those of code with slots, of programs with branches, and of both together.
+const SLOTS: usize = 4;
+const FLOW: usize = 3;
 
-/// The sources that a theorem of code stands on.
-pub fn sources(semantics: Semantics) -> &'static [(&'static str, &'static str)] {
-    match semantics {
-        Semantics::Evm => &SOURCES[..SOURCES_OF_EVM],
-        Semantics::Slots | Semantics::Next => &SOURCES,
+/// The sources that the theorem of a certificate stands on.
+pub fn sources(certificate: &Certificate) -> Vec<(&'static str, &'static str)> {
+    let (common, rest) = SOURCES.split_at(COMMON);
+    let (slots, rest) = rest.split_at(SLOTS);
+    let (flow, both) = rest.split_at(FLOW);
+    let has_slots = certificate.semantics != Semantics::Evm;
+    match (&certificate.program, has_slots) {
+        (Source::Straight(_), false) => common.to_vec(),
+        (Source::Straight(_), true) => [common, slots].concat(),
+        (Source::Flow(_), false) => [common, flow].concat(),
+        (Source::Flow(_), true) => [common, slots, flow, both].concat(),
     }
 }
 
@@ -56,16 +73,29 @@ fn list(items: impl IntoIterator<Item = impl Display>, row: usize) -> String {
     format!("[{}]", rows.join(";\n   "))
 }
 
+/// A list as the parts of one: Coq reads lists by a recursion.
+fn long_list<T>(items: &[T], spelled: impl Fn(&T) -> String) -> String {
+    const PART: usize = 4096;
+    match items.len() {
+        ..=PART => list(items.iter().map(spelled), ROW_ITEMS),
+        _ => format!("(concat {})", list(items.chunks(PART).map(|part| list(part.iter().map(&spelled), ROW_ITEMS)), 1)),
+    }
+}
+
+fn read(read: Read) -> String {
+    match read {
+        Read::Value(read) => format!("(V {})", value(read)),
+        Read::Number(number) => format!("(C {number:#x})"),
+    }
+}
+
 fn operation(&Operation { value: defined, kind, x, y }: &Operation) -> String {
     let kind = match kind {
         FieldOp::Add => "KAdd",
         FieldOp::Sub => "KSub",
         FieldOp::Mul => "KMul",
     };
-    let [x, y] = [x, y].map(|read| match read {
-        Read::Value(read) => format!("(V {})", value(read)),
-        Read::Number(number) => format!("(C {number:#x})"),
-    });
+    let [x, y] = [x, y].map(read);
     format!("Op {} {kind} {x} {y}", value(defined))
 }
 
@@ -93,27 +123,128 @@ pub fn program(straight: &Straight) -> String {
 
 /// A witness as a term of Coq's.
 pub fn hints(Witness { values, names }: &Witness) -> String {
-    let values = list(values.iter().map(|&atom| name(atom)), ROW_ITEMS);
     let spelled = |named: &Option<Atom>| named.map_or_else(|| "None".to_owned(), |atom| format!("Some {}", name(atom)));
-    format!("Witness\n  {values}%positive\n  {}%positive", list(names.iter().map(spelled), ROW_ITEMS))
+    let values = long_list(values, |&atom| name(atom).to_string());
+    format!("Witness\n  {values}%positive\n  {}%positive", long_list(names, spelled))
+}
+
+/// Coq's name of a word.
+fn word(word: Word) -> u64 {
+    u64::from(word.0) + 1
+}
+
+fn expression(expression: &Expression) -> String {
+    match expression {
+        Expression::Number(number) => format!("(Number {number:#x})"),
+        Expression::Size => "Size".to_owned(),
+        Expression::Calldata(offset) => format!("(Calldata {offset})"),
+        Expression::Defined(defined) => format!("(Defined {})", word(*defined)),
+        Expression::Op(op, a, b) => {
+            let op = match op {
+                WordOp::Lt => "LT",
+                WordOp::Eq => "EQ",
+                WordOp::And => "AND",
+                _ => "OR",
+            };
+            format!("(Bin {op} {} {})", self::expression(a), self::expression(b))
+        }
+    }
+}
+
+fn values(values: &[Value]) -> String {
+    format!("{}%positive", list(values.iter().map(|&one| value(one)), ROW_ITEMS))
+}
+
+fn reads(reads: &[Read]) -> String {
+    list(reads.iter().map(|&one| read(one)), ROW_ITEMS)
+}
+
+/// Steps, one a line, each in the bracket of the one before it.
+fn steps(flow: &Flow, all: &[Step]) -> String {
+    let mut text = String::new();
+    for step in all {
+        text += &match step {
+            Step::Operations(operations) => format!("(Ops {}\n", list(operations.iter().map(operation), 1)),
+            Step::Move { to, from } => format!("(Move {} {}\n", values(to), reads(from)),
+            Step::Parse(parsed, offset) => format!("(Parse {} {offset}\n", value(*parsed)),
+            Step::IsZero(result, x) => format!("(IsZero {} {}\n", word(*result), read(*x)),
+            Step::Bind(result, bound) => format!("(Bind {} {}\n", word(*result), expression(bound)),
+            Step::Require(condition) => format!("(Need {}\n", expression(condition)),
+            Step::Branch(condition, first, second) => {
+                format!("(Branch {}\n{}\n{}\n", expression(condition), steps(flow, first), steps(flow, second))
+            }
+            Step::Call { function, arguments, results } => {
+                let routine = &flow.routines[*function];
+                let (parameters, gives) = (values(&routine.parameters), reads(&routine.results));
+                let (arguments, results) = (reads(arguments), values(results));
+                format!("(Call {parameters} {arguments} f{function} {gives} {results}\n")
+            }
+            Step::Return(returned) => format!("(Return {}", reads(returned)),
+        };
+    }
+    if !matches!(all.last(), Some(Step::Return(_))) {
+        text += "Done";
+    }
+    text + &")".repeat(all.len())
+}
+
+/// A program with branches as terms of Coq's: its functions, and the program by the name `the_program`.
+pub fn branching(flow: &Flow) -> String {
+    let mut text = String::new();
+    for (number, routine) in flow.routines.iter().enumerate() {
+        text += &format!("Definition f{number} : body :=\n{}.\n\n", steps(flow, &routine.steps));
+    }
+    let last = flow.routines.len() - 1;
+    text + &format!("Definition the_program : flow := Flow {:#x} f{last}.", flow.modulus)
+}
+
+/// Hints of a program with branches as a term of Coq's; `None` of a straight one.
+pub fn hints_of_flow(certificate: &Certificate) -> Option<String> {
+    let Certificate { program: Source::Flow(branching), code, semantics, witness, .. } = certificate else {
+        return None;
+    };
+    let program = &branching.paths.program;
+    let steps = certificate.run(code).map_or(0, |ran| ran.steps);
+    let aliases = certificate.program.job(*semantics, code).named(witness).map_or_else(|_| Vec::new(), Tables::aliases);
+    let same = aliases.into_iter().map(|(later, first)| format!("({}, {})", name(later), name(first)));
+    let reads = program.parses.iter().map(|&(parsed, offset)| format!("({}%positive, {offset})", value(parsed)));
+    let (reads, same) = (list(reads, ROW_ITEMS), list(same, ROW_ITEMS));
+    Some(format!("Hints {reads} {steps}\n  {same}%positive\n  ({})", hints(witness)))
 }
 
 /// The theorem of a certificate, as a source for Coq: the code ends as the program does, with any gas from the stated amount on.
 pub fn theorem(certificate: &Certificate) -> String {
     let Certificate { program, semantics, code, gas, witness, .. } = certificate;
     // What a theorem needs beside the files of today's EVM, checker and its proof, and a run.
-    let slots = " Slots CheckSlots SoundSlots";
-    let (files, check, sound, eval) = match semantics {
-        Semantics::Evm => ("", "check", "check_sound", "Eval code calldata (start g)"),
-        Semantics::Slots => {
-            (slots, "check_slots false", "check_slots_sound false", "FEval false code calldata (start g) none")
+    let (with_branches, slots) = (matches!(program, Source::Flow(_)), " Slots CheckSlots SoundSlots");
+    let flow = " Flow CheckFlow SoundFlow";
+    let files = match (with_branches, semantics) {
+        (false, Semantics::Evm) => String::new(),
+        (true, Semantics::Evm) => flow.to_owned(),
+        (false, _) => slots.to_owned(),
+        (true, _) => format!("{slots}{flow} CheckFlowSlots SoundFlowSlots"),
+    };
+    let name = if with_branches { "check_flow" } else { "check" };
+    let (check, sound, eval) = match semantics {
+        Semantics::Evm => (name.to_owned(), format!("{name}_sound"), "Eval code calldata (start g)".to_owned()),
+        Semantics::Slots | Semantics::Next => {
+            let next = *semantics == Semantics::Next;
+            let eval = format!("FEval {next} code calldata (start g) none");
+            (format!("{name}_slots {next}"), format!("{name}_slots_sound {next}"), eval)
         }
-        Semantics::Next => {
-            (slots, "check_slots true", "check_slots_sound true", "FEval true code calldata (start g) none")
+    };
+    let (program, meaning, kind, witness) = match program {
+        Source::Straight(straight) => {
+            let program = format!("Definition the_program : program := {}.", self::program(straight));
+            (program, "meaning", "witness", hints(witness))
+        }
+        Source::Flow(branching) => {
+            let hints = hints_of_flow(certificate).unwrap_or_default();
+            (self::branching(&branching.flow), "flow_meaning", "hints_of_flow", hints)
         }
     };
     let (program_hash, code_hash) = (certificate.program_hash(), certificate.code_hash());
-    let (program, code, witness) = (self::program(program), bytes(code), hints(witness));
+    let code = bytes(code);
     format!(
         "(* The program of SHA-256 {program_hash},
    the code of SHA-256 {code_hash}. Written by `residue prove`. *)
@@ -122,18 +253,18 @@ From Residue Require Import Evm Words Program Check Sound{files}.
 Import ListNotations.
 Open Scope Z_scope.
 
-Definition the_program : program := {program}.
+{program}
 
 Definition code : list Z := {code}.
 
-Definition the_witness : witness := {witness}.
+Definition the_witness : {kind} := {witness}.
 
 Lemma accepted : {check} the_program the_witness code = Some {gas}.
 Proof. vm_cast_no_check (eq_refl (Some {gas})). Qed.
 
 (* For all calldata, with {gas} gas or more, the code ends as the program does: with its bytes, or with a failure. *)
 Theorem right : forall calldata, Forall is_byte calldata -> Z.of_nat (length calldata) < W ->
-  forall g, {gas} <= g -> {eval} (meaning the_program calldata).
+  forall g, {gas} <= g -> {eval} ({meaning} the_program calldata).
 Proof. exact ({sound} the_program the_witness code {gas} accepted). Qed.
 Print Assumptions right.
 "

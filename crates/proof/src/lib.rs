@@ -3,8 +3,8 @@
 //! A [`Certificate`] is text with the program as it was recorded, the bytes of the code, and a [`Witness`], which is not believed.
 //! [`check()`] shows from program, bytes and witness that the code ends as the program does, with the bytes that it returns or
 //! exceptionally, whatever calldata is, if it has so much gas. [`coq::theorem`] writes the same as a theorem that Coq's kernel checks,
-//! with a checker that is proved sound (folder `coq`); [`check()`] follows that one. Programs are [`Straight`] so far: requirements of
-//! calldata's size, parses, blocks and one return.
+//! with a checker that is proved sound (folder `coq`); [`check()`] follows that one. Programs are [`Straight`], requirements of
+//! calldata's size, parses, blocks and one return, or have branches, calls and several ends: [`Flow`].
 //!
 //! Neither the compiler nor its passes are used here: a mistake there cannot be made here once more. docs/certificates.md has the format,
 //! and says what is to be trusted.
@@ -15,7 +15,9 @@
 pub mod certificate;
 pub mod check;
 pub mod coq;
+pub mod flow;
 pub mod semantics;
+pub mod source;
 pub mod straight;
 mod sum;
 mod tables;
@@ -23,6 +25,8 @@ pub mod witness;
 
 pub use certificate::{Certificate, CertificateError, Unproved};
 pub use check::{Refused, check};
+pub use flow::Flow;
 pub use semantics::{NoSemantics, Semantics};
+pub use source::Source;
 pub use straight::{Straight, Unsupported};
 pub use witness::{Witness, witness};

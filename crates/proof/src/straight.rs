@@ -1,7 +1,6 @@
 //! Straight-line programs: calldata's size, parses, operations, results. The programs of which certificates speak so far.
 
 use num_bigint::BigUint;
-use residue_ir::text::{self, ReadError};
 use residue_ir::{Effect, FieldOp, Function, Operand, Program, Statement, Value, Word, WordDef, WordOp};
 use ruint::aliases::U256;
 use std::collections::HashMap;
@@ -51,46 +50,44 @@ pub struct Straight {
 /// Why no certificate speaks of a program yet: the part of it that they have no words for.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "certificates do not know {0} yet: they speak of programs of one function with requirements of calldata's size, parses of 32 bytes, \
-     lookups at known rows, blocks and return_elements"
+    "certificates do not know {0} yet: they speak of programs with requirements, parses of 32 bytes, lookups at known rows, blocks, tests for zero, \
+     branches, calls and return_elements"
 )]
 pub struct Unsupported(pub String);
 
-type Taken<T> = Result<T, Unsupported>;
+pub(crate) type Taken<T> = Result<T, Unsupported>;
 
-fn unsupported<T>(what: impl Into<String>) -> Taken<T> {
+pub(crate) fn unsupported<T>(what: impl Into<String>) -> Taken<T> {
     Err(Unsupported(what.into()))
+}
+
+/// The modulus of a program without arrays, variables and subprograms.
+pub(crate) fn modulus_of(program: &Program) -> Taken<U256> {
+    let of_program = [
+        ("arrays", program.arrays.len()),
+        ("variables", program.variables.len()),
+        ("subprograms", program.subprograms.len()),
+    ];
+    if let Some((what, count)) = of_program.into_iter().find(|&(_, count)| count > 0) {
+        return unsupported(format!("{what} (the program has {count})"));
+    }
+    match program.modulus.known().map(number) {
+        Some(Some(modulus)) if modulus > U256::ONE => Ok(modulus),
+        Some(_) => unsupported(format!("a modulus of {} bits", program.modulus.bits())),
+        None => unsupported("a given modulus"),
+    }
 }
 
 impl Straight {
     /// Reads a verified program as one of straight line. Lookups at constant indices are resolved here.
     pub fn of(program: &Program) -> Taken<Self> {
-        let modulus = match program.modulus.known().map(number) {
-            Some(Some(modulus)) if modulus > U256::ONE => modulus,
-            Some(_) => return unsupported(format!("a modulus of {} bits", program.modulus.bits())),
-            None => return unsupported("a given modulus"),
-        };
-        let of_program = [
-            ("arrays", program.arrays.len()),
-            ("variables", program.variables.len()),
-            ("subprograms", program.subprograms.len()),
-        ];
-        if let Some((what, count)) = of_program.into_iter().find(|&(_, count)| count > 0) {
-            return unsupported(format!("{what} (the program has {count})"));
-        }
+        let modulus = modulus_of(program)?;
         if program.functions.len() > 1 {
             return unsupported(format!("calls (the program has {} functions)", program.functions.len()));
         }
         let function = program.entry();
         let reader = Reader { program, function, numbers: HashMap::new() };
         reader.read(modulus)
-    }
-
-    /// Reads the text of a program; the line of a fault is that of the text, from 1.
-    pub fn read(text: &str) -> Result<Self, (usize, String)> {
-        let program = text::read(text)
-            .map_err(|ReadError { span, what }| (text[..span.start].matches('\n').count() + 1, what))?;
-        Self::of(&program).map_err(|error| (1, error.to_string()))
     }
 }
 
@@ -221,7 +218,7 @@ impl Straight {
     }
 }
 
-const fn named(kind: &residue_ir::ControlKind) -> &'static str {
+pub(crate) const fn named(kind: &residue_ir::ControlKind) -> &'static str {
     match kind {
         residue_ir::ControlKind::Repeat { .. } => "`repeat`",
         residue_ir::ControlKind::Countdown { .. } => "`countdown`",
@@ -236,6 +233,6 @@ fn number(number: &BigUint) -> Option<U256> {
 }
 
 /// A number of the program, which is below the modulus.
-fn constant(canonical: &BigUint) -> U256 {
+pub(crate) fn constant(canonical: &BigUint) -> U256 {
     number(canonical).expect("a constant is below the modulus, which has 256 bits at most")
 }

@@ -37,14 +37,18 @@ pub struct Tables {
     pub products: HashMap<Atom, (Sum, Sum)>,
     /// Each value with a name that is no product, as the sum that it is the name of.
     pub definitions: HashMap<Atom, Sum>,
+    /// Values that are an earlier product, or an earlier value with a name.
+    pub aliases: HashMap<Atom, Atom>,
 }
 
 impl Tables {
-    /// Those of a program, or a fault if sums are too long. `is_named` chooses the values with names, of a value and its sum.
-    pub fn of(program: &Straight, mut is_named: impl FnMut(Atom, &Sum) -> bool) -> Result<Self, String> {
+    /// Those of a program, or a fault if sums are too long. `is_named` chooses the values with names, of a value and its sum. Equal values become one
+    /// if they are to be `joined`.
+    pub fn of(program: &Straight, mut is_named: impl FnMut(Atom, &Sum) -> bool, joined: bool) -> Result<Self, String> {
         let p = program.modulus;
         let mut budget = Budget::new();
-        let mut tables = Self { sums: HashMap::new(), products: HashMap::new(), definitions: HashMap::new() };
+        let mut tables = Self::default();
+        let (mut named, mut products) = (HashMap::new(), HashMap::new());
         for &(value, _) in &program.parses {
             tables.sums.insert(Atom::of(value), Sum::atom(Atom::of(value)));
         }
@@ -59,13 +63,22 @@ impl Tables {
                     (Some(k), _) => y.times(k, p),
                     (None, Some(k)) => x.times(k, p),
                     (None, None) => {
-                        tables.products.insert(atom, (x, y));
-                        tables.sums.insert(atom, Sum::atom(atom));
+                        let pair = if !joined || x.terms() <= y.terms() { (x, y) } else { (y, x) };
+                        let first = if joined { *products.entry(pair.clone()).or_insert(atom) } else { atom };
+                        tables.sums.insert(atom, Sum::atom(first));
+                        match first == atom {
+                            true => drop(tables.products.insert(atom, pair)),
+                            false => drop(tables.aliases.insert(atom, first)),
+                        }
                         continue;
                     }
                 },
             };
-            if is_named(atom, &sum) {
+            if let Some(&first) = named.get(&sum).filter(|_| joined) {
+                tables.aliases.insert(atom, first);
+                tables.sums.insert(atom, Sum::atom(first));
+            } else if is_named(atom, &sum) {
+                named.insert(sum.clone(), atom);
                 tables.definitions.insert(atom, sum);
                 tables.sums.insert(atom, Sum::atom(atom));
             } else {
@@ -73,6 +86,13 @@ impl Tables {
             }
         }
         Ok(tables)
+    }
+
+    /// Values that are earlier ones, by ascending value.
+    pub fn aliases(self) -> Vec<(Atom, Atom)> {
+        let mut aliases: Vec<(Atom, Atom)> = self.aliases.into_iter().collect();
+        aliases.sort_unstable();
+        aliases
     }
 
     /// The sum of a value that has been defined.

@@ -1,9 +1,10 @@
-//! The witness of a certificate: which value of the program a word of the code is. It is found here, and judged by [`crate::check()`].
+//! The witness of a certificate: which value of the program a word of the code is. It is found here, and judged by [`Job::check`].
 //!
 //! All values are computed at some points, pseudorandom elements in place of calldata. Code is run on symbolic words once more, and a word
 //! that has the numbers of a value at these points is taken for it. Nothing depends on the way that code was made.
 
-use crate::check::{Hints, Refused, check, run};
+use crate::check::{Given, Hints, Ran, Refused, run};
+use crate::flow::paths::End;
 use crate::semantics::Semantics;
 use crate::straight::{Operation, Read, Straight};
 use crate::sum::{Atom, Sum};
@@ -12,7 +13,7 @@ use foldhash::{HashMap, HashMapExt, HashSet};
 use residue_ir::FieldOp;
 use ruint::aliases::U256;
 use sha2::{Digest, Sha256};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Points at which values are computed: with a modulus of 31 bits other values have the same numbers once in 2⁹³.
 const POINTS: usize = 3;
@@ -35,34 +36,79 @@ impl Witness {
     }
 }
 
-/// Finds a witness for code of a program. What it finds [`check()`] accepts; the refusal if nothing is found.
+/// Code that is to be shown right: of a straight program, or of one with branches.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Job<'a> {
+    /// The operations, of all paths.
+    pub(crate) program: &'a Straight,
+    /// The ends of paths; none of a straight program.
+    pub(crate) ends: Option<&'a [End]>,
+    pub(crate) semantics: Semantics,
+    pub(crate) code: &'a [u8],
+}
+
+/// Finds a witness for code of a program. What it finds [`crate::check()`] accepts; the refusal if nothing is found.
 pub fn witness(program: &Straight, semantics: Semantics, code: &[u8]) -> Result<Witness, Refused> {
-    // The values that code has as words, each with a name: sums stay short, and nothing is compared.
-    let too_long = |why| Refused::at(0, code, semantics, why);
-    let every = Tables::of(program, |_, _| true).map_err(too_long)?;
-    let numbers = Numbers::of(program, &every);
-    let mut found = Guess::new(program, &numbers, &every, false);
-    run(program, &every, semantics, code, &mut found)?;
-    let mut named: HashSet<Atom> = found.witness.named();
-    loop {
-        let mut has_name = HashSet::default();
-        let tables = Tables::of(program, |atom, sum| {
-            let is_named = named.contains(&atom) && sum.terms().len() > TERMS_WITHOUT_NAME;
-            is_named && has_name.insert(atom)
-        })
-        .map_err(too_long)?;
-        let mut guess = Guess::new(program, &numbers, &tables, true);
-        let ran = run(program, &tables, semantics, code, &mut guess);
-        let Guess { witness, in_the_way, .. } = guess;
-        // A name that code has no word for where the program has the value.
-        let before = has_name.len();
-        named = has_name;
-        named.retain(|atom| !in_the_way.contains(atom));
-        if named.len() == before {
-            ran?;
-            check(program, semantics, code, &witness)?;
-            return Ok(witness);
+    Job { program, ends: None, semantics, code }.witness()
+}
+
+impl Job<'_> {
+    /// Finds a witness, which [`Self::check`] accepts.
+    pub(crate) fn witness(self) -> Result<Witness, Refused> {
+        let Self { program, semantics, code, .. } = self;
+        // The values that code has as words, each with a name: sums stay short, and nothing is compared.
+        let too_long = |why| Refused::at(0, code, semantics, why);
+        let every = self.tables(|_, _| true).map_err(too_long)?;
+        let numbers = Numbers::of(program, &every);
+        let mut found = Guess::new(program, &numbers, &every, false);
+        // Of equal values another one may have been found: what is refused is looked at below.
+        let _ = self.run(&every, &mut found);
+        let mut named: HashSet<Atom> = found.witness.named();
+        loop {
+            let mut has_name = HashSet::default();
+            let tables = self
+                .tables(|atom, sum| {
+                    let is_named = named.contains(&atom) && sum.terms().len() > TERMS_WITHOUT_NAME;
+                    is_named && has_name.insert(atom)
+                })
+                .map_err(too_long)?;
+            let mut guess = Guess::new(program, &numbers, &tables, true);
+            let ran = self.run(&tables, &mut guess);
+            let Guess { witness, in_the_way, .. } = guess;
+            // A name that code has no word for where the program has the value.
+            let before = has_name.len();
+            named = has_name;
+            named.retain(|atom| !in_the_way.contains(atom));
+            if named.len() == before {
+                ran?;
+                self.check(&witness)?;
+                return Ok(witness);
+            }
         }
+    }
+
+    /// The program's tables. Paths have values in common, each of which is one atom.
+    fn tables(&self, is_named: impl FnMut(Atom, &Sum) -> bool) -> Result<Tables, String> {
+        Tables::of(self.program, is_named, self.ends.is_some())
+    }
+
+    /// Those with the names of a witness.
+    pub(crate) fn named(&self, witness: &Witness) -> Result<Tables, String> {
+        let named = witness.named();
+        self.tables(|atom, _| named.contains(&atom))
+    }
+
+    /// Runs the code.
+    fn run(&self, tables: &Tables, hints: &mut impl Hints) -> Result<Ran, Refused> {
+        let ends: Option<Vec<End>> = self.ends.map(|ends| ends.iter().map(|end| end.lifted(tables)).collect());
+        run(self.program, tables, self.semantics, self.code, ends.as_deref(), hints)
+    }
+
+    /// Shows that the code ends as the program does, for all calldata, with any gas from the result on: that of the way that takes most, and the
+    /// instructions of the longest one.
+    pub(crate) fn check(&self, witness: &Witness) -> Result<Ran, Refused> {
+        let tables = self.named(witness).map_err(|why| Refused::at(0, self.code, self.semantics, why))?;
+        self.run(&tables, &mut Given::new(&tables, self.program.modulus, witness))
     }
 }
 
@@ -101,6 +147,9 @@ impl Numbers {
                 FieldOp::Mul => x[point].mul_mod(y[point], p),
             });
             numbers.of.insert(atom, at);
+            if tables.aliases.contains_key(&atom) {
+                continue;
+            }
             let known = if is_product { &mut numbers.products } else { &mut numbers.sums };
             known.entry(at).or_insert((atom, false));
             known.entry(at.map(|number| (p - number) % p)).or_insert((atom, true));
@@ -170,7 +219,7 @@ impl Hints for Guess<'_> {
         Ok(signed(atom, is_negative, p))
     }
 
-    fn named(&mut self, sum: Rc<Sum>) -> Result<Rc<Sum>, String> {
+    fn named(&mut self, sum: Arc<Sum>) -> Result<Arc<Sum>, String> {
         let p = self.program.modulus;
         let found = self.numbers.sums.get(&self.numbers.sum(&sum)).copied();
         let found = found.filter(|(atom, _)| self.tables.definitions.contains_key(atom));
@@ -178,7 +227,7 @@ impl Hints for Guess<'_> {
         let name = found.filter(fits);
         self.witness.names.push(name.map(|(atom, _)| atom));
         match (name, found) {
-            (Some((atom, is_negative)), _) => Ok(Rc::new(signed(atom, is_negative, p))),
+            (Some((atom, is_negative)), _) => Ok(Arc::new(signed(atom, is_negative, p))),
             (None, Some((atom, is_negative))) => {
                 let definition = self.tables.definitions[&atom].clone();
                 // The word may be the name itself already.

@@ -95,7 +95,7 @@ fn in_kernel(certificate: &Certificate, name: &str, folder: &Path) -> Result<Ker
     coqc(Command::new("coqc").arg("--version"))?;
     std::fs::create_dir_all(folder).with_context(|| format!("making the directory {}", folder.display()))?;
     let mut is_new = false;
-    for &(module, source) in coq::sources(certificate.semantics) {
+    for (module, source) in coq::sources(certificate) {
         let path = folder.join(format!("{module}.v"));
         let is_there = std::fs::read_to_string(&path).is_ok_and(|there| there == source);
         is_new |= !is_there || !path.with_extension("vo").exists();

@@ -36,13 +36,19 @@ fn a_certificate_is_of_its_code_and_program() {
 fn every_build_says_whether_its_code_is_proved() {
     let built =
         |contract: &str, revision: &str| residue(&["build", contract, "--revision", revision, "--json"]).json(0);
-    for (revision, gas) in [("evm", 6199), ("eip6690-2024", 1555), ("evmmax-next", 1180)] {
-        let proved = built("poseidon2/bn254_t2", revision);
+    for (contract, revision, gas) in [
+        ("poseidon2/bn254_t2", "evm", 6199),
+        ("poseidon2/bn254_t2", "eip6690-2024", 1555),
+        ("poseidon2/bn254_t2", "evmmax-next", 1180),
+        ("bn254/add", "evm", 5426),
+        ("bn254/add", "eip6690-2024", 1022),
+    ] {
+        let proved = built(contract, revision);
         assert_eq!((&proved["proof"]["gas"], &proved["unproved"]), (&gas.into(), &serde_json::Value::Null));
     }
     for (contract, revision, reason) in [
-        ("bn254/add", "evm", "do not know calls"),
-        ("bn254/add", "eip6690-2024", "do not know calls"),
+        ("poseidon/merkle", "evm", "do not know the operation Mod on words"),
+        ("bn254/mul", "eip6690-2024", "do not know "),
         ("poseidon2/bn254_t2", "x-codex", "they speak of code for evm, eip6690-2024, evmmax-next"),
     ] {
         let judged = built(contract, revision);
@@ -60,7 +66,7 @@ fn a_certificate_that_cannot_be_made_leaves_no_file() {
     let build = |contract: &str, rest: &[&str]| {
         residue(&[&["build", contract, "--certificate", &certificate, "--output", &code], rest].concat())
     };
-    build("bn254/add", &["--revision", "evm"]).refused(&["bn254/add", "do not know calls"]);
+    build("bn254/mul", &["--revision", "evm"]).refused(&["bn254/mul", "do not know "]);
     build("poseidon/merkle", &["--revision", "evm"]).refused(&["do not know "]);
     build("poseidon/t3", &["--revision", "x-codex"]).refused(&["do not know code for x-codex", "eip6690-2024"]);
     build("poseidon/t3", &["--revision", "eip6690-2024", "--schedule", "geth"])

@@ -4,7 +4,7 @@
 //! that is parsed. A parsed number may go to a slot as it is: the store halts if it is not below p, as the program does. Values in code have
 //! the width of the context. `coq/CheckSlots.v` is the same checker, and `coq/SoundSlots.v` proves it.
 
-use super::{Condition, Hints, Machine, Step, Symbol, WORD_BYTES, memory_gas, refuse};
+use super::{COPY_BYTES, Condition, Hints, Machine, Step, Symbol, WORD_BYTES, memory_gas, refuse};
 use crate::semantics::Semantics;
 use crate::straight::Straight;
 use crate::sum::{Atom, Sum};
@@ -16,14 +16,12 @@ use residue_isa::revision::strided::{IMMEDIATE_BYTES, Operands, unpack};
 use residue_isa::{FieldOp, GasSchedule, Lanes, Price, WidthPrices};
 use ruint::aliases::U256;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Bytes of a limb.
 const LIMB_BYTES: usize = 8;
 /// The greatest name of a context (EIP-6690, `SETMODX`).
 const ID_MAX: u64 = 256;
-/// Bytes that a copy has less than: in Coq its words are counted in unary.
-const COPY_BYTES: u32 = 1 << 20;
 /// Terms of sums that take as much room as a word of memory.
 const TERMS_PER_WORD: usize = 8;
 
@@ -31,16 +29,17 @@ const TERMS_PER_WORD: usize = 8;
 pub(super) struct Field {
     semantics: Semantics,
     schedule: GasSchedule,
-    context: Option<Context>,
+    pub(super) context: Option<Context>,
     /// Parsed values by their offset.
     parsed: HashMap<U256, Atom>,
 }
 
 /// The context, once there is one.
-struct Context {
+#[derive(Clone)]
+pub(super) struct Context {
     width_limbs: usize,
     prices: WidthPrices,
-    slots: Vec<Rc<Sum>>,
+    slots: Vec<Arc<Sum>>,
 }
 
 impl Field {
@@ -106,7 +105,7 @@ impl Context {
 impl<H: Hints> Machine<'_, H> {
     /// An instruction that the EVM of today has not, or that only code with slots is known to have.
     pub(super) fn field_instruction(&mut self, byte: u8) -> Step<()> {
-        let unknown = "straight-line code has no such instruction here";
+        let unknown = "certificates know no such instruction here";
         let Some(field) = &self.field else { return refuse(unknown) };
         let revision = field.semantics.revision();
         if matches!(byte, op::CALLDATACOPY | op::CODECOPY) {
@@ -153,7 +152,7 @@ impl<H: Hints> Machine<'_, H> {
         let count = usize::try_from(count).ok().filter(is_allowed);
         let count = count.map_or_else(|| refuse(format!("1 to {SLOTS_MAX} slots are expected")), Ok)?;
         let words = self.memory_words;
-        let (field, zero) = (self.field()?, Rc::new(Sum::default()));
+        let (field, zero) = (self.field()?, Arc::new(Sum::default()));
         let price = field.base(byte) + field.schedule.set_modulus(width_limbs);
         let prices = field.schedule.at_width(width_limbs);
         field.context = Some(Context { width_limbs, prices, slots: vec![zero; count] });
@@ -242,39 +241,42 @@ impl<H: Hints> Machine<'_, H> {
     fn store(&mut self, byte: u8) -> Step<()> {
         let [first, from, count] = [self.pop()?.exact()?, self.pop()?.exact()?, self.pop()?.exact()?];
         let (range, mut address, value_bytes) = self.moved(byte, first, from, count)?;
-        let mut sums = Vec::with_capacity(range.len());
+        let (mut sums, mut parsed) = (Vec::with_capacity(range.len()), Vec::new());
         for slot in range.clone() {
-            sums.push(match value_bytes == WORD_BYTES as usize {
+            let (sum, atom) = match value_bytes == WORD_BYTES as usize {
                 true => self.word_of_slot(slot, address)?,
                 false => self.value_of_slot(slot, address, value_bytes)?,
-            });
+            };
+            sums.push(sum);
+            parsed.extend(atom.map(Condition::NotBelow));
             address += value_bytes as u64; // usize to u64 widens
         }
+        if self.ends.is_some() && !self.halts_for(&parsed)? {
+            return Ok(());
+        }
+        self.shown.extend(parsed);
         self.stored(byte, range, sums)
     }
 
-    /// The element that a word of memory is.
-    fn word_of_slot(&mut self, slot: usize, address: u64) -> Step<Rc<Sum>> {
+    /// The element that a word of memory is, and the parsed number that it is if it may be p or more.
+    fn word_of_slot(&self, slot: usize, address: u64) -> Step<(Arc<Sum>, Option<Atom>)> {
         let p = self.program.modulus;
         match Self::word_number(address).and_then(|number| self.memory.get(&number)) {
             // What has not been written is zero.
-            None => Ok(Rc::new(Sum::default())),
-            Some(Symbol::Sum { sum, most, .. }) if *most < p => Ok(Rc::clone(sum)),
-            Some(&Symbol::Parsed(atom)) => {
-                self.shown.insert(Condition::NotBelow(atom));
-                Ok(Rc::new(Sum::atom(atom)))
-            }
+            None => Ok((Arc::new(Sum::default()), None)),
+            Some(Symbol::Sum { sum, most, .. }) if *most < p => Ok((Arc::clone(sum), None)),
+            Some(&Symbol::Parsed(atom)) => Ok((Arc::new(Sum::atom(atom)), Some(atom))),
             Some(Symbol::Sum { sum, .. }) => refuse(format!("slot {slot} is to hold ({sum}), which may be p or more")),
             Some(other) => refuse(format!("slot {slot} is to hold an element, found {}", other.shown())),
         }
     }
 
-    /// The element that so many bytes of memory are: a number, or the end of a word that is parsed and has no more bits.
-    fn value_of_slot(&mut self, slot: usize, address: u64, bytes: usize) -> Step<Rc<Sum>> {
+    /// The same of so many bytes of memory: a number, or the end of a word that is parsed and has no more bits.
+    fn value_of_slot(&self, slot: usize, address: u64, bytes: usize) -> Step<(Arc<Sum>, Option<Atom>)> {
         let p = self.program.modulus;
         if let Some(known) = self.known_bytes(address, bytes) {
             return match U256::try_from_be_slice(&known) {
-                Some(number) if number < p => Ok(Rc::new(Sum::constant(number, p))),
+                Some(number) if number < p => Ok((Arc::new(Sum::constant(number, p)), None)),
                 _ => refuse(format!("slot {slot} is to hold 0x{}, which is p or more", hex::encode(known))),
             };
         }
@@ -287,8 +289,7 @@ impl<H: Hints> Machine<'_, H> {
         if !self.shown.contains(&Condition::Above(atom, bits)) {
             return refuse(format!("{atom} has not been held to {bits} bits"));
         }
-        self.shown.insert(Condition::NotBelow(atom));
-        Ok(Rc::new(Sum::atom(atom)))
+        Ok((Arc::new(Sum::atom(atom)), Some(atom)))
     }
 
     /// A jump to a failure if one of the numbers has more bits, as the modulus has not.
@@ -309,14 +310,14 @@ impl<H: Hints> Machine<'_, H> {
         let mut sums = Vec::with_capacity(range.len());
         for (slot, bytes) in range.clone().zip(self.of_code(from, range.len() * width)?.chunks(width)) {
             match U256::try_from_be_slice(bytes) {
-                Some(number) if number < p => sums.push(Rc::new(Sum::constant(number, p))),
+                Some(number) if number < p => sums.push(Arc::new(Sum::constant(number, p))),
                 _ => return refuse(format!("slot {slot} is to hold 0x{}, which is p or more", hex::encode(bytes))),
             }
         }
         self.stored(STORECX, range, sums)
     }
 
-    fn stored(&mut self, byte: u8, range: Range<usize>, sums: Vec<Rc<Sum>>) -> Step<()> {
+    fn stored(&mut self, byte: u8, range: Range<usize>, sums: Vec<Arc<Sum>>) -> Step<()> {
         let field = self.field()?;
         let base = field.base(byte);
         let context = field.context()?;
@@ -377,8 +378,8 @@ impl<H: Hints> Machine<'_, H> {
         let of = |lanes: Lanes| {
             (0..count).map(move |lane| usize::from(lanes.index) + usize::from(lanes.stride) * usize::from(lane))
         };
-        let read = |lanes| of(lanes).map(|slot| Rc::clone(&slots[slot]));
-        let operands: Vec<(Rc<Sum>, Rc<Sum>)> = read(x).zip(read(y)).collect();
+        let read = |lanes| of(lanes).map(|slot| Arc::clone(&slots[slot]));
+        let operands: Vec<(Arc<Sum>, Arc<Sum>)> = read(x).zip(read(y)).collect();
         let mut results = Vec::with_capacity(operands.len());
         for (a, b) in operands {
             self.budget.take(a.terms().len() + b.terms().len())?;
@@ -387,7 +388,7 @@ impl<H: Hints> Machine<'_, H> {
                 FieldOp::Sub => a.plus(&b.negated(p), p),
                 FieldOp::Mul => self.product(&a, &b)?,
             };
-            results.push(self.hints.named(Rc::new(sum))?);
+            results.push(self.hints.named(Arc::new(sum))?);
         }
         let field = self.field()?;
         let context = field.context()?;

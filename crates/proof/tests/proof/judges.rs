@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_extent::{cases, seed};
 use residue_ir::text;
-use residue_proof::{Certificate, Semantics, check, coq};
+use residue_proof::{Certificate, Semantics, Source, coq};
 use std::path::Path;
 
 /// Mutants of each code.
@@ -19,7 +19,7 @@ const MODULI: [&str; 6] =
     ["9", "15", "45", "105", "3465", "115792089237316195423570985008687907853269984665640564039457584007908834671663"];
 
 /// The gas of a verdict as a term of Coq's.
-fn verdict(gas: Option<u64>) -> String {
+pub fn verdict(gas: Option<u64>) -> String {
     gas.map_or_else(|| "None".to_owned(), |gas| format!("Some {gas}"))
 }
 
@@ -63,10 +63,11 @@ impl Cases<'_> {
         let semantics = self.semantics;
         let program = text::read(written).unwrap_or_else(|error| panic!("{error}:\n{written}"));
         let made = Certificate::new(&program, semantics, &code_of(&program, semantics));
-        let Ok(Certificate { program, code, witness, .. }) = made else { return };
-        let code = other.unwrap_or(code);
+        let Ok(made) = made else { return };
+        let Source::Straight(program) = &made.program else { panic!("it is straight:\n{written}") };
+        let code = other.unwrap_or_else(|| made.code.clone());
         self.programs += 1;
-        let (known, hints) = (coq::program(&program), coq::hints(&witness));
+        let (known, hints) = (coq::program(program), coq::hints(&made.witness));
         let starts = starts(&code, semantics);
         let mut codes = vec![code.clone()];
         for _ in 0..MUTANTS {
@@ -74,7 +75,7 @@ impl Cases<'_> {
             codes.extend(mutants(&code, &starts, place).choose(self.rng).cloned());
         }
         for code in codes {
-            let gas = check(&program, semantics, &code, &witness).ok();
+            let gas = made.gas_of(&code).ok();
             self.accepted += usize::from(gas.is_some());
             self.terms.push(format!("({known}, {hints}, {}, {})", coq::bytes(&code), verdict(gas)));
         }

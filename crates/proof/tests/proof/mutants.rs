@@ -1,12 +1,13 @@
 //! Certificates of the contracts, and mutants of their code: what is accepted does what the program does when it is run.
 
 use crate::compiled;
+use num_bigint::BigUint;
 use residue_contracts::CONTRACTS;
 use residue_engine::{Engine, EngineConfig, Halt};
 use residue_extent::{number_of, sample};
 use residue_ir::{Outcome, Program, evaluate};
 use residue_isa::opcode::evm as op;
-use residue_proof::{Certificate, Semantics, check};
+use residue_proof::{Certificate, Semantics};
 use std::ops::Range;
 
 /// The contracts that certificates speak of.
@@ -28,6 +29,14 @@ const STRAIGHT: [&str; 17] = [
     "poseidon2/babybear_t16",
     "poseidon2/koalabear_t16",
     "poseidon2/koalabear_t24",
+];
+
+/// Those with branches or calls, and the interfaces that they have certificates for.
+const BRANCHING: [(&str, &[Semantics]); 4] = [
+    ("bn254/add", &[Semantics::Evm, Semantics::Slots]),
+    ("poseidon/t3_many", &Semantics::ALL),
+    ("poseidon2/bn254_t3_many", &Semantics::ALL),
+    ("poseidon2/bn254_t4_many", &Semantics::ALL),
 ];
 
 pub fn engine(semantics: Semantics) -> Engine {
@@ -55,35 +64,64 @@ fn every_one_has_a_certificate_with_its_gas(semantics: Semantics) {
 }
 
 #[test]
-fn other_contracts_are_refused_with_the_construct() {
-    let others = CONTRACTS.iter().filter(|contract| !STRAIGHT.contains(&contract.name));
-    for contract in sample(&others.collect::<Vec<_>>(), 12, 0) {
-        let error = Certificate::new(&contract.program(), Semantics::Evm, &[]).unwrap_err().to_string();
-        assert!(error.starts_with("certificates do not know "), "{}: {error}", contract.name);
-    }
-}
-
-/// Starts of the instructions up to the first RETURN, and the byte after it.
-pub fn starts(code: &[u8], semantics: Semantics) -> Vec<usize> {
-    let mut starts = vec![0];
-    loop {
-        let start = *starts.last().unwrap();
-        starts.push(start + semantics.revision().bytes_at(&code[start..]));
-        if code[start] == op::RETURN {
-            return starts;
+fn contracts_with_branches_have_certificates_with_the_gas_of_the_way_that_takes_most() {
+    for (name, interfaces) in BRANCHING {
+        for &semantics in interfaces {
+            let (program, code) = compiled(name, semantics);
+            let certificate = Certificate::new(&program, semantics, &code);
+            let text = certificate.unwrap_or_else(|error| panic!("{name}: {error}")).print();
+            let certificate = Certificate::read(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            certificate.check().unwrap_or_else(|error| panic!("{name}: {error}"));
+            let engine = engine(semantics);
+            let run = |input: &[u8], gas| engine.run_code(&code, input, gas);
+            let taken = inputs(name, &program).into_iter().map(|input| {
+                let run = run(&input, certificate.gas);
+                let found =
+                    if run.halt == Halt::Return { Outcome::Returned(run.output.to_vec()) } else { Outcome::Failed };
+                assert_eq!(found, evaluate(&program, &input), "{name}: {}", hex::encode(&input));
+                (if run.halt == Halt::Return { run.gas_used } else { 0 }, input)
+            });
+            let (most, input) = taken.max().unwrap();
+            assert_eq!(most, certificate.gas, "{name}, {}", semantics.revision());
+            assert_eq!(run(&input, certificate.gas - 1).halt, Halt::OutOfGas, "{name}");
         }
     }
 }
 
-/// Puts bytes at an offset, and moves the targets of the jumps to the failure by as many, and the places of the data after it.
+#[test]
+fn other_contracts_are_refused_with_the_construct() {
+    let others = CONTRACTS.iter().filter(|contract| !STRAIGHT.contains(&contract.name));
+    for contract in sample(&others.collect::<Vec<_>>(), 12, 0) {
+        let error = Certificate::new(&contract.program(), Semantics::Evm, &[]).unwrap_err().to_string();
+        let known = BRANCHING.iter().any(|&(name, _)| name == contract.name);
+        assert!(known || error.starts_with("certificates do not know "), "{}: {error}", contract.name);
+    }
+}
+
+/// Starts of the instructions before the failure, and its offset: a JUMPDEST with INVALID after it.
+pub fn starts(code: &[u8], semantics: Semantics) -> Vec<usize> {
+    let mut starts = vec![0];
+    loop {
+        let start = *starts.last().unwrap();
+        if code[start..].starts_with(&[op::JUMPDEST, op::INVALID]) || start == code.len() {
+            return starts;
+        }
+        starts.push((start + semantics.revision().bytes_at(&code[start..])).min(code.len()));
+    }
+}
+
+/// Puts bytes at an offset, and moves the targets of jumps from there on by as many, and the places of the data after the failure.
 fn inserted(code: &[u8], starts: &[usize], at: usize, bytes: &[u8]) -> Vec<u8> {
     let failure = *starts.last().unwrap();
-    assert_eq!(code[failure..failure + 2], [op::JUMPDEST, op::INVALID]);
+    let is_moved = |place: usize| {
+        let is_target = place >= at && starts.contains(&place) && code[place] == op::JUMPDEST;
+        is_target || (failure..code.len()).contains(&place)
+    };
     let mut moved = code.to_vec();
-    for &start in starts {
+    for &start in &starts[..starts.len() - 1] {
         if code[start] == op::PUSH2 {
             let place = u16::from_be_bytes([code[start + 1], code[start + 2]]);
-            if (failure..code.len()).contains(&usize::from(place)) {
+            if is_moved(usize::from(place)) {
                 let place = place + u16::try_from(bytes.len()).unwrap();
                 moved[start + 1..start + 3].copy_from_slice(&place.to_be_bytes());
             }
@@ -113,8 +151,8 @@ pub fn mutants(code: &[u8], starts: &[usize], place: usize) -> Vec<Vec<u8>> {
     }
     if end == start + 1 {
         let opcodes = [
-            1, 2, 3, 6, 8, 9, 0x10, 0x11, 0x14, 0x15, 0x36, 0x37, 0x39, 0x50, 0x51, 0x52, 0x5b, 0x5f, 0x80, 0x82, 0x84,
-            0x90, 0x92, 0xc0, 0xc1, 0xc2, 0xd1, 0xd2,
+            1, 2, 3, 6, 8, 9, 0x10, 0x11, 0x14, 0x15, 0x36, 0x37, 0x39, 0x50, 0x51, 0x52, 0x5b, 0x5e, 0x5f, 0x80, 0x82,
+            0x84, 0x90, 0x92, 0xc0, 0xc1, 0xc2, 0xd1, 0xd2,
         ];
         mutants.extend(opcodes.map(|opcode| [&code[..start], &[opcode], &code[end..]].concat()));
     }
@@ -126,7 +164,7 @@ pub fn mutants(code: &[u8], starts: &[usize], place: usize) -> Vec<Vec<u8>> {
 fn inputs(name: &str, program: &Program) -> Vec<Vec<u8>> {
     let example = (residue_contracts::named(name).unwrap().example)();
     let p = program.modulus.known().unwrap().clone();
-    let filled = |number: &num_bigint::BigUint| {
+    let filled = |number: &BigUint| {
         let bytes = number.to_bytes_be();
         let element = [vec![0; 32 - bytes.len()], bytes].concat();
         element.repeat(example.len() / 32)
@@ -136,7 +174,29 @@ fn inputs(name: &str, program: &Program) -> Vec<Vec<u8>> {
     last_is_p[last..].copy_from_slice(&filled(&p)[..32]);
     let longer = [&example[..], &[0]].concat();
     let shorter = example[1..].to_vec();
-    vec![vec![0; example.len()], filled(&(&p - 1u8)), filled(&p), last_is_p, longer, shorter, example]
+    let mut inputs = vec![vec![0; example.len()], filled(&(&p - 1u8)), filled(&p), last_is_p, longer, shorter, example];
+    if name == "bn254/add" {
+        inputs.extend(pairs_of_points(&p));
+    }
+    inputs
+}
+
+/// Pairs of points of BN254 that take each way of an addition: the point at infinity, doublings, opposites, points that are not on the curve, and such
+/// with opposite second coordinates whose first ones differ, by the cube root of unity β (Gallant, Lambert, Vanstone 2001).
+fn pairs_of_points(p: &BigUint) -> Vec<Vec<u8>> {
+    let beta = BigUint::parse_bytes(b"59e26bcea0d48bacd4f263f1acdb5c4f5763473177fffffe", 16).unwrap();
+    let [zero, one, two] = [0u8, 1, 2].map(BigUint::from);
+    let opposite = p - 2u8;
+    let points =
+        [(&zero, &zero), (&one, &two), (&one, &opposite), (&one, &one), (&zero, &one), (&beta, &opposite), (&one, p)];
+    let bytes = |number: &BigUint| {
+        let bytes = number.to_bytes_be();
+        [vec![0; 32 - bytes.len()], bytes].concat()
+    };
+    let pair = |first: (&BigUint, &BigUint), second: (&BigUint, &BigUint)| {
+        [first.0, first.1, second.0, second.1].map(bytes).concat()
+    };
+    points.iter().flat_map(|&first| points.iter().map(move |&second| pair(first, second))).collect()
 }
 
 /// One in `share` of the instructions, and of the bytes after them: no mutant is accepted that ends in another way than the program. Fails
@@ -157,7 +217,7 @@ fn mutants_are_refused_or_right(name: &str, semantics: Semantics, share: usize) 
     let (mut tried, mut accepted) = (0, 0);
     for mutant in of_instructions.chain(of_data) {
         tried += 1;
-        let Ok(gas) = check(&certificate.program, semantics, &mutant, &certificate.witness) else { continue };
+        let Ok(gas) = certificate.gas_of(&mutant) else { continue };
         accepted += 1;
         for (input, outcome) in inputs.iter().zip(&outcomes) {
             let run = engine.run_code(&mutant, input, gas);
@@ -185,12 +245,14 @@ fn a_mutant_is_refused_or_right() {
     mutants_are_refused_or_right("poseidon2/goldilocks_t12", Semantics::Slots, 200);
     mutants_are_refused_or_right("poseidon2/bn254_t2", Semantics::Next, 64);
     mutants_are_refused_or_right("poseidon2/koalabear_t16", Semantics::Next, 200);
+    mutants_are_refused_or_right("bn254/add", Semantics::Evm, 24);
+    mutants_are_refused_or_right("bn254/add", Semantics::Slots, 12);
 }
 
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
 fn every_mutant_of_code_for_evm_is_refused_or_right() {
-    for name in ["poseidon2/bn254_t2", "poseidon/t2", "poseidon2/babybear_t16"] {
+    for name in ["poseidon2/bn254_t2", "poseidon/t2", "poseidon2/babybear_t16", "bn254/add"] {
         mutants_are_refused_or_right(name, Semantics::Evm, 1);
     }
 }
@@ -198,7 +260,8 @@ fn every_mutant_of_code_for_evm_is_refused_or_right() {
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
 fn every_mutant_of_code_for_eip6690_is_refused_or_right() {
-    for name in ["poseidon2/bn254_t2", "poseidon2/bls12_381_t3", "poseidon2/goldilocks_t12", "poseidon/t2"] {
+    for name in ["poseidon2/bn254_t2", "poseidon2/bls12_381_t3", "poseidon2/goldilocks_t12", "poseidon/t2", "bn254/add"]
+    {
         mutants_are_refused_or_right(name, Semantics::Slots, 1);
     }
 }

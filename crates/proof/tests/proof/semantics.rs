@@ -82,7 +82,7 @@ fn returning(mut code: Vec<u8>, words: u8) -> Vec<u8> {
 /// Instructions that any stack may have. Those that take offsets get small ones: the semantics has bytes and memory as lists and functions, and counts in unary.
 fn instruction(rng: &mut ChaCha8Rng, code: &mut Vec<u8>) {
     let small = rng.random_range(0..200);
-    match rng.random_range(0..24) {
+    match rng.random_range(0..26) {
         0 => code.extend([op::PUSH1, small, op::CALLDATALOAD]),
         1 => code.extend([op::PUSH1, small, op::MLOAD]),
         2 => code.extend([op::PUSH1, small, op::MSTORE]),
@@ -99,6 +99,12 @@ fn instruction(rng: &mut ChaCha8Rng, code: &mut Vec<u8>) {
         }
         6..9 => code.push(op::DUP1 + rng.random_range(0..5)),
         9..12 => code.push(op::SWAP1 + rng.random_range(0..5)),
+        24 => {
+            // Bytes of any number, between places that may have some in common.
+            let places = [rng.random_range(0..100), rng.random_range(0..200), rng.random_range(0..200)];
+            code.extend(places.into_iter().flat_map(|place| [op::PUSH1, place]));
+            code.push(op::MCOPY);
+        }
         12 => {
             let number = word(rng);
             let size = rng.random_range(1..=32);

@@ -1,0 +1,65 @@
+(* Programs with branches, calls and several ends, and their meaning. Values and words are positive numbers; a function has its own. *)
+From Coq Require Import ZArith List Bool.
+From Residue Require Import Evm Program.
+Import ListNotations.
+Open Scope Z_scope.
+
+Inductive word := Number (n : Z) | Size | Calldata (off : Z) | Defined (w : positive) | Bin (i : instr) (a b : word).
+
+(* Statements, each with what comes after it. *)
+Inductive body :=
+| Done
+| Ops (l : list op) (k : body)
+| Move (to : list positive) (from : list operand) (k : body)      (* all at once *)
+| Parse (i : positive) (off : Z) (k : body)                       (* 32 bytes, below the modulus *)
+| IsZero (w : positive) (x : operand) (k : body)
+| Bind (w : positive) (x : word) (k : body)
+| Need (x : word) (k : body)                                      (* require *)
+| Branch (x : word) (t u k : body)                                (* t where the word is not zero, then k *)
+| Call (params : list positive) (args : list operand) (b : body) (gives : list operand) (results : list positive) (k : body)
+| Return (l : list operand).                                      (* return_elements, 32 bytes each *)
+
+Record flow := Flow { f_modulus : Z; f_body : body }.
+
+Record frame := Frame { vals : env; wrds : env }.
+Definition blank_frame : frame := Frame (fun _ => 0) (fun _ => 0).
+
+Fixpoint word_value (cd : list Z) (ws : env) (x : word) : Z :=
+  match x with
+  | Number n => n
+  | Size => Z.of_nat (length cd)
+  | Calldata off => cdword cd off
+  | Defined w => ws w
+  | Bin i a b => bin i (word_value cd ws a) (word_value cd ws b)
+  end.
+
+Fixpoint moved (to : list positive) (vs : list Z) (e : env) : env :=
+  match to, vs with i :: to, v :: vs => moved to vs (set e i v) | _, _ => e end.
+
+(* The frame after it, or the end of the program. *)
+Fixpoint mean (p : Z) (cd : list Z) (b : body) (f : frame) : frame + outcome :=
+  match b with
+  | Done => inl f
+  | Ops l k => mean p cd k (Frame (eval_ops p l (vals f)) (wrds f))
+  | Move to from k => mean p cd k (Frame (moved to (map (read (vals f)) from) (vals f)) (wrds f))
+  | Parse i off k =>
+      if cdword cd off <? p then mean p cd k (Frame (set (vals f) i (cdword cd off)) (wrds f)) else inr Failed
+  | IsZero w x k => mean p cd k (Frame (vals f) (set (wrds f) w (b2z (read (vals f) x =? 0))))
+  | Bind w x k => mean p cd k (Frame (vals f) (set (wrds f) w (word_value cd (wrds f) x)))
+  | Need x k => if word_value cd (wrds f) x =? 0 then inr Failed else mean p cd k f
+  | Branch x t u k =>
+      match (if word_value cd (wrds f) x =? 0 then mean p cd u f else mean p cd t f) with
+      | inl f => mean p cd k f
+      | inr o => inr o
+      end
+  | Call params args b gives results k =>
+      match mean p cd b (Frame (moved params (map (read (vals f)) args) (fun _ => 0)) (fun _ => 0)) with
+      | inl g => mean p cd k (Frame (moved results (map (read (vals g)) gives) (vals f)) (wrds f))
+      | inr o => inr o
+      end
+  | Return l => inr (Returned (concat (map (fun x => bytes_of 32 (read (vals f) x)) l)))
+  end.
+
+(* Certificates speak of no program that ends without a return: nothing is said of it. *)
+Definition flow_meaning (P : flow) (cd : list Z) : outcome :=
+  match mean (f_modulus P) cd (f_body P) blank_frame with inl _ => Unknown | inr o => o end.

@@ -1,0 +1,139 @@
+//! Code of a program with branches: it is run both ways where it jumps. Of each way the ends of the program are known that may be reached there, by
+//! what jumps have told. `coq/CheckFlow.v` is the same checker, and `coq/SoundFlow.v` proves it.
+
+use super::{Flow, Hints, Machine, Step, refuse};
+use crate::check::slots::Context;
+use crate::check::symbol::{Condition, Facts, Symbol};
+use foldhash::{HashMap, HashSet};
+use residue_isa::opcode::evm as op;
+use ruint::aliases::U256;
+
+/// The other way of a jump, to be gone later.
+pub(super) struct Fork {
+    stack: Vec<Symbol>,
+    memory: HashMap<u32, Symbol>,
+    memory_words: u64,
+    known: Facts,
+    ways: Vec<usize>,
+    gas: u64,
+    steps: usize,
+    next: usize,
+    context: Option<Context>,
+    shown: HashSet<Condition>,
+}
+
+impl<H: Hints> Machine<'_, H> {
+    /// What is known of a word: a parsed number that has been found below p is an element.
+    pub(super) fn element(&self, word: Symbol) -> Symbol {
+        match word {
+            Symbol::Parsed(atom)
+                if self.field.is_none() && self.known.is_known(&Condition::NotBelow(atom)) == Some(false) =>
+            {
+                Symbol::element(atom, self.program.modulus)
+            }
+            word => word,
+        }
+    }
+
+    /// A jump or the end of the code.
+    pub(super) fn control(&mut self, byte: u8) -> Step<Flow> {
+        match byte {
+            op::JUMP => {
+                self.gas += 8;
+                let target = self.pop()?.exact()?;
+                self.next = self.place_of(target)?;
+            }
+            op::JUMPI => self.branch()?,
+            op::INVALID => {
+                if self.goals().any(|goal| goal.is_some()) {
+                    return refuse("the code fails where the program does not");
+                }
+                return Ok(Flow::Ends);
+            }
+            _ => {
+                let (place, size) = (self.place()?, self.pop()?.exact()?);
+                for goal in self.goals() {
+                    match goal {
+                        Some(results) => self.returns(place, size, results)?,
+                        None => return refuse("the code returns where the program may fail"),
+                    }
+                }
+                self.grow_to(place, size)?;
+                return Ok(Flow::Ends);
+            }
+        }
+        Ok(Flow::Goes)
+    }
+
+    /// What the program returns where it may be; `None` for a failure.
+    fn goals(&self) -> impl Iterator<Item = Option<&[residue_ir::Value]>> {
+        let ends = self.ends.unwrap_or_default();
+        self.ways.iter().map(|&way| ends[way].goal.as_deref())
+    }
+
+    fn branch(&mut self) -> Step<()> {
+        self.gas += 10;
+        let target = self.pop()?.exact()?;
+        let p = self.program.modulus;
+        let is_zero = self.pop()?.is_zero(p)?;
+        let ends = self.ends.unwrap_or_default();
+        let may = |holds: bool| {
+            let may = |&&way: &&usize| ends[way].facts.decide(&is_zero, p) != Some(!holds);
+            self.ways.iter().filter(may).copied().collect::<Vec<usize>>()
+        };
+        let (on, off) = (may(true), may(false));
+        self.budget.take(self.ways.len())?;
+        if off.is_empty() {
+            (self.ways, self.known) = (on, self.known.told(&is_zero, true));
+            return Ok(());
+        }
+        let next = self.place_of(target)?;
+        let known = self.known.told(&is_zero, false);
+        if on.is_empty() {
+            (self.ways, self.known, self.next) = (off, known, next);
+            return Ok(());
+        }
+        self.budget.take(self.stack.len() + self.memory.len())?;
+        let (stack, memory) = (self.stack.clone(), self.memory.clone());
+        let (memory_words, gas, steps) = (self.memory_words, self.gas, self.steps);
+        let (context, shown) = (self.field.as_ref().and_then(|field| field.context.clone()), self.shown.clone());
+        self.later.push(Fork { stack, memory, memory_words, known, ways: off, gas, steps, next, context, shown });
+        (self.ways, self.known) = (on, self.known.told(&is_zero, true));
+        Ok(())
+    }
+
+    /// A store halts if one of these conditions holds, and so must the program fail. False if it always halts: no end is left then.
+    pub(super) fn halts_for(&mut self, conditions: &[Condition]) -> Step<bool> {
+        let p = self.program.modulus;
+        let ends = self.ends.unwrap_or_default();
+        for &way in &self.ways {
+            let mut known = conditions.iter().map(|condition| ends[way].facts.decide(condition, p));
+            if ends[way].goal.is_some() && known.any(|holds| holds != Some(false)) {
+                return refuse("the store may halt where the program does not fail");
+            }
+        }
+        let holds = |way: usize| conditions.iter().any(|condition| ends[way].facts.decide(condition, p) == Some(true));
+        self.ways.retain(|&way| !holds(way));
+        Ok(!self.ways.is_empty())
+    }
+
+    /// Goes on with the way of a jump that is left; false if none is.
+    pub(super) fn turns(&mut self) -> bool {
+        let Some(fork) = self.later.pop() else { return false };
+        let Fork { stack, memory, memory_words, known, ways, gas, steps, next, context, shown } = fork;
+        (self.stack, self.memory, self.memory_words) = (stack, memory, memory_words);
+        (self.known, self.ways) = (known, ways);
+        (self.gas, self.steps, self.next) = (gas, steps, next);
+        self.shown = shown;
+        if let Some(field) = &mut self.field {
+            field.context = context;
+        }
+        true
+    }
+
+    /// The offset that a jump goes to.
+    fn place_of(&self, target: U256) -> Step<usize> {
+        let found = usize::try_from(target).ok().filter(|&target| self.targets.contains(target));
+        found.map_or_else(|| refuse(format!("the jump to {target:#x} is to go to a JUMPDEST")), Ok)
+    }
+}

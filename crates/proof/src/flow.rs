@@ -1,0 +1,254 @@
+//! Programs with branches, calls and several ends: statements in order, out of a recorded program. What a program asks of its interface by `has`
+//! is answered by no, and arms that are not taken then are left out.
+
+pub(crate) mod paths;
+
+use crate::straight::{ELEMENT_BYTES, Operation, Read, Taken, constant, modulus_of, named, unsupported};
+use residue_ir::{ControlKind, Effect, Function, Operand, Program, Region, Statement, Value, Word, WordDef, WordOp};
+use ruint::aliases::U256;
+use std::collections::HashMap;
+
+/// A word of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expression {
+    /// A number.
+    Number(U256),
+    /// Bytes of calldata.
+    Size,
+    /// 32 bytes of calldata from an offset on.
+    Calldata(u32),
+    /// The result of a step.
+    Defined(Word),
+    /// a op b.
+    Op(WordOp, Box<Self>, Box<Self>),
+}
+
+/// A statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Operations on elements.
+    Operations(Vec<Operation>),
+    /// Values from others, all at once.
+    Move {
+        /// The values.
+        to: Vec<Value>,
+        /// What they are.
+        from: Vec<Read>,
+    },
+    /// 32 bytes of calldata from an offset on; the program fails if the number is not below the modulus.
+    Parse(Value, u32),
+    /// 1 if the element is 0, else 0.
+    IsZero(Word, Read),
+    /// The word of an expression.
+    Bind(Word, Expression),
+    /// The program fails if the word is 0.
+    Require(Expression),
+    /// The first steps if the word is not 0, else the second.
+    Branch(Expression, Vec<Self>, Vec<Self>),
+    /// A function of its own values.
+    Call {
+        /// Number of the function.
+        function: usize,
+        /// Its parameters.
+        arguments: Vec<Read>,
+        /// Values that its results are given to.
+        results: Vec<Value>,
+    },
+    /// Elements of 32 bytes each: the end.
+    Return(Vec<Read>),
+}
+
+/// A function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Routine {
+    /// Parameters.
+    pub parameters: Vec<Value>,
+    /// Statements.
+    pub steps: Vec<Step>,
+    /// What it gives.
+    pub results: Vec<Read>,
+}
+
+/// A program: its functions, each of which calls earlier ones; the last one is where it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flow {
+    /// p, between 1 and 2²⁵⁶ exclusive.
+    pub modulus: U256,
+    /// The functions.
+    pub routines: Vec<Routine>,
+}
+
+impl Flow {
+    /// Reads a verified program.
+    pub fn of(program: &Program) -> Taken<Self> {
+        let modulus = modulus_of(program)?;
+        let entry = program.functions.len() - 1;
+        if !std::ptr::eq(program.entry(), &raw const program.functions[entry]) {
+            return unsupported("a program that does not begin with its last function");
+        }
+        let routines = program.functions.iter().enumerate().map(|(number, function)| {
+            let mut reader = Reader { program, function, number, numbers: HashMap::new() };
+            let steps = reader.region(&function.body)?;
+            let results = reader.reads(&function.results)?;
+            Ok(Routine { parameters: function.params.clone(), steps, results })
+        });
+        let routines = routines.collect::<Taken<Vec<_>>>()?;
+        Ok(Self { modulus, routines })
+    }
+}
+
+/// Reads one function.
+struct Reader<'a> {
+    program: &'a Program,
+    function: &'a Function,
+    number: usize,
+    /// The values that are looked up at constant indices.
+    numbers: HashMap<Value, U256>,
+}
+
+/// True of steps after which nothing is done.
+fn ends(steps: &[Step]) -> bool {
+    match steps.last() {
+        Some(Step::Return(_)) => true,
+        Some(Step::Branch(_, first, second)) => ends(first) && ends(second),
+        _ => false,
+    }
+}
+
+impl Reader<'_> {
+    fn region(&mut self, region: &Region) -> Taken<Vec<Step>> {
+        let mut steps = Vec::new();
+        for statement in &region.statements {
+            if ends(&steps) {
+                // What is left is not done.
+                break;
+            }
+            match statement {
+                Statement::Block(block) => {
+                    let operations = block.ops.iter().map(|&(value, op)| {
+                        Ok(Operation { value, kind: op.kind, x: self.read(op.x)?, y: self.read(op.y)? })
+                    });
+                    steps.push(Step::Operations(operations.collect::<Taken<_>>()?));
+                }
+                Statement::Effect(effect) => steps.extend(self.effect(effect)?),
+                Statement::Call { function, arguments, results } => {
+                    let function = function.0 as usize; // u32 to usize widens
+                    if function >= self.number {
+                        return unsupported("a call of a later function");
+                    }
+                    steps.push(Step::Call { function, arguments: self.reads(arguments)?, results: results.clone() });
+                }
+                Statement::Control(control) => match control.kind {
+                    ControlKind::Branch { condition } => self.branch(condition, control, &mut steps)?,
+                    ref kind => return unsupported(named(kind)),
+                },
+            }
+        }
+        Ok(steps)
+    }
+
+    fn branch(&mut self, condition: Word, control: &residue_ir::Control, steps: &mut Vec<Step>) -> Taken<()> {
+        let arm = |reader: &mut Self, number: usize| {
+            let arm = &control.arms[number];
+            let mut steps = reader.region(&arm.body)?;
+            if !ends(&steps) && !control.results.is_empty() {
+                steps.push(Step::Move { to: control.results.clone(), from: reader.reads(&arm.gives)? });
+            }
+            Ok(steps)
+        };
+        match self.known(condition) {
+            Some(number) => steps.extend(arm(self, usize::from(number.is_zero()))?),
+            None => {
+                let condition = self.expression(condition)?;
+                let (first, second) = (arm(self, 0)?, arm(self, 1)?);
+                steps.push(Step::Branch(condition, first, second));
+            }
+        }
+        Ok(())
+    }
+
+    fn effect(&mut self, effect: &Effect) -> Taken<Option<Step>> {
+        Ok(Some(match effect {
+            Effect::Parse { offset, size_bytes: ELEMENT_BYTES, result } => {
+                Step::Parse(*result, self.small(*offset, "the offset of a parse")?)
+            }
+            Effect::Parse { size_bytes, .. } => return unsupported(format!("a parse of {size_bytes} bytes")),
+            Effect::Lookup { table, index, results } => {
+                let index = self.small(*index, "the index of a lookup")?;
+                let elements = &self.program.tables[table.0].elements;
+                let Some(row) = elements.get(index as usize) else {
+                    // u32 to usize widens
+                    return unsupported(format!("a lookup at {index} in a table of {} rows", elements.len()));
+                };
+                self.numbers.extend(results.iter().copied().zip(row.iter().map(constant)));
+                return Ok(None);
+            }
+            Effect::LineUp { .. } => return Ok(None),
+            Effect::IsZero { result, value } => Step::IsZero(*result, self.read(*value)?),
+            Effect::Bind { result, word } => Step::Bind(*result, self.expression(*word)?),
+            Effect::Require { condition } => Step::Require(self.expression(*condition)?),
+            Effect::ReturnElements { values, size_bytes: ELEMENT_BYTES } => {
+                let values = self.reads(values)?;
+                match values.iter().find(|value| matches!(value, Read::Number(_))) {
+                    Some(_) => return unsupported("a return of a constant"),
+                    None if values.is_empty() => return unsupported("a return of nothing"),
+                    None => Step::Return(values),
+                }
+            }
+            Effect::ReturnElements { size_bytes, .. } => {
+                return unsupported(format!("return_elements of {size_bytes} bytes each"));
+            }
+            effect => return unsupported(format!("`{}`", effect.name())),
+        }))
+    }
+
+    fn read(&self, operand: Operand) -> Taken<Read> {
+        Ok(match operand {
+            Operand::Constant(id) => Read::Number(constant(self.program.constant(id))),
+            Operand::Value(value) => self.numbers.get(&value).map_or(Read::Value(value), |&found| Read::Number(found)),
+        })
+    }
+
+    fn reads(&self, operands: &[Operand]) -> Taken<Vec<Read>> {
+        operands.iter().map(|&operand| self.read(operand)).collect()
+    }
+
+    fn word(&self, word: Word) -> &WordDef {
+        &self.function.words[word.0 as usize] // u32 to usize widens
+    }
+
+    /// The number of a word that neither calldata nor the interface has an effect on.
+    fn known(&self, word: Word) -> Option<U256> {
+        match *self.word(word) {
+            WordDef::Constant(number) => Some(number),
+            WordDef::Has(_) => Some(U256::ZERO),
+            WordDef::Op(op, a, b) => Some(op.apply(self.known(a)?, self.known(b)?)),
+            _ => None,
+        }
+    }
+
+    fn small(&self, word: Word, what: &str) -> Taken<u32> {
+        match self.known(word) {
+            Some(number) => u32::try_from(number).or_else(|_| unsupported(format!("{what} of {number:#x}"))),
+            None => unsupported(format!("{what} that is computed")),
+        }
+    }
+
+    fn expression(&self, word: Word) -> Taken<Expression> {
+        if let Some(number) = self.known(word) {
+            return Ok(Expression::Number(number));
+        }
+        Ok(match *self.word(word) {
+            WordDef::CalldataSize => Expression::Size,
+            WordDef::CalldataWord(offset) => {
+                Expression::Calldata(self.small(offset, "the offset of a word of calldata")?)
+            }
+            WordDef::Op(op @ (WordOp::Lt | WordOp::Eq | WordOp::And | WordOp::Or), a, b) => {
+                Expression::Op(op, Box::new(self.expression(a)?), Box::new(self.expression(b)?))
+            }
+            WordDef::Op(op, ..) => return unsupported(format!("the operation {op:?} on words")),
+            WordDef::Defined => Expression::Defined(word),
+            _ => return unsupported("such a word"),
+        })
+    }
+}

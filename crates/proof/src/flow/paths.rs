@@ -1,0 +1,297 @@
+//! Paths of a program: it is run on symbols, both ways where the facts do not say which. What is computed on any of them is one list of operations,
+//! each with a value of its own; a path has facts and an end. `coq/CheckFlow.v` does the same.
+
+use super::{Expression, Flow, Step};
+use crate::check::symbol::{Condition, Facts, Symbol};
+use crate::straight::{Operation, Read, Straight};
+use crate::sum::{Atom, Sum};
+use crate::tables::Tables;
+use foldhash::{HashMap, HashMapExt};
+use residue_ir::{Value, Word, WordOp};
+use residue_isa::opcode::evm as op;
+use ruint::aliases::U256;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Paths of a program.
+const PATHS_MAX: usize = 1 << 8;
+/// Operations of all paths: programs with more are refused.
+const OPERATIONS_MAX: usize = 1 << 18;
+/// Facts that one condition may ask for.
+const SPLITS_MAX: usize = 16;
+
+/// A path: what is known on it, and its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(crate) facts: Facts,
+    /// Values that are returned; `None` where the program fails.
+    pub(crate) goal: Option<Vec<Value>>,
+}
+
+impl End {
+    /// Sums of values, in place of the values.
+    pub(crate) fn lifted(&self, tables: &Tables) -> Self {
+        let lifted = |condition: &Condition| match condition {
+            Condition::Zero(sum) => match sum.terms() {
+                [(atom, factor)] if *factor == U256::ONE => tables
+                    .sums
+                    .get(atom)
+                    .map_or_else(|| condition.clone(), |sum| Condition::Zero(Arc::new(sum.clone()))),
+                _ => condition.clone(),
+            },
+            _ => condition.clone(),
+        };
+        let facts = self.facts.0.iter().map(|(condition, holds)| (lifted(condition), *holds)).collect();
+        Self { facts: Facts(facts), goal: self.goal.clone() }
+    }
+}
+
+/// All paths of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Paths {
+    /// The words of calldata that are read and the operations of all paths. It returns nothing.
+    pub(crate) program: Straight,
+    pub(crate) ends: Vec<End>,
+}
+
+/// What is known of values and words of a function, and the facts.
+#[derive(Debug, Clone, Default)]
+struct State {
+    values: HashMap<Value, Read>,
+    words: HashMap<Word, Symbol>,
+    facts: Facts,
+}
+
+/// A path that has come so far, or its end.
+enum Fate {
+    At(State),
+    End(End),
+}
+
+type Found<T> = Result<T, String>;
+
+impl Paths {
+    /// Those of a program, or why they are not found.
+    pub(crate) fn of(flow: &Flow) -> Found<Self> {
+        let offsets: BTreeSet<u32> = flow.routines.iter().flat_map(|routine| offsets(&routine.steps)).collect();
+        let reads: Vec<(Value, u32)> = (0..).map(Value).zip(offsets).collect();
+        let mut walk =
+            Walk { flow, reads: reads.iter().map(|&(value, at)| (at, value)).collect(), operations: Vec::new() };
+        let last = flow.routines.last().ok_or("a program has a function")?;
+        let fates = walk.steps(&last.steps, State::default())?;
+        let ends = fates.into_iter().map(|fate| match fate {
+            Fate::End(end) => Ok(end),
+            Fate::At(_) => Err("a program that may end without a return".to_owned()),
+        });
+        let ends = ends.collect::<Found<Vec<_>>>()?;
+        let program = Straight {
+            modulus: flow.modulus,
+            calldata_bytes: 0,
+            parses: reads,
+            operations: walk.operations,
+            results: Vec::new(),
+        };
+        Ok(Self { program, ends })
+    }
+}
+
+/// Places of calldata that steps read.
+fn offsets(steps: &[Step]) -> Vec<u32> {
+    fn of(expression: &Expression) -> Vec<u32> {
+        match expression {
+            Expression::Calldata(offset) => vec![*offset],
+            Expression::Op(_, a, b) => [of(a), of(b)].concat(),
+            Expression::Number(_) | Expression::Size | Expression::Defined(_) => Vec::new(),
+        }
+    }
+    let each = steps.iter().flat_map(|step| match step {
+        Step::Parse(_, offset) => vec![*offset],
+        Step::Bind(_, word) | Step::Require(word) => of(word),
+        Step::Branch(word, first, second) => [of(word), offsets(first), offsets(second)].concat(),
+        Step::Operations(_) | Step::Move { .. } | Step::IsZero(..) | Step::Call { .. } | Step::Return(_) => Vec::new(),
+    });
+    each.collect()
+}
+
+/// The opcode of an operation on words.
+const fn opcode(op: WordOp) -> u8 {
+    match op {
+        WordOp::Lt => op::LT,
+        WordOp::Eq => op::EQ,
+        WordOp::And => op::AND,
+        _ => op::OR,
+    }
+}
+
+/// The operations so far.
+struct Walk<'a> {
+    flow: &'a Flow,
+    /// The value that a word of calldata is, by its offset.
+    reads: HashMap<u32, Value>,
+    operations: Vec<Operation>,
+}
+
+impl Walk<'_> {
+    /// All ways through these steps.
+    fn steps(&mut self, steps: &[Step], mut state: State) -> Found<Vec<Fate>> {
+        for (place, step) in steps.iter().enumerate() {
+            let rest = &steps[place + 1..];
+            match step {
+                Step::Operations(operations) => self.operations(operations, &mut state)?,
+                Step::Move { to, from } => {
+                    let from = reads(&state, from)?;
+                    state.values.extend(to.iter().copied().zip(from));
+                }
+                Step::IsZero(word, x) => {
+                    let sum = match read(&state, *x)? {
+                        Read::Value(value) => Sum::atom(Atom::of(value)),
+                        Read::Number(number) => Sum::constant(number, self.flow.modulus),
+                    };
+                    state.words.insert(*word, Symbol::Truth(Condition::Zero(Arc::new(sum))));
+                }
+                Step::Bind(word, expression) => {
+                    let symbol = self.word(&state, expression)?;
+                    state.words.insert(*word, symbol);
+                }
+                Step::Parse(value, offset) => {
+                    let parsed = self.reads[offset];
+                    let condition = Condition::NotBelow(Atom::of(parsed));
+                    return self.each(state, &condition, |walk, fails, mut state| {
+                        state.values.insert(*value, Read::Value(parsed));
+                        if fails { Ok(failure(state)) } else { walk.steps(rest, state) }
+                    });
+                }
+                Step::Require(word) => {
+                    let condition = self.word(&state, word)?.is_zero(self.flow.modulus)?;
+                    return self.each(state, &condition, |walk, is_zero, state| {
+                        if is_zero { Ok(failure(state)) } else { walk.steps(rest, state) }
+                    });
+                }
+                Step::Branch(word, first, second) => {
+                    let condition = self.word(&state, word)?.is_zero(self.flow.modulus)?;
+                    return self.each(state, &condition, |walk, is_zero, state| {
+                        let fates = walk.steps(if is_zero { second } else { first }, state)?;
+                        walk.continued(fates, |walk, state| walk.steps(rest, state))
+                    });
+                }
+                Step::Call { function, arguments, results } => {
+                    let routine = &self.flow.routines[*function];
+                    let given = reads(&state, arguments)?;
+                    let values = routine.parameters.iter().copied().zip(given).collect();
+                    let callee = State { values, words: HashMap::new(), ..state.clone() };
+                    let fates = self.steps(&routine.steps, callee)?;
+                    return self.continued(fates, |walk, callee| {
+                        let mut state = State { facts: callee.facts.clone(), ..state.clone() };
+                        state.values.extend(results.iter().copied().zip(reads(&callee, &routine.results)?));
+                        walk.steps(rest, state)
+                    });
+                }
+                Step::Return(values) => {
+                    let values = reads(&state, values)?.into_iter().map(|read| match read {
+                        Read::Value(value) => Ok(value),
+                        Read::Number(_) => Err("a return of a constant".to_owned()),
+                    });
+                    let goal = Some(values.collect::<Found<_>>()?);
+                    return Ok(vec![Fate::End(End { facts: state.facts, goal })]);
+                }
+            }
+        }
+        Ok(vec![Fate::At(state)])
+    }
+
+    fn operations(&mut self, operations: &[Operation], state: &mut State) -> Found<()> {
+        let first = self.reads.len() + self.operations.len();
+        if first + operations.len() > OPERATIONS_MAX {
+            return Err(format!("paths of more than {OPERATIONS_MAX} operations"));
+        }
+        let mut next = u32::try_from(first).map_err(|error| error.to_string())?;
+        for &Operation { value, kind, x, y } in operations {
+            let made = Value(next);
+            next += 1;
+            self.operations.push(Operation { value: made, kind, x: read(state, x)?, y: read(state, y)? });
+            state.values.insert(value, Read::Value(made));
+        }
+        Ok(())
+    }
+
+    /// All ways on, of the paths that have not ended.
+    fn continued(
+        &mut self,
+        fates: Vec<Fate>,
+        mut go: impl FnMut(&mut Self, State) -> Found<Vec<Fate>>,
+    ) -> Found<Vec<Fate>> {
+        let mut all = Vec::new();
+        for fate in fates {
+            match fate {
+                Fate::At(state) => all.extend(go(self, state)?),
+                end @ Fate::End(_) => all.push(end),
+            }
+            if all.len() > PATHS_MAX {
+                return Err(format!("more than {PATHS_MAX} paths"));
+            }
+        }
+        Ok(all)
+    }
+
+    /// All ways on, where the condition holds and where it does not.
+    fn each(
+        &mut self,
+        state: State,
+        condition: &Condition,
+        mut go: impl FnMut(&mut Self, bool, State) -> Found<Vec<Fate>>,
+    ) -> Found<Vec<Fate>> {
+        let mut all = Vec::new();
+        for (holds, state) in split(state, condition, self.flow.modulus, SPLITS_MAX)? {
+            all.extend(go(self, holds, state)?);
+            if all.len() > PATHS_MAX {
+                return Err(format!("more than {PATHS_MAX} paths"));
+            }
+        }
+        Ok(all)
+    }
+
+    fn word(&self, state: &State, expression: &Expression) -> Found<Symbol> {
+        let p = self.flow.modulus;
+        match expression {
+            Expression::Number(number) => Ok(Symbol::number(*number, p)),
+            Expression::Size => Ok(Symbol::Size),
+            Expression::Calldata(offset) => Ok(Symbol::Parsed(Atom::of(self.reads[offset]))),
+            Expression::Defined(word) => {
+                state.words.get(word).cloned().ok_or_else(|| format!("w{} is read before it is defined", word.0))
+            }
+            Expression::Op(op, a, b) => Symbol::combined(opcode(*op), &self.word(state, a)?, &self.word(state, b)?, p),
+        }
+    }
+}
+
+fn failure(state: State) -> Vec<Fate> {
+    vec![Fate::End(End { facts: state.facts, goal: None })]
+}
+
+fn read(state: &State, read: Read) -> Found<Read> {
+    match read {
+        Read::Value(value) => {
+            state.values.get(&value).copied().ok_or_else(|| format!("v{} is read before it is defined", value.0))
+        }
+        number @ Read::Number(_) => Ok(number),
+    }
+}
+
+fn reads(state: &State, all: &[Read]) -> Found<Vec<Read>> {
+    all.iter().map(|&one| read(state, one)).collect()
+}
+
+/// Both ways, unless the facts say which.
+fn split(state: State, condition: &Condition, p: U256, splits: usize) -> Found<Vec<(bool, State)>> {
+    if let Some(holds) = state.facts.decide(condition, p) {
+        return Ok(vec![(holds, state)]);
+    }
+    let splits = splits.checked_sub(1).ok_or("a condition of too many parts")?;
+    let unknown = state.facts.unknown(condition, p);
+    let mut all = Vec::new();
+    for holds in [true, false] {
+        let learned = State { facts: state.facts.with(unknown.clone(), holds), ..state.clone() };
+        all.extend(split(learned, condition, p, splits)?);
+    }
+    Ok(all)
+}

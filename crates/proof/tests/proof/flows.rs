@@ -1,0 +1,232 @@
+//! Programs with branches and calls: their meaning in Coq beside the evaluator, and both checkers on their code and on mutants of it.
+
+use crate::code_of;
+use crate::judges::verdict;
+use crate::mutants::{mutants, starts};
+use crate::semantics::{compiled, end, library, numbers};
+use num_bigint::BigUint;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use residue_extent::{cases, seed};
+use residue_ir::{Outcome, Program, evaluate, text};
+use residue_proof::{Certificate, Semantics, Source, coq};
+use std::fmt::Write as _;
+
+/// Moduli: with small ones an element is zero often, and with the first two so is a product of others.
+const MODULI: [&str; 4] =
+    ["15", "105", "101", "99481188195845490820207625772642576801367201360910529106101988047706955286135"];
+/// Mutants of each code.
+const MUTANTS: usize = 10;
+
+/// Words of the program: its sizes and places, two tests of elements, and what is made of them.
+const WORDS: &str = "word w0 = 0x20\nword w1 = calldata_size\nword w2 = 0x40\nword w3 = 0x0\nword w4 = eq w1 w2\n\
+    word w5 = defined\nword w6 = defined\nword w7 = lt w6 w5\nword w8 = and w5 w6\nword w9 = or w5 w6\n\
+    word w10 = calldata_word w3\nword w11 = calldata_word w0\nword w12 = or w10 w11\nword w13 = eq w12 w3\n\
+    word w14 = defined\nword w15 = eq w14 w3\n";
+/// Those that branches and requirements may be of.
+const CONDITIONS: [&str; 8] = ["w5", "w7", "w8", "w9", "w12", "w13", "w14", "w15"];
+
+/// Writes a program.
+struct Writer<'a> {
+    rng: &'a mut ChaCha8Rng,
+    /// Values so far.
+    next: usize,
+}
+
+impl Writer<'_> {
+    /// Operations on the values in scope, which what they define comes into.
+    fn block(&mut self, scope: &mut Vec<usize>) -> String {
+        let mut text = "block {\n".to_owned();
+        for _ in 0..self.rng.random_range(1..5) {
+            let operands = [0, 1].map(|_| match self.rng.random_ratio(1, 5) {
+                true => "c0".to_owned(),
+                false => format!("v{}", scope.choose(self.rng).unwrap()),
+            });
+            let kind = ["add", "sub", "mul"].choose(self.rng).unwrap();
+            writeln!(text, "v{} = {kind} {} {}", self.next, operands[0], operands[1]).unwrap();
+            scope.push(self.next);
+            self.next += 1;
+        }
+        text + "}\n"
+    }
+
+    /// Statements of an arm; the value that it gives.
+    fn arm(&mut self, scope: &[usize], depth: usize) -> (String, usize) {
+        let mut scope = scope.to_vec();
+        let mut text = match self.rng.random_range(0..3) {
+            0 => {
+                let [x, y] = [0, 1].map(|_| *scope.choose(self.rng).unwrap());
+                scope.push(self.next);
+                self.next += 1;
+                format!("call f0 (v{x} v{y}) -> (v{})\n", self.next - 1)
+            }
+            _ => self.block(&mut scope),
+        };
+        if depth > 0 && self.rng.random_ratio(1, 2) {
+            let (branch, value) = self.branch(&scope, depth - 1);
+            text += &branch;
+            scope.push(value);
+        }
+        let last = *scope.last().unwrap();
+        match self.rng.random_range(0..6) {
+            0 => writeln!(text, "return_elements (v{last} v{last}) bytes 32").unwrap(),
+            1 => writeln!(text, "require {}", CONDITIONS.choose(self.rng).unwrap()).unwrap(),
+            _ => {}
+        }
+        (text, last)
+    }
+
+    /// A branch, and its value.
+    fn branch(&mut self, scope: &[usize], depth: usize) -> (String, usize) {
+        let condition = CONDITIONS.choose(self.rng).unwrap();
+        let (first, a) = self.arm(scope, depth);
+        let (second, b) = self.arm(scope, depth);
+        let value = self.next;
+        self.next += 1;
+        let text =
+            format!("branch {condition} {{\n{first}give (v{a})\n}} else {{\n{second}give (v{b})\n}} -> (v{value})\n");
+        (text, value)
+    }
+}
+
+/// Text of a random program over one of these moduli of two elements, which may end in several places.
+fn program(rng: &mut ChaCha8Rng, moduli: &[&str]) -> String {
+    let p: BigUint = moduli.choose(rng).unwrap().parse().unwrap();
+    let constant = rng.random_range(0..15);
+    let mut writer = Writer { rng, next: 2 };
+    let called = writer.block(&mut vec![0, 1]);
+    let values = writer.next;
+    writer.next = 2;
+    let mut scope = vec![0, 1];
+    let size = if writer.rng.random_ratio(1, 2) { "require w4\n" } else { "" };
+    let block = writer.block(&mut scope);
+    let [a, b] = [0, 1].map(|_| *scope.choose(writer.rng).unwrap());
+    let (branch, value) = writer.branch(&scope, 1);
+    scope.push(value);
+    let last = writer.block(&mut scope);
+    let result = writer.next - 1;
+    format!(
+        "program \"p\"\nmodulus {p:#x}\nconstant c0 = {constant:#x}\n\
+         function f0 \"called\" (v0 v1) -> (v{}) values {values} {{\n{called}}}\n\
+         function f1 \"start\" () -> () values {} {{\n{WORDS}{size}parse w3 bytes 32 -> v0\nparse w0 bytes 32 -> v1\n\
+         {block}is_zero v{a} -> w5\nis_zero v{b} -> w6\nbind w13 -> w14\n{branch}{last}return_elements (v{value} v{result}) bytes 32\n}}\n",
+        values - 1,
+        writer.next,
+    )
+}
+
+/// Calldata: zeros and small numbers often, now and then a number from p on, or another size.
+fn calldata(rng: &mut ChaCha8Rng, program: &Program) -> Vec<u8> {
+    let p = program.modulus.known().unwrap().clone();
+    let mut calldata = Vec::new();
+    for _ in 0..2 {
+        let number = match rng.random_range(0..8) {
+            0..3 => BigUint::ZERO,
+            3 => p.clone(),
+            _ => BigUint::from_bytes_be(&rng.random::<[u8; 32]>()) % &p,
+        };
+        let bytes = number.to_bytes_be();
+        calldata.extend([vec![0; 32 - bytes.len()], bytes].concat());
+    }
+    calldata.truncate(if rng.random_ratio(1, 8) { 63 } else { 64 });
+    calldata
+}
+
+fn read(written: &str) -> Program {
+    text::read(written).unwrap_or_else(|error| panic!("{error}:\n{written}"))
+}
+
+/// Head of a source that speaks of these programs.
+const HEAD: &str = "From Coq Require Import ZArith List.\nFrom Residue Require Import Evm Program Check Slots CheckSlots Flow CheckFlow CheckFlowSlots Run.\n\
+    Import ListNotations.\nOpen Scope Z_scope.\n";
+const SOURCES: [&str; 8] = ["Evm", "Program", "Check", "Slots", "CheckSlots", "Flow", "CheckFlow", "CheckFlowSlots"];
+
+/// Coq's definitions of a program, by a module of its own.
+fn module(number: usize, source: &Source) -> Option<String> {
+    let Source::Flow(branching) = source else { return None };
+    Some(format!("Module M{number}.\n{}\nEnd M{number}.\n", coq::branching(&branching.flow)))
+}
+
+#[test]
+#[ignore = "it takes long: by name, and in CI"]
+fn coq_says_what_the_evaluator_does_of_programs_with_branches() {
+    let Some(folder) = library("flows", &["Evm", "Program", "Flow"]) else { return };
+    let rng = &mut ChaCha8Rng::seed_from_u64(seed());
+    let (mut modules, mut terms, mut returned) = (String::new(), Vec::new(), 0);
+    for number in 0..cases(100) {
+        let written = program(rng, &MODULI);
+        let program = read(&written);
+        let source = Source::of(&program).unwrap_or_else(|error| panic!("{error}:\n{written}"));
+        modules += &module(number, &source).unwrap();
+        for _ in 0..6 {
+            let calldata = calldata(rng, &program);
+            let outcome = match evaluate(&program, &calldata) {
+                Outcome::Returned(bytes) => Some(bytes),
+                Outcome::Failed => None,
+                Outcome::Ended => panic!("it returns:\n{written}"),
+            };
+            returned += usize::from(outcome.is_some());
+            terms.push(format!("(M{number}.the_program, {}, {})", coq::bytes(&calldata), end(outcome.as_deref())));
+        }
+    }
+    let source = format!(
+        "From Coq Require Import ZArith List.\nFrom Residue Require Import Evm Program Flow Run.\nImport ListNotations.\nOpen Scope Z_scope.\n{modules}\
+         Definition agrees (c : flow * list Z * option (list Z)) : bool :=\n\
+         let '(p, cd, expected) := c in ends (flow_meaning p cd) expected.\n\
+         Definition cases : list (flow * list Z * option (list Z)) :=\n [{}].\nEval vm_compute in differing agrees 0 cases.\n",
+        terms.join(";\n ")
+    );
+    let said = compiled(&folder, "Cases", &source);
+    println!("{} outcomes, of which {returned} are returns", terms.len());
+    assert!(returned * 3 > terms.len() && returned < terms.len(), "{returned} of {}", terms.len());
+    assert_eq!(numbers(&said), "[]", "cases that differ, by number, in {}", folder.join("Cases.v").display());
+}
+
+#[test]
+#[ignore = "it takes long: by name, and in CI"]
+fn coq_accepts_what_the_checker_accepts_of_programs_with_branches() {
+    let Some(folder) = library("ways", &SOURCES) else { return };
+    for (semantics, checker, programs) in [
+        (Semantics::Evm, "check_flow", cases(60)),
+        // Contexts take Coq's machine several times as long. In `evmmax-next` an instruction tests for zero, which certificates do not know.
+        (Semantics::Slots, "check_flow_slots false", cases(10)),
+    ] {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed());
+        let (mut modules, mut terms, mut accepted, mut made) = (String::new(), Vec::new(), 0, 0);
+        for number in 0..programs {
+            let moduli = if semantics == Semantics::Evm { &MODULI[..] } else { &MODULI[3..] };
+            let program = read(&program(rng, moduli));
+            let Ok(certificate) = Certificate::new(&program, semantics, &code_of(&program, semantics)) else {
+                continue;
+            };
+            made += 1;
+            modules += &module(number, &certificate.program).unwrap();
+            let starts = starts(&certificate.code, semantics);
+            let mut codes = vec![certificate.code.clone()];
+            for _ in 0..MUTANTS {
+                let place = rng.random_range(0..starts.len() - 1);
+                codes.extend(mutants(&certificate.code, &starts, place).choose(rng).cloned());
+            }
+            let hints = coq::hints_of_flow(&certificate).unwrap();
+            for code in codes {
+                let gas = certificate.gas_of(&code).ok();
+                accepted += usize::from(gas.is_some());
+                terms.push(format!("(M{number}.the_program, {hints}, {}, {})", coq::bytes(&code), verdict(gas)));
+            }
+        }
+        let revision = semantics.revision();
+        println!("{revision}: {made} of {programs} programs, {} codes, {accepted} accepted by both", terms.len());
+        assert!(made > 1 && made <= accepted && accepted < terms.len(), "{made} programs, {accepted} accepted");
+        let source = format!(
+            "{HEAD}{modules}Definition agrees (c : flow * hints_of_flow * list Z * option Z) : bool :=\n\
+             let '(p, h, code, expected) := c in\n\
+             match {checker} p h code, expected with Some g, Some h => g =? h | None, None => true | _, _ => false end.\n\
+             Definition cases : list (flow * hints_of_flow * list Z * option Z) :=\n [{}].\nEval vm_compute in differing agrees 0 cases.\n",
+            terms.join(";\n ")
+        );
+        let file = format!("Cases_{semantics:?}");
+        let said = compiled(&folder, &file, &source);
+        assert_eq!(numbers(&said), "[]", "cases that differ, by number, in {}/{file}.v", folder.display());
+    }
+}
