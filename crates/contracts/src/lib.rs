@@ -26,6 +26,7 @@ mod hash_based;
 pub mod hashes;
 mod keyed;
 pub mod kzg;
+pub mod mldsa;
 pub mod modexp;
 pub mod multiples;
 pub mod ntt;
@@ -142,6 +143,9 @@ pub static CONTRACTS: &[Contract] = &[
     falcon512::ETH,
     falcon512::SHAKE,
     falcon512::REGISTER,
+    mldsa::ETH_44,
+    mldsa::FIPS_44,
+    mldsa::FIPS_65,
     slh_dsa::SHA2_128_24,
     slh_dsa::SHA2_128_24_ROLLED,
     slh_dsa::KECCAK_128_24,

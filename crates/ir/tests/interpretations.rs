@@ -368,7 +368,7 @@ fn transforms_that_have_no_meaning_are_refused() {
         (|lanes| lanes.steps[0] = LaneStep::Read { word: 0, from: 8, bits: 9 }, "byte 8"),
         (|lanes| lanes.steps[0] = LaneStep::Read { word: 0, from: 64, bits: 62 }, "numbers of 62 bits"),
         (|lanes| lanes.steps[1] = LaneStep::Read { word: 1, from: lanes.home, bits: 9 }, "the place of word 0"),
-        (|lanes| lanes.steps[2] = LaneStep::Leave { word: 0 }, "step 3 of `lanes`: word 0 is used after"),
+        (|lanes| lanes.steps[2] = LaneStep::Leave { word: 0, times: 1 }, "step 3 of `lanes`: word 0 is used after"),
         (|lanes| lanes.steps[0] = LaneStep::Take { word: 0, from: vec![0; 3] }, "3 sources of 4 lanes"),
         (|lanes| lanes.steps[0] = LaneStep::Take { word: 0, from: vec![0; 8] }, "8 sources of 4 lanes"),
         (|lanes| lanes.steps[3] = LaneStep::Put { word: 0, to: 0, rows: vec![vec![0; 4]; 3] }, "3 rows"),

@@ -104,7 +104,7 @@ impl<'m, M: Machine> Sponge<'m, M> {
     }
 
     /// First byte of scratch memory after the sponge's.
-    fn end(&self) -> u32 {
+    pub(crate) fn end(&self) -> u32 {
         self.buffer() + self.rate().next_multiple_of(WORD_BYTES)
     }
 
@@ -137,6 +137,21 @@ impl<'m, M: Machine> Sponge<'m, M> {
         let last = w.number(u64::from(self.buffer() + self.rate() - WORD_BYTES));
         machine.set_scratch(last, w.xor(machine.scratch_word(last), w.number(0x80)));
         self.block();
+    }
+
+    /// Absorbs so many bytes of scratch memory from byte `from`, and permutes. Up to the end of a block there are other bytes after them that are lost.
+    pub(crate) fn absorb_scratch(&self, from: u32, size: u32) {
+        let Self { machine, ref w, .. } = *self;
+        let (rate, end) = (self.rate(), from + size);
+        let last = from + size / rate * rate + rate - WORD_BYTES;
+        machine.copy_calldata(w.number(end.into()), machine.calldata_size(), w.number((last + WORD_BYTES - end).into()));
+        machine.set_scratch_byte(w.number(end.into()), w.number(self.suffix));
+        let last = w.number(last.into());
+        machine.set_scratch(last, w.xor(machine.scratch_word(last), w.number(0x80)));
+        for block in 0..size / rate + 1 {
+            machine.copy_scratch(self.buffer(), from + block * rate, rate);
+            self.block();
+        }
     }
 
     /// Adds the block, with zeros after it, to the state, and permutes.

@@ -53,8 +53,8 @@ pub(super) enum Act<'a> {
     Back { low: u32, high: u32, by: u64, is_negative: bool, times: u64, quotient: Quotient },
     /// a ↦ p − h·q for p = a·b modulo x^L − root, whose lanes are b·root − h·q in the part that is multiplied by it.
     Multiply { word: u32, by: u32, root: u64, of_root: Quotient, quotient: Quotient },
-    /// v ↦ v − h·q, below q, in the word's place; v itself if there is no quotient.
-    Leave { word: u32, quotient: Option<Quotient> },
+    /// v ↦ v − h·q, below times·q, in the word's place; v itself if there is no quotient.
+    Leave { word: u32, times: u32, quotient: Option<Quotient> },
     /// The numbers that rows make of the word, whose lanes are not negative, and at most `high`.
     Put { word: u32, to: u32, rows: &'a [Vec<u32>], high: i128 },
 }
@@ -180,12 +180,14 @@ impl<'a> Planner<'a> {
             LaneStep::Butterfly { low, high, by } => self.butterfly(*low, *high, (*by).into()),
             LaneStep::Back { low, high, by } => self.back((*low, *high), (*by).into()),
             LaneStep::Multiply { word, by, root } => self.multiply((*word, *by), (*root).into()),
-            LaneStep::Leave { word } => {
-                self.settle(*word, |high| high < modulus || exact(lanes, high).is_some());
+            LaneStep::Leave { word, times } => {
+                let end = i128::from(*times) * modulus;
+                self.settle(*word, |high| high < end || exact(lanes, high).is_some());
                 let interval = self.interval(*word);
-                let quotient = exact(lanes, interval.high).filter(|_| interval.high >= modulus);
-                let act = Act::Leave { word: *word, quotient };
-                self.act(act, &[(*word, Interval { low: 0, high: interval.high.min(modulus - 1) })]);
+                let quotient = exact(lanes, interval.high).filter(|_| interval.high >= end);
+                let act = Act::Leave { word: *word, times: *times, quotient };
+                let high = if quotient.is_some() { modulus - 1 } else { interval.high };
+                self.act(act, &[(*word, Interval { low: 0, high })]);
             }
             LaneStep::Put { word, to, rows } => {
                 let (most, end) = (self.lanes.count() as i128 * (modulus - 1), self.end()); // usize to i128 widens

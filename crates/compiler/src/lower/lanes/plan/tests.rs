@@ -182,7 +182,7 @@ fn mixture(bits: u32, modulus: u32, pairs: &[(u32, u32, u32)]) -> Lanes {
     }
     for step in &mut lanes.steps {
         if let LaneStep::Put { word, .. } = *step {
-            *step = LaneStep::Leave { word };
+            *step = LaneStep::Leave { word, times: if word % 2 == 0 { 1 } else { 3 } };
         }
     }
     lanes
