@@ -36,6 +36,8 @@ const STREAM: u64 = 128;
 const PIECE: u64 = 16;
 /// Bytes of an entry of the table of ζ.
 const ROOT_BYTES: usize = 6;
+/// Bits of a field in which a number of z is compared with bounds.
+const NORM_BITS: u32 = 21;
 
 /// `number` in all cells of so many bits.
 fn each(bits: usize, number: U256) -> U256 {
@@ -104,7 +106,7 @@ pub(super) fn text<M: Machine>(machine: &M, scheme: Scheme, hash: Hash) {
     for column in 0..scheme.columns as u64 {
         verifier.mask(column);
     }
-    unless_return_zero(machine, machine.not(w.and(machine.word(!low_bits(scheme.mask_bits)), verifier.get(Cell::Bad))));
+    verifier.norm();
     verifier.challenge();
     verifier.products();
     verifier.rows();
@@ -243,30 +245,43 @@ impl<M: Machine> Verifier<'_, M> {
         self.numbers(reversed(machine, word, 256), w.number(WORK + 96 * blocks), 1);
     }
 
-    /// The lowest numbers of a word to so many words of lanes.
+    /// The lowest numbers of a word to so many words of lanes, three at most.
     fn numbers(&self, word: M::Word, at: M::Word, count: u32) {
         let Self { machine, ref w, scheme, .. } = *self;
         let bits = scheme.mask_bits;
         let word = machine.bind(word);
         let mask = |bits: u32, distance: usize| machine.word(each(distance, (U256::ONE << bits as usize) - U256::ONE));
-        let mut bad = machine.bind(self.get(Cell::Bad));
+        let mut all = None;
         for number in 0..count {
             let shifted = if number == 0 { word } else { w.high(word, u64::from(4 * bits * number)) };
             // After the last of three there is nothing in the way.
-            let four = if number == 2 { shifted } else { w.and(machine.word((U256::ONE << (4 * bits) as usize) - U256::ONE), shifted) };
+            let four = if number == 2 { shifted } else { w.and(mask(4 * bits, 256), shifted) };
             let four = machine.bind(four);
-            let pairs = w.or(w.shl(four, w.number(u64::from(128 - 2 * bits))), four);
+            let pairs = w.or(four, w.shl(four, w.number(u64::from(128 - 2 * bits))));
             let pairs = machine.bind(w.and(mask(2 * bits, 128), pairs));
-            let single = w.or(w.shl(pairs, w.number(u64::from(64 - bits))), pairs);
+            let single = w.or(pairs, w.shl(pairs, w.number(u64::from(64 - bits))));
             let single = machine.bind(w.and(mask(bits, 64), single));
-            // γ₁ − z is above β and below 2γ₁ − β.
-            let above = w.add(machine.word(lanes(scheme.slack)), single);
-            let below = w.sub(single, machine.word(lanes(scheme.slack + 1)));
-            bad = machine.bind(w.or(w.or(above, below), bad));
             let to = if number == 0 { at } else { w.add(w.number(u64::from(32 * number)), at) };
             machine.set_scratch(to, w.sub(machine.word(lanes(MODULUS + scheme.mask_range())), single));
+            all = Some(machine.bind(match all {
+                None => single,
+                Some(all) => w.or(w.shl(single, w.number((NORM_BITS * number).into())), all),
+            }));
         }
-        self.set(Cell::Bad, bad);
+        // γ₁ − z is above β and below 2γ₁ − β: for three numbers at a time in each lane. The lowest one that is too small leaves ones in its highest bits.
+        let fields = |number: u64| machine.word(lanes((0..count).fold(0, |sum, at| sum | number << (NORM_BITS * at))));
+        let all = all.expect("there are numbers");
+        let above = w.add(fields(scheme.slack), all);
+        let below = w.sub(all, fields(scheme.slack + 1));
+        self.set(Cell::Bad, w.or(self.get(Cell::Bad), w.or(above, below)));
+    }
+
+    /// The answer is 0 if a coefficient of z is too large.
+    fn norm(&self) {
+        let Self { machine, ref w, scheme, .. } = *self;
+        let over = (1 << NORM_BITS) - (1 << scheme.mask_bits);
+        let over = machine.word(lanes((0..3).fold(0, |sum, at| sum | over << (NORM_BITS * at))));
+        unless_return_zero(machine, machine.not(w.and(over, self.get(Cell::Bad))));
     }
 
     /// c, transformed.
@@ -360,6 +375,7 @@ impl<M: Machine> Verifier<'_, M> {
         machine.repeat(w.number(WORDS as u64), (), |machine, turn, ()| {
             // few
             let root = machine.bind(machine.scratch_word(w.add(w.number(at.roots), w.mul(w.number(ROOT_BYTES as u64), turn))));
+            let roots = [w.high(root, 232), w.and(w.number(0xff_ffff), w.high(root, 208))].map(|root| machine.bind(root));
             let at = machine.bind(w.shl(turn, w.number(5)));
             let after = |place: u64| w.add(w.number(place), at);
             let vector: Vec<M::Word> =
@@ -373,9 +389,9 @@ impl<M: Machine> Verifier<'_, M> {
                 let cyclic = sum(pairs().map(|(a, b)| machine.mod_op(ModOp::Mul, a, b, all)).collect());
                 let high = machine.bind(w.sub(cyclic, low));
                 let part = |number: M::Word, bits: u32| w.and(machine.word(low_bits(bits)), number);
-                let first = w.mul(w.high(root, 232), part(high, ROOT_BITS));
+                let first = w.mul(roots[0], part(high, ROOT_BITS));
                 let second = part(w.high(high, ROOT_BITS.into()), LANE_BITS - ROOT_BITS);
-                let second = w.mul(w.and(w.number(0xff_ffff), w.high(root, 208)), second);
+                let second = w.mul(roots[1], second);
                 let all = machine.bind(w.add(w.add(second, first), low));
                 let estimate = w.mul(w.number(FACTOR), part(w.high(all, FIRST.into()), LANE_BITS - FIRST));
                 let quotient = part(w.high(estimate, SHIFT.into()), LANE_BITS - SHIFT);
@@ -478,43 +494,67 @@ impl<M: Machine> Verifier<'_, M> {
             let from = machine.bind(w.mul(w.number(u64::from(32 * words)), turn));
             let mut all = None;
             for pair in 0..words / 2 {
-                let part = |word: u32| {
-                    let place = w.add(w.number(WORK + u64::from(32 * word)), from);
-                    let (factor, shift) = scheme.quotient();
-                    let moved = w.add(machine.word(lanes(scheme.low_range - 1)), machine.scratch_word(place));
-                    w.and(machine.word(low_bits(8)), w.high(w.mul(w.number(factor), moved), shift.into()))
-                };
-                let both = w.or(w.shl(part(2 * pair + 1), w.number(u64::from(4 * bits))), part(2 * pair));
-                let both = machine.bind(both);
-                let both = machine.bind(self.around(both));
-                // Numbers of lanes move together, to the top.
-                let factor = (0..4).fold(U256::ZERO, |sum, lane| {
-                    sum | U256::ONE << (256 - pair_bits - lane * (LANE_BITS - bits)) as usize
-                });
-                let moved = w.high(w.mul(machine.word(factor), both), u64::from(256 - pair_bits));
-                let moved = if pair == 0 { moved } else { w.shl(moved, w.number(u64::from(pair_bits * pair))) };
+                let moved = self.pair([2 * pair, 2 * pair + 1].map(|word| w.add(w.number(u64::from(32 * word)), from)));
+                // The first one goes to the top.
+                let up = 256 - pair_bits * (pair + 1);
+                let moved = if up == 0 { moved } else { w.shl(moved, w.number(up.into())) };
                 all = Some(machine.bind(match all {
                     None => moved,
                     Some(all) => w.or(moved, all),
                 }));
             }
-            let all = reversed(machine, all.expect("pairs are many"), 256);
+            let all = self.bytes_of_groups(all.expect("pairs are many"));
             machine.set_scratch(w.add(w.mul(w.number(bytes), turn), to), all);
         });
         self.set(Cell::To, w.add(w.number(bytes * WORDS as u64 / u64::from(words)), to));
     }
 
-    /// High parts whose number is one too large are 0.
-    fn around(&self, both: M::Word) -> M::Word {
+    /// High parts of two words of coefficients, in so many bits together; the first word's above the second one's, and in each the first one's lowest.
+    fn pair(&self, places: [M::Word; 2]) -> M::Word {
         let Self { machine, ref w, scheme, .. } = *self;
-        let bits = scheme.high_bits();
-        let both_ones = |number: u64| machine.word(lanes(number | number << (4 * bits)));
+        let (bits, (factor, shift)) = (scheme.high_bits(), scheme.quotient());
+        let group = 4 * bits;
+        let [first, second] = places.map(|place| {
+            let value = machine.scratch_word(place);
+            let moved = w.mul(w.number(factor), w.add(machine.word(lanes(scheme.low_range - 1)), value));
+            w.and(machine.word(lanes(0xff << shift)), moved)
+        });
+        // The second one's begin at this bit.
+        let base = shift - group;
+        let both = machine.bind(w.or(w.high(second, group.into()), first));
+        let fields = |number: u64| machine.word(lanes((number | number << group) << base));
         let count = (MODULUS - 1) / (2 * scheme.low_range);
-        if count == 1 << bits {
-            return w.and(both_ones(count - 1), both);
+        // Where the number is one too large it is 0.
+        let both = match count == 1 << bits {
+            true => w.and(fields(count - 1), both),
+            false => {
+                let moved = w.add(fields((1 << bits) - count), both);
+                let is_too_large = w.and(fields(1), w.high(moved, bits.into()));
+                w.sub(both, w.mul(w.number(count), is_too_large))
+            }
+        };
+        // Those of all lanes move together, to the top.
+        let top = 256 - 2 * group - base;
+        let factor = (0..4).fold(U256::ZERO, |sum, lane| sum | U256::ONE << (top - lane * (LANE_BITS - bits)) as usize);
+        w.high(w.mul(machine.word(factor), both), (256 - 2 * group).into())
+    }
+
+    /// Groups of two or three bytes, of which the last one is to be the first.
+    fn bytes_of_groups(&self, word: M::Word) -> M::Word {
+        let Self { machine, ref w, scheme, .. } = *self;
+        let group = scheme.high_bits() as usize * 4; // u32 to usize widens
+        let fields = |number: u64| {
+            let firsts = (0..256 / group).map(|at| 256 - group * (at + 1));
+            machine.word(firsts.fold(U256::ZERO, |sum, at| sum | U256::from(number) << at))
+        };
+        let word = machine.bind(word);
+        let apart = w.number(group as u64 - 8); // few
+        let up = w.shl(w.and(fields(0xff), word), apart);
+        let down = w.and(fields(0xff), w.shr(word, apart));
+        match group {
+            16 => w.or(up, down),
+            _ => w.or(w.and(fields(0xff00), word), w.or(up, down)),
         }
-        let is_too_large = w.and(both_ones(1), w.high(w.add(both_ones((1 << bits) - count), both), bits.into()));
-        w.sub(both, w.mul(w.number(count), is_too_large))
     }
 
     /// Returns the answer, for a message of so many bytes with its header.

@@ -73,8 +73,21 @@ pub(super) type Plan<'a> = Vec<Vec<Planned<'a>>>;
 /// The cheapest plan among those that add the same multiple of q to each word which is taken.
 pub(super) fn plan(lanes: &Lanes) -> Plan<'_> {
     let plans = (0..=OFFSETS_TRIED).filter_map(|times| Planner::plan(lanes, times));
-    let (_, plan) = plans.min_by_key(|&(gas, _)| gas).expect("numbers below q without an offset are in their lanes");
+    let (_, mut plan) = plans.min_by_key(|&(gas, _)| gas).expect("numbers below q without an offset are in their lanes");
+    leave_alike(lanes, &mut plan);
     plan
+}
+
+/// The quotient of the largest numbers that are left serves all of them: its mask stands on the stack once.
+fn leave_alike(lanes: &Lanes, plan: &mut Plan<'_>) {
+    let quotients = plan.iter_mut().flatten().filter_map(|planned| match &mut planned.act {
+        Act::Leave { quotient: Some(quotient), .. } => Some((planned.before[0].1.high, quotient)),
+        _ => None,
+    });
+    let quotients: Vec<(i128, &mut Quotient)> = quotients.collect();
+    let most = quotients.iter().map(|(high, _)| *high).max();
+    let Some(all) = most.and_then(|most| exact(lanes, most)) else { return };
+    quotients.into_iter().for_each(|(_, quotient)| *quotient = all);
 }
 
 /// The least multiple of q that negated lanes of an interval need.
@@ -117,8 +130,14 @@ impl<'a> Planner<'a> {
             return None;
         }
         let mut plan = Vec::new();
-        for step in &lanes.steps {
-            planner.step(step, times);
+        for (number, step) in lanes.steps.iter().enumerate() {
+            // What a butterfly multiplies may begin at 0.
+            let is_multiplied = |word: u32| {
+                let next = lanes.steps[number + 1..].iter().find(|next| next.words().any(|other| other == word));
+                matches!(next, Some(LaneStep::Butterfly { high, .. }) if *high == word)
+            };
+            let is_free = matches!(step, LaneStep::Read { word, .. } if is_multiplied(*word));
+            planner.step(step, if is_free { 0 } else { times });
             plan.push(std::mem::take(&mut planner.acts));
         }
         Some((planner.gas, plan))
