@@ -5,6 +5,7 @@ use crate::ntt::DILITHIUM;
 use crate::ntt::residues::WORDS;
 use sha3::digest::{ExtendableOutput, Update, XofReader};
 use sha3::{Shake128, Shake256};
+use std::sync::LazyLock;
 
 /// A polynomial: coefficients below q, or values at the roots in the order of FIPS 204, algorithm 41.
 pub type Polynomial = Vec<u64>;
@@ -57,13 +58,19 @@ fn centred(value: u64) -> i64 {
     if value > MODULUS.cast_signed() / 2 { value - MODULUS.cast_signed() } else { value }
 }
 
+/// Twiddles of all nodes, and their inverses.
+static TWIDDLES: LazyLock<[Vec<u64>; 2]> = LazyLock::new(|| {
+    let of = |twiddle: &dyn Fn(usize) -> u64| (0..DEGREE).map(twiddle).collect();
+    [of(&|node| DILITHIUM.twiddle(node)), of(&|node| DILITHIUM.inverse_twiddle(node))]
+});
+
 /// Values at the roots.
 pub fn values(polynomial: &[u64]) -> Polynomial {
     let (mut values, mut half, mut node) = (polynomial.to_vec(), DEGREE / 2, 0);
     while half > 0 {
         for first in (0..DEGREE).step_by(2 * half) {
             node += 1;
-            let twiddle = DILITHIUM.twiddle(node);
+            let twiddle = TWIDDLES[0][node];
             for low in first..first + half {
                 let product = values[low + half] * twiddle % MODULUS;
                 values[low + half] = (values[low] + MODULUS - product) % MODULUS;
@@ -81,7 +88,7 @@ pub fn coefficients(values: &[u64]) -> Polynomial {
     while half < DEGREE {
         for first in (0..DEGREE).step_by(2 * half).collect::<Vec<_>>().into_iter().rev() {
             node -= 1;
-            let twiddle = DILITHIUM.inverse_twiddle(node);
+            let twiddle = TWIDDLES[1][node];
             for low in first..first + half {
                 let (a, b) = (out[low], out[low + half]);
                 out[low] = (a + b) % MODULUS;
@@ -284,9 +291,10 @@ pub fn transformed(scheme: Scheme, hash: Hash, key: &[u8]) -> Vec<u8> {
         })
         .collect();
     let lanes = DEGREE / WORDS;
+    let roots: Vec<u64> = (0..WORDS).map(|word| DILITHIUM.residue_root(word)).collect();
     let residue = |polynomial: &Polynomial, word: usize, lane: usize| {
         let terms = (0..WORDS).rev().map(|at| polynomial[lanes * at + lane]);
-        terms.fold(0, |sum, term| (sum * DILITHIUM.residue_root(word) + term) % MODULUS) * scale % MODULUS
+        terms.fold(0, |sum, term| (sum * roots[word] + term) % MODULUS) * scale % MODULUS
     };
     let pair = |pair: &[Polynomial]| {
         let lane = |word, lane| residue(&pair[1], word, lane) << 32 | residue(&pair[0], word, lane);

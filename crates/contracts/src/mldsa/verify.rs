@@ -36,6 +36,8 @@ const STREAM: u64 = 128;
 const PIECE: u64 = 16;
 /// Bytes of an entry of the table of ζ.
 const ROOT_BYTES: usize = 6;
+/// Blocks of z that are decoded in a turn.
+const TURN: u64 = 3;
 /// Bits of a field in which a number of z is compared with bounds.
 const NORM_BITS: u32 = 21;
 
@@ -236,10 +238,14 @@ impl<M: Machine> Verifier<'_, M> {
         let bytes = u64::from(3 * 4 * scheme.mask_bits / 8);
         let from = machine.bind(self.get(Cell::From));
         let blocks = WORDS as u64 / 3; // few
-        machine.repeat(w.number(blocks), (), |machine, block, ()| {
-            let word = machine.calldata_word(w.add(w.mul(w.number(bytes), block), from));
-            let at = machine.bind(w.mul(w.number(96), block));
-            self.numbers(reversed(machine, word, 256), at, 3);
+        machine.repeat(w.number(blocks / TURN), (), |machine, turn, ()| {
+            let [first, at] = [w.add(w.mul(w.number(TURN * bytes), turn), from), w.mul(w.number(TURN * 96), turn)];
+            let [first, at] = [first, at].map(|word| machine.bind(word));
+            for block in 0..TURN {
+                let after = |first, bytes| if block == 0 { first } else { w.add(w.number(bytes * block), first) };
+                let word = machine.calldata_word(after(first, bytes));
+                self.numbers(reversed(machine, word, 256), after(at, 96), 3);
+            }
         });
         let word = machine.calldata_word(w.add(w.number(bytes * blocks), from));
         self.numbers(reversed(machine, word, 256), w.number(WORK + 96 * blocks), 1);
@@ -251,6 +257,7 @@ impl<M: Machine> Verifier<'_, M> {
         let bits = scheme.mask_bits;
         let word = machine.bind(word);
         let mask = |bits: u32, distance: usize| machine.word(each(distance, (U256::ONE << bits as usize) - U256::ONE));
+        let at = machine.bind(at);
         let mut all = None;
         for number in 0..count {
             let shifted = if number == 0 { word } else { w.high(word, u64::from(4 * bits * number)) };
