@@ -4,6 +4,7 @@
 //! key. A transformed key is made by `register` and named by its hash. A residue is a word of four numbers of 64 bits, that of 1 the lowest. Those of row i
 //! are Âᵢ₀ … and −t₁ᵢ·2ᵈ; of two polynomials that follow each other the numbers stand side by side in 32 bits each, the first one in the lower half.
 
+mod register;
 mod verify;
 
 pub mod signer;
@@ -144,6 +145,35 @@ pub const FIPS_65: Contract = Contract {
     text: |machine| verify::text(machine, ML_DSA_65, Hash::Shake),
     example: || signer::Signed::example(ML_DSA_65, Hash::Shake).calldata(),
     ..ETH_44
+};
+
+/// `mldsa44/eth_register`.
+pub const ETH_REGISTER_44: Contract = Contract {
+    name: "mldsa44/eth_register",
+    summary: "a public key of ML-DSA-44 as mldsa44/eth takes it",
+    interface: "rho and t1, the public key (1312 bytes); returns the transformed key (20544)",
+    text: |machine| register::text(machine, ML_DSA_44, Hash::Keccak),
+    example: || signer::Signed::example(ML_DSA_44, Hash::Keccak).key,
+    ..ETH_44
+};
+
+/// `mldsa44/register`.
+pub const REGISTER_44: Contract = Contract {
+    name: "mldsa44/register",
+    summary: "a public key of ML-DSA-44 as mldsa44/fips takes it",
+    text: |machine| register::text(machine, ML_DSA_44, Hash::Shake),
+    example: || signer::Signed::example(ML_DSA_44, Hash::Shake).key,
+    ..ETH_REGISTER_44
+};
+
+/// `mldsa65/register`.
+pub const REGISTER_65: Contract = Contract {
+    name: "mldsa65/register",
+    summary: "a public key of ML-DSA-65 as mldsa65/fips takes it",
+    interface: "rho and t1, the public key (1952 bytes); returns the transformed key (36928)",
+    text: |machine| register::text(machine, ML_DSA_65, Hash::Shake),
+    example: || signer::Signed::example(ML_DSA_65, Hash::Shake).key,
+    ..ETH_REGISTER_44
 };
 
 /// A number of bytes or words, or a place in scratch memory.

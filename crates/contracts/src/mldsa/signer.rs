@@ -451,9 +451,19 @@ impl Signed {
         (z, hints): (&[Vec<i64>], &[Vec<usize>]),
     ) -> Self {
         let key = [rho, &vec![0; scheme.key_bytes() - 32]].concat();
-        let mu = hash.bytes(&[&hash.bytes(&key, TR_BYTES), &message[..]].concat(), 64);
+        let (rows, tr) = (matrix(scheme, hash, rho), hash.bytes(&key, TR_BYTES));
+        Self { key, ..Self::of_values((scheme, hash), (&rows, &tr), message, (z, hints)) }
+    }
+
+    /// The same for the values of a matrix and tr that need not be those of a key, which it is without.
+    pub fn of_values(
+        (scheme, hash): (Scheme, Hash),
+        (rows, tr): (&[Vec<Polynomial>], &[u8]),
+        message: Vec<u8>,
+        (z, hints): (&[Vec<i64>], &[Vec<usize>]),
+    ) -> Self {
+        let mu = hash.bytes(&[tr, &message[..]].concat(), 64);
         let vector = scheme.vector(z);
-        let rows = matrix(scheme, hash, rho);
         let high: Vec<Polynomial> = rows
             .iter()
             .zip(hints)
@@ -464,7 +474,8 @@ impl Signed {
             .collect();
         let seed = hash.bytes(&[mu, scheme.high_encoded(&high)].concat(), scheme.challenge_bytes);
         let hints = scheme.hints_encoded(hints).expect("hints are few");
-        Self { scheme, hash, key, message, signature: [seed, scheme.mask_encoded(z), hints].concat() }
+        let signature = [seed, scheme.mask_encoded(z), hints].concat();
+        Self { scheme, hash, key: Vec::new(), message, signature }
     }
 
     /// Calldata of the contract.

@@ -7,6 +7,7 @@ use fips204::{ml_dsa_44, ml_dsa_65};
 use residue_compiler::{Deployment, Dialect, SmallMultiples, compile_as};
 use residue_contracts::find;
 use residue_contracts::mldsa::signer::{Signed, Signer, coefficients, matrix, transformed, values};
+use residue_contracts::ntt::DILITHIUM;
 use residue_contracts::mldsa::{DEGREE, Hash, ML_DSA_44, ML_DSA_65, MODULUS, Scheme};
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Outcome};
 use residue_isa::{GasSchedule, Revision};
@@ -421,18 +422,66 @@ fn another_length_header_or_key_is_refused() {
     }
 }
 
-/// Keys, z and c that make sums of products as large as they get: bounds of lanes hold.
+/// Values of a transformed key's polynomials but the last one of each row, from the lowest 23 bits of its numbers.
+fn values_of_key(scheme: Scheme, key: &[u8]) -> Vec<Vec<Vec<u64>>> {
+    let number = |number: usize, word: usize, lane: usize| {
+        let at = 2_048 * (number / 2) + 32 * word + 8 * (3 - lane) + 4 * (1 - number % 2);
+        u64::from(u32::from_be_bytes(key[at..at + 4].try_into().unwrap()) & 0x7f_ffff)
+    };
+    let value = |of: usize, place: usize| {
+        let root = DILITHIUM.root_of(place);
+        (0..4).rev().fold(0, |sum, lane| (sum * root + 64 * number(of, place / 4, lane)) % MODULUS)
+    };
+    let rows = (0..scheme.rows).map(|row| row * (scheme.columns + 1));
+    rows.map(|first| (first..first + scheme.columns).map(|of| (0..DEGREE).map(|place| value(of, place)).collect()).collect())
+        .collect()
+}
+
+/// The greatest and the least numbers that a key can have, with 0 for t₁: sums of products stay within lanes, and numbers are taken modulo q.
 #[test]
-fn the_largest_numbers_are_summed() {
+fn keys_of_the_largest_numbers_are_summed() {
     for case in &CASES {
         let (scheme, _) = case.of;
-        let bound = (scheme.mask_range() - scheme.slack) as i64;
-        for number in [0xff, 0x7f, 0] {
-            // A key of ones has a hash of its own, and no signature: all there is to see is that code returns 0.
-            let bytes = scheme.transformed_bytes();
-            let signed = case.of_zero_key(&[4; 32], &vec![vec![bound - 1; DEGREE]; scheme.columns], &case.no_hints());
-            assert!(!case.code.answer(&signed.calldata_for(&vec![number; bytes])));
+        let bound = (scheme.mask_range() - scheme.slack) as i64 - 1;
+        for (byte, value) in [(0xff, bound), (0xff, -bound), (0x7f, bound), (0, 7)] {
+            let mut key = vec![byte; scheme.transformed_bytes()];
+            for row in 0..scheme.rows {
+                let last = row * (scheme.columns + 1) + scheme.columns;
+                for lane in 0..DEGREE {
+                    let at = 2_048 * (last / 2) + 8 * lane + 4 * (1 - last % 2);
+                    key[at..at + 4].fill(0);
+                }
+            }
+            let z = vec![vec![value; DEGREE]; scheme.columns];
+            let rows = values_of_key(scheme, &key);
+            let tr = &key[key.len() - 64..];
+            let signed = Signed::of_values(case.of, (&rows, tr), vec![0, 0, 8], (&z, &case.no_hints()));
+            assert!(case.code.answer(&signed.calldata_for(&key)), "{} {byte} {value}", case.name);
         }
+    }
+}
+
+#[test]
+fn keys_are_registered() {
+    let mut seeded = Seeded(17);
+    for (case, name) in CASES.iter().zip(["mldsa44/eth_register", "mldsa44/register", "mldsa65/register"]) {
+        let register = Compiled::new(name, Revision::Evm, Fork::default(), None);
+        let (scheme, hash) = case.of;
+        for number in 0..2 {
+            let mut key = seeded.bytes(scheme.key_bytes());
+            if number == 0 {
+                key[32..].fill(0xff);
+            }
+            let outcome = register.run(&key);
+            assert!(outcome.halt == Halt::Return, "{name} {number}: {:?}", outcome.halt);
+            assert!(outcome.output == transformed(scheme, hash, &key), "{name} {number}");
+        }
+        let key = seeded.bytes(scheme.key_bytes() + 1);
+        for length in [0, scheme.key_bytes() - 1, scheme.key_bytes() + 1] {
+            let halt = register.run(&key[..length]).halt;
+            assert!(halt.is_exceptional() && halt != Halt::OutOfGas, "{name} {length}");
+        }
+        println!("{name} takes {} gas", register.run(&key[1..]).gas_used);
     }
 }
 
