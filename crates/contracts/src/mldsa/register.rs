@@ -11,7 +11,7 @@ use ruint::aliases::U256;
 
 /// Bytes of a polynomial in words of lanes.
 const POLYNOMIAL: u64 = 32 * WORDS as u64;
-/// Numbers of three bytes that a polynomial of Â is made of, at most: FIPS 204, appendix C.
+/// Numbers of three bytes that a polynomial of Â is made of, at most: that 43 of them are not below q has a probability below 2⁻²⁵⁰.
 const NUMBERS: u64 = 298;
 /// Numbers of a block of SHAKE128, and blocks that mostly suffice.
 const BLOCK_NUMBERS: u64 = 56;

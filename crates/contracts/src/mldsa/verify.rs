@@ -30,7 +30,7 @@ const FACTOR: u64 = (1 << (FIRST + SHIFT)) / MODULUS;
 const ROOT_BITS: u32 = 27;
 /// Bits of a number of a key.
 const KEY_BITS: u32 = 23;
-/// Bytes of the stream that c is made of, after eight with signs: 121 at least, FIPS 204, appendix C.
+/// Bytes of the stream that c is made of, after eight with signs. That they do not suffice has a probability below 2⁻¹⁴⁰, or 2⁻²⁰⁰ for ML-DSA-44.
 const STREAM: u64 = 128;
 /// Those that are gone through without a look whether c is complete.
 const PIECE: u64 = 16;
