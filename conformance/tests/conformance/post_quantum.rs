@@ -5,6 +5,7 @@ use residue_conformance::vectors;
 use residue_contracts::falcon512::signer::{Signed, transformed};
 use residue_contracts::falcon512::{Hash, S2_BYTES};
 use residue_contracts::find;
+use residue_contracts::mldsa;
 use residue_engine::{Engine, EngineConfig, Halt};
 use residue_isa::{GasSchedule, Revision};
 use serde::Deserialize;
@@ -148,4 +149,113 @@ fn vectors_of_falcon() {
             assert_eq!(engine.run_code(&code, &spoiled, 1_000_000).output, [0; 32], "{number}, byte {at}");
         }
     }
+}
+
+/// A vector of EIP-8051, as NIST's files have them.
+#[derive(Deserialize)]
+struct Lattice {
+    msg: String,
+    pk: String,
+    /// The signature and the message.
+    sm: String,
+}
+
+/// A case of Wycheproof.
+#[derive(Deserialize)]
+struct Wycheproof {
+    #[serde(rename = "tcId")]
+    number: u32,
+    pk: String,
+    msg: String,
+    ctx: String,
+    sig: String,
+    result: String,
+}
+
+/// `mldsa44/eth` or `mldsa44/fips`, and what registers keys for it.
+struct MlDsa {
+    hash: mldsa::Hash,
+    engine: Engine,
+    code: [Vec<u8>; 2],
+}
+
+impl MlDsa {
+    fn new(hash: mldsa::Hash) -> Self {
+        let names = match hash {
+            mldsa::Hash::Keccak => ["mldsa44/eth", "mldsa44/eth_register"],
+            mldsa::Hash::Shake => ["mldsa44/fips", "mldsa44/register"],
+        };
+        let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
+        let code = names.map(|name| compile(&find(name).unwrap().program(), Revision::Evm, &schedule).unwrap().code);
+        Self { hash, engine: Engine::new(EngineConfig::default_for(Revision::Evm)).unwrap(), code }
+    }
+
+    /// The answer, by the key that is registered for the published one, and gas.
+    fn answer(&self, key: &[u8], message: Vec<u8>, signature: Vec<u8>) -> (bool, u64) {
+        let transformed = self.engine.run_code(&self.code[1], key, 10_000_000);
+        assert_eq!(transformed.halt, Halt::Return);
+        let (scheme, hash) = (mldsa::ML_DSA_44, self.hash);
+        let signed = mldsa::signer::Signed { scheme, hash, key: key.to_vec(), message, signature };
+        let outcome = self.engine.run_code(&self.code[0], &signed.calldata_for(&transformed.output), 10_000_000);
+        assert_eq!(outcome.halt, Halt::Return);
+        let is_valid = outcome.output[31] == 1;
+        assert_eq!(signed.is_valid(), is_valid);
+        (is_valid, outcome.gas_used)
+    }
+}
+
+/// All of them, each with turned bits as well.
+#[test]
+fn vectors_of_eip_8051() {
+    let Some(folder) = vectors::folder("mldsa") else { return };
+    for (file, hash) in [("mldsa_44_eth.json", mldsa::Hash::Keccak), ("mldsa_44_nist.json", mldsa::Hash::Shake)] {
+        let contract = MlDsa::new(hash);
+        let cases: Vec<Lattice> = vectors::cases(&folder, file).unwrap();
+        assert!(!cases.is_empty());
+        let mut most = 0;
+        for (number, case) in cases.iter().enumerate() {
+            let [message, key, bytes] = [&case.msg, &case.pk, &case.sm].map(|text| hex::decode(text).unwrap());
+            let (signature, after) = bytes.split_at(mldsa::ML_DSA_44.signature_bytes());
+            assert_eq!(after, message);
+            let message = [&[0, 0], &message[..]].concat();
+            let (is_valid, gas) = contract.answer(&key, message.clone(), signature.to_vec());
+            assert!(is_valid, "{file}, {number}");
+            most = most.max(gas);
+            if number == 0 {
+                let mut key = key.clone();
+                key[31] ^= 4;
+                assert!(!contract.answer(&key, message.clone(), signature.to_vec()).0, "{file}, {number}");
+            }
+            let mut other = message.clone();
+            other[2] ^= 1;
+            assert!(!contract.answer(&key, other, signature.to_vec()).0, "{file}, {number}");
+            for at in [0, 31, 32, 1_000, 2_335, 2_336, 2_419] {
+                let mut spoiled = signature.to_vec();
+                spoiled[at] ^= 1;
+                assert!(!contract.answer(&key, message.clone(), spoiled).0, "{file}, {number}, byte {at}");
+            }
+        }
+        println!("{file}: {} vectors, {most} gas at most", cases.len());
+    }
+}
+
+/// Signatures of other lengths and contexts that are too long are refused by the lengths of calldata, where they can be said at all.
+#[test]
+fn wycheproof_of_ml_dsa() {
+    let Some(folder) = vectors::folder("mldsa") else { return };
+    let contract = MlDsa::new(mldsa::Hash::Shake);
+    let cases: Vec<Wycheproof> = vectors::cases(&folder, "wycheproof_44.json").unwrap();
+    let mut counts = [0; 2];
+    for case in &cases {
+        let [key, message, context, signature] =
+            [&case.pk, &case.msg, &case.ctx, &case.sig].map(|text| hex::decode(text).unwrap());
+        // A context of 256 bytes has no length in a byte: the one that is left of it.
+        let size = [context.len().to_le_bytes()[0]];
+        let message = [&[0], &size[..], &context, &message].concat();
+        let (is_valid, _) = contract.answer(&key, message, signature);
+        assert_eq!(is_valid, case.result == "valid", "case {}", case.number);
+        counts[usize::from(is_valid)] += 1;
+    }
+    println!("{counts:?} cases are refused and accepted");
+    assert!(counts.iter().all(|&count| count > 0));
 }

@@ -698,6 +698,7 @@ impl<'a> Lowering<'a> {
             Effect::Sha256Scratch { offset, size_bytes, to } => self.sha256_scratch(*offset, *size_bytes, *to)?,
             Effect::KeccakF { offset } => self.keccak_f(*offset),
             Effect::CopyCalldata { offset, from, size_bytes } => self.copy_calldata(*offset, *from, *size_bytes)?,
+            Effect::CopyScratch { offset, from, size_bytes } => self.copy_scratch(*offset, *from, *size_bytes),
             Effect::TakeScratch { offset, size_bytes, results } => self.take_scratch(*offset, *size_bytes, results),
             Effect::PutScratch { offset, size_bytes, values } => self.put_scratch(*offset, *size_bytes, values),
             Effect::Lanes { lanes } => self.lanes(lanes),

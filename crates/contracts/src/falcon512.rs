@@ -10,9 +10,8 @@ mod verify;
 pub mod signer;
 
 use crate::Contract;
-use crate::ntt::FALCON;
+use crate::ntt::residues::WORDS;
 use num_bigint::BigUint;
-use residue_ir::LaneStep;
 
 /// Coefficients of a polynomial.
 pub const DEGREE: usize = 512;
@@ -31,12 +30,8 @@ pub const TRANSFORMED_BYTES: usize = 2_048;
 
 /// Lanes of a word.
 const LANES: usize = 8;
-/// Words of lanes of a polynomial.
-const WORDS: usize = 64;
 /// Bits of a lane.
 const LANE_BITS: u32 = 32;
-/// Words that three layers go through together.
-const TOGETHER: usize = 8;
 
 /// Hash to point: 512 numbers of 16 bits that are below 5·q, of those that come of a salt and a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,12 +73,6 @@ pub const REGISTER: Contract = Contract {
     ..ETH
 };
 
-/// ζ of the residue in a word: the eighth power of each root there.
-fn residue_root(word: usize) -> u64 {
-    let root = FALCON.root_of(word * LANES);
-    (0..LANES).fold(1, |power, _| power * root % MODULUS)
-}
-
 fn narrow(number: usize) -> u32 {
     u32::try_from(number).expect("words and bytes are few")
 }
@@ -91,67 +80,4 @@ fn narrow(number: usize) -> u32 {
 /// A number below q, as steps of lanes have it.
 fn residue(number: u64) -> u32 {
     u32::try_from(number % MODULUS).expect("it is below q")
-}
-
-/// Pairs of words that layers join, each with its node; words are numbered by their power of x⁸. Three layers with the longest strides, or the others.
-fn pairs(outer: bool) -> Vec<[(usize, usize, usize); 4]> {
-    let mut joined = Vec::new();
-    for group in 0..WORDS / TOGETHER {
-        for layer in 0..3 {
-            let stride = if outer { WORDS / 2 } else { TOGETHER / 2 } >> layer;
-            let word = |place: usize| if outer { place * TOGETHER + group } else { group * TOGETHER + place };
-            let mut lows = (0..TOGETHER).map(word).filter(|word| word & stride == 0);
-            let node = |low: usize| WORDS / 2 / stride + low / (2 * stride);
-            joined.push(std::array::from_fn(|_| {
-                let low = lows.next().expect("half of eight words");
-                (low, low + stride, node(low))
-            }));
-        }
-    }
-    joined
-}
-
-/// Steps to residues modulo x⁸ − ζ; `id` names words. `before` a group of eight words come its own steps.
-fn forward(
-    id: impl Fn(usize) -> u32,
-    before: impl Fn(u32) -> LaneStep,
-    after: impl Fn(u32) -> Option<LaneStep>,
-) -> Vec<LaneStep> {
-    let mut steps = Vec::new();
-    for outer in [true, false] {
-        for group in pairs(outer).chunks(3) {
-            let words = || group[0].iter().flat_map(|&(low, high, _)| [low, high]).map(&id);
-            if outer {
-                steps.extend(words().map(&before));
-            }
-            steps.extend(group.iter().flatten().map(|&(low, high, node)| LaneStep::Butterfly {
-                low: id(low),
-                high: id(high),
-                by: residue(FALCON.twiddle(node)),
-            }));
-            if !outer {
-                steps.extend(words().filter_map(&after));
-            }
-        }
-    }
-    steps
-}
-
-/// Steps from residues back, 64 times the polynomial; the words are left.
-fn backward(id: impl Fn(usize) -> u32) -> Vec<LaneStep> {
-    let mut steps = Vec::new();
-    for outer in [false, true] {
-        for group in pairs(outer).chunks(3) {
-            steps.extend(group.iter().rev().flatten().map(|&(low, high, node)| LaneStep::Back {
-                low: id(low),
-                high: id(high),
-                by: residue(FALCON.inverse_twiddle(node)),
-            }));
-            if outer {
-                let words = group[0].iter().flat_map(|&(low, high, _)| [low, high]);
-                steps.extend(words.map(|word| LaneStep::Leave { word: id(word) }));
-            }
-        }
-    }
-    steps
 }

@@ -14,8 +14,8 @@ use crate::words::Words;
 use residue_ir::Machine;
 use ruint::aliases::U256;
 
-/// A word with the bytes of each `number_bits` bits, 16, 32 or 64, in reverse order.
-fn reversed<M: Machine>(machine: &M, word: M::Word, number_bits: usize) -> M::Word {
+/// A word with the bytes of each `number_bits` bits, 16, 32 … 256, in reverse order.
+pub(crate) fn reversed<M: Machine>(machine: &M, word: M::Word, number_bits: usize) -> M::Word {
     let w = Words(machine);
     let mut word = word;
     let mut bits = 8;
@@ -25,6 +25,9 @@ fn reversed<M: Machine>(machine: &M, word: M::Word, number_bits: usize) -> M::Wo
         let lower = (0..256 / (2 * bits)).fold(U256::ZERO, |sum, at| sum | half << (2 * bits * at));
         let (lower, distance) = (machine.word(lower), w.number(bits as u64)); // usize to u64 widens
         let of = machine.bind(word);
+        if bits == 128 {
+            return w.or(w.shl(of, w.number(128)), w.high(of, 128));
+        }
         let up = machine.bind(w.shl(w.and(lower, of), distance));
         word = machine.bind(w.or(up, w.and(lower, w.shr(of, distance))));
         bits *= 2;

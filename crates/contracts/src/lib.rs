@@ -27,6 +27,7 @@ pub mod hashes;
 mod keyed;
 pub mod kzg;
 pub mod lean_imt;
+pub mod mldsa;
 pub mod modexp;
 pub mod multiples;
 pub mod ntt;
@@ -143,6 +144,12 @@ pub static CONTRACTS: &[Contract] = &[
     falcon512::ETH,
     falcon512::SHAKE,
     falcon512::REGISTER,
+    mldsa::ETH_44,
+    mldsa::FIPS_44,
+    mldsa::FIPS_65,
+    mldsa::ETH_REGISTER_44,
+    mldsa::REGISTER_44,
+    mldsa::REGISTER_65,
     slh_dsa::SHA2_128_24,
     slh_dsa::SHA2_128_24_ROLLED,
     slh_dsa::KECCAK_128_24,

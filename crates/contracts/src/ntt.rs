@@ -7,6 +7,7 @@
 //! single coefficients; or 2, as they do where elements are as short as the modulus. There are 256 slots at most, of which [`BLOCK`] hold values: the first layers take columns of coefficients, the others a block of
 //! the ring each, and all goes through memory in between.
 
+pub(crate) mod residues;
 mod words;
 
 use crate::Contract;

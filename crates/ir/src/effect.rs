@@ -85,6 +85,8 @@ macro_rules! with_effects {
             KeccakF = "keccak_f" { "at" offset: u32 } -> {}
             /// [`crate::Machine::copy_calldata`].
             CopyCalldata = "copy_calldata" { offset: Word, "from" from: Word, "bytes" size_bytes: Word } -> {}
+            /// [`crate::Machine::copy_scratch`].
+            CopyScratch = "copy_scratch" { offset: u32, "from" from: u32, "bytes" size_bytes: u32 } -> {}
             /// [`crate::Machine::take_scratch`].
             TakeScratch = "take_scratch" { "from" offset: u32, "bytes" size_bytes: u32 } -> { results: Vec<Value> }
             /// [`crate::Machine::put_scratch`].

@@ -541,6 +541,9 @@ impl<'a> Run<'a> {
                 let [offset, from, size] = [offset, from, size_bytes].map(|&word| self.word(frame, word));
                 self.scratch.copy(offset, self.calldata, from, size).ok_or(beyond(offset))?;
             }
+            Effect::CopyScratch { offset, from, size_bytes } => {
+                self.scratch.move_within(*offset, *from, *size_bytes).map_err(beyond)?;
+            }
             Effect::TakeScratch { offset, size_bytes, results } => {
                 let size = U256::from(*size_bytes);
                 for (at, result) in (0u64..).map(|number| U256::from(*offset) + U256::from(number) * size).zip(results)

@@ -77,10 +77,13 @@ pub enum LaneStep {
         /// ζ, below q.
         root: u32,
     },
-    /// Writes the lanes, in b bits each, to the word's place. The word is not used after that.
+    /// Writes numbers that are congruent to the lanes and below times·q, in b bits each, to the word's place: any of these, on which programs must
+    /// not depend unless `times` is 1. The word is not used after that.
     Leave {
         /// The word.
         word: u32,
+        /// A multiple of q that fits a lane.
+        times: u32,
     },
     /// Writes Σ row\[i\]·lane\[i\] mod q for each row, in 8 big-endian bytes each, to scratch memory. Words whose places it writes to are not
     /// used after that.
@@ -107,7 +110,7 @@ impl LaneStep {
     /// The second one stands for what a butterfly's product is of, or the factor.
     pub fn words(&self) -> impl Iterator<Item = u32> {
         let (first, second) = match *self {
-            Self::Take { word, .. } | Self::Read { word, .. } | Self::Leave { word } | Self::Put { word, .. } => {
+            Self::Take { word, .. } | Self::Read { word, .. } | Self::Leave { word, .. } | Self::Put { word, .. } => {
                 (word, None)
             }
             Self::Butterfly { low, high, .. } | Self::Back { low, high, .. } => (low, Some(high)),
@@ -217,7 +220,10 @@ impl Lanes {
             {
                 Err(format!("{by} is not below {}", self.modulus))
             }
-            LaneStep::Leave { word } => {
+            LaneStep::Leave { word, times } => {
+                if *times == 0 || u128::from(*times) * u128::from(self.modulus) > 1 << self.bits {
+                    return Err(format!("numbers below {times} times {} are none of {} bits", self.modulus, self.bits));
+                }
                 states[*word as usize] = State::Over; // u32 to usize widens
                 Ok(())
             }
@@ -284,8 +290,10 @@ impl Lanes {
                     let to = U256::from(*to);
                     scratch.write(to, &bytes).ok_or(to)?;
                 }
-                LaneStep::Leave { word } => {
-                    let cell = |cells: U256, &lane: &u64| cells << self.bits as usize | U256::from(lane);
+                LaneStep::Leave { word, times } => {
+                    // The greatest numbers there are, so that a program which depends on others is found.
+                    let more = u64::from(times - 1) * u64::from(self.modulus);
+                    let cell = |cells: U256, &lane: &u64| cells << self.bits as usize | U256::from(lane + more);
                     let cells = words[*word as usize].iter().fold(U256::ZERO, cell);
                     let to = U256::from(self.place(*word));
                     scratch.write(to, &cells.to_be_bytes::<32>()).ok_or(to)?;

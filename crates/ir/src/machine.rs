@@ -651,6 +651,9 @@ pub trait Machine {
     /// Writes `size_bytes` bytes of calldata from byte `from`, zeros past its end, to scratch memory from byte `offset`.
     fn copy_calldata(&self, offset: Self::Word, from: Self::Word, size_bytes: Self::Word);
 
+    /// Writes `size_bytes` bytes of scratch memory from byte `from`, as they are before, to scratch memory from byte `offset`.
+    fn copy_scratch(&self, offset: u32, from: u32, size_bytes: u32);
+
     /// The `count` field elements written in scratch memory from byte `offset`, each in `size_bytes` big-endian bytes, at most 32. Halts
     /// exceptionally if one of the numbers is not below the modulus.
     fn take_scratch(&self, offset: u32, count: usize, size_bytes: u32) -> Vec<Self::Fe>;

@@ -475,6 +475,12 @@ impl<F: Number> Machine for Numbers<F> {
         }
     }
 
+    fn copy_scratch(&self, offset: u32, from: u32, size_bytes: u32) {
+        if let Err(beyond) = self.scratch.borrow_mut().move_within(offset, from, size_bytes) {
+            self.beyond_scratch(beyond);
+        }
+    }
+
     fn take_scratch(&self, offset: u32, count: usize, size_bytes: u32) -> Vec<F> {
         let element = |number: usize| {
             let at = U256::from(offset) + U256::from(number) * U256::from(size_bytes);

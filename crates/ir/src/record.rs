@@ -862,6 +862,13 @@ impl<'r> Machine for Recording<'r> {
         });
     }
 
+    fn copy_scratch(&self, offset: u32, from: u32, size_bytes: u32) {
+        self.push(|state| {
+            state.scratch_changes += 1;
+            Effect::CopyScratch { offset, from, size_bytes }
+        });
+    }
+
     fn take_scratch(&self, offset: u32, count: usize, size_bytes: u32) -> Vec<Recorded<'r>> {
         let results: Vec<Value> = self.with(|state| (0..count).map(|_| state.current().fresh()).collect());
         let values = results.iter().map(|&value| self.recorded(Operand::Value(value))).collect();

@@ -32,6 +32,17 @@ impl Scratch {
         Some(())
     }
 
+    /// Writes `size_bytes` bytes from `from` to `offset`, as if by way of a buffer.
+    ///
+    /// # Errors
+    ///
+    /// The first byte of the two ranges that is not within.
+    pub(crate) fn move_within(&mut self, offset: u32, from: u32, size_bytes: u32) -> Result<(), U256> {
+        let (from, offset, size) = (U256::from(from), U256::from(offset), U256::from(size_bytes));
+        let bytes = self.bytes(from, size).ok_or(from)?.to_vec();
+        self.write(offset, &bytes).ok_or(offset)
+    }
+
     /// Writes `size_bytes` bytes of `calldata` from `from`, zeros past its end; `None` if they exceed its size.
     pub(crate) fn copy(&mut self, offset: U256, calldata: &[u8], from: U256, size_bytes: U256) -> Option<()> {
         let size = usize::try_from(size_bytes).ok().filter(|&size| size <= self.0.len())?;

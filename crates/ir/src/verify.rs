@@ -554,6 +554,13 @@ impl Scope<'_> {
             Effect::ParseMontLe { .. } | Effect::ReturnMontLe { .. } => self.odd_modulus(),
             Effect::Lanes { lanes } => lanes.check(),
             Effect::KeccakF { offset } => keccak_f::check(*offset),
+            Effect::CopyScratch { offset, from, size_bytes } => {
+                let end = u64::from(*offset.max(from)) + u64::from(*size_bytes);
+                if end > SCRATCH_END_MAX {
+                    return Err(format!("bytes are copied that end at byte {end} of scratch memory, not {SCRATCH_END_MAX} or before"));
+                }
+                Ok(())
+            }
             Effect::Sha256 { pieces, .. } | Effect::Keccak256 { pieces, .. } => {
                 pieces.iter().try_for_each(|&piece| self.piece(piece))
             }

@@ -260,6 +260,39 @@ fn scratch_memory_is_bytes() {
         },
         Outcome::Returned([&[255, 6][..], &[0; 6], &[255; 29], &[6, 0, 0]].concat())
     );
+    // Copies overlap, as if by way of a buffer.
+    both!(
+        &[1, 2, 3, 4, 5],
+        |machine| {
+            machine.scratch(8);
+            let at = |offset: u64| machine.small(offset);
+            machine.copy_calldata(at(0), at(0), at(5));
+            machine.copy_scratch(2, 0, 4);
+            machine.copy_scratch(0, 1, 3);
+            machine.copy_scratch(8, 8, 0);
+            machine.return_scratch(at(0), at(8));
+        },
+        Outcome::Returned(vec![2, 1, 2, 2, 3, 4, 0, 0])
+    );
+}
+
+#[test]
+fn bytes_are_copied_within_scratch_memory_alone() {
+    for (offset, from, beyond) in [(0, 5, 5), (5, 0, 5), (9, 0, 9), (0, 9, 9)] {
+        let program = record("beyond", &BigUint::from(97u8), |machine| {
+            machine.scratch(8);
+            machine.copy_scratch(offset, from, 4);
+            machine.return_word(machine.small(1));
+        });
+        assert_eq!(evaluate_within(&program, &[], 9), Err(NoOutcome::Scratch(U256::from(beyond))));
+    }
+    for (offset, size, fits) in [((1 << 24) - 4, 4, true), ((1 << 24) - 4, 5, false), (0, u32::MAX, false)] {
+        let program = record("end", &BigUint::from(97u8), |machine| {
+            machine.copy_scratch(offset, 0, size);
+            machine.return_word(machine.small(1));
+        });
+        assert_eq!(verify(&program).is_ok(), fits, "{size} to {offset}");
+    }
 }
 
 #[test]
@@ -350,7 +383,7 @@ fn words_of_lanes_are_transformed_modulo_their_own_modulus() {
 #[test]
 fn transforms_that_have_no_meaning_are_refused() {
     type Change = fn(&mut Lanes);
-    let cases: [(Change, &str); 23] = [
+    let cases: [(Change, &str); 25] = [
         (|lanes| lanes.bits = 24, "lanes of 24 bits"),
         (|lanes| lanes.modulus = 1, "1 is no modulus"),
         (|lanes| lanes.modulus = 1 << 31, "2147483648 is no modulus"),
@@ -368,7 +401,15 @@ fn transforms_that_have_no_meaning_are_refused() {
         (|lanes| lanes.steps[0] = LaneStep::Read { word: 0, from: 8, bits: 9 }, "byte 8"),
         (|lanes| lanes.steps[0] = LaneStep::Read { word: 0, from: 64, bits: 62 }, "numbers of 62 bits"),
         (|lanes| lanes.steps[1] = LaneStep::Read { word: 1, from: lanes.home, bits: 9 }, "the place of word 0"),
-        (|lanes| lanes.steps[2] = LaneStep::Leave { word: 0 }, "step 3 of `lanes`: word 0 is used after"),
+        (|lanes| lanes.steps[2] = LaneStep::Leave { word: 0, times: 1 }, "step 3 of `lanes`: word 0 is used after"),
+        (|lanes| lanes.steps[3] = LaneStep::Leave { word: 0, times: 0 }, "below 0 times 97"),
+        (
+            |lanes| {
+                lanes.bits = 32;
+                lanes.steps[2] = LaneStep::Leave { word: 0, times: 1 << 26 };
+            },
+            "below 67108864 times 97",
+        ),
         (|lanes| lanes.steps[0] = LaneStep::Take { word: 0, from: vec![0; 3] }, "3 sources of 4 lanes"),
         (|lanes| lanes.steps[0] = LaneStep::Take { word: 0, from: vec![0; 8] }, "8 sources of 4 lanes"),
         (|lanes| lanes.steps[3] = LaneStep::Put { word: 0, to: 0, rows: vec![vec![0; 4]; 3] }, "3 rows"),

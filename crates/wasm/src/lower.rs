@@ -133,6 +133,7 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
             | Effect::Sha256Scratch { .. }
             | Effect::KeccakF { .. }
             | Effect::CopyCalldata { .. }
+            | Effect::CopyScratch { .. }
             | Effect::TakeScratch { .. }
             | Effect::PutScratch { .. }
             | Effect::Lanes { .. }

@@ -426,7 +426,7 @@ impl Emitter<'_> {
                 }
                 self.name(Name::Word(word));
             }
-            Act::Leave { word, quotient } => {
+            Act::Leave { word, quotient, .. } => {
                 self.raise(word);
                 if let Some(quotient) = quotient {
                     self.reduce(quotient);

@@ -6,6 +6,7 @@ use crate::target::{push, runs};
 use num_bigint::BigUint;
 use num_traits::One;
 use residue_ir::program::{Operand, Value, Word};
+use residue_isa::assembly::KnownAddresses;
 use residue_isa::opcode::evm;
 use residue_isa::precompile::SHA256;
 use residue_passes::Slot;
@@ -48,6 +49,17 @@ impl Lowering<'_> {
         self.code.op(evm::CALLDATACOPY);
         self.stack.truncate(self.stack.len() - 3);
         Ok(())
+    }
+
+    /// [] → []
+    pub(super) fn copy_scratch(&mut self, offset: u32, from: u32, size_bytes: u32) {
+        let [to, from] = [offset, from].map(|byte| self.layout.scratch + byte);
+        if size_bytes > 0 {
+            push(self.code, size_bytes);
+            push(self.code, from);
+            push(self.code, to);
+            self.code.copy(size_bytes, KnownAddresses { from: Some(from), to: Some(to) });
+        }
     }
 
     /// [] → [the hash]; the result is not in the model of the stack.

@@ -1,6 +1,7 @@
 //! Transformed keys.
 
-use super::{DEGREE, KEY_BYTES, LANE_BITS, MODULUS, TRANSFORMED_BYTES, WORDS, forward, narrow};
+use super::{DEGREE, KEY_BYTES, LANE_BITS, MODULUS, TRANSFORMED_BYTES, WORDS, narrow};
+use crate::ntt::FALCON;
 use crate::words::Words;
 use residue_ir::{LaneStep, Lanes, Machine, ModOp};
 
@@ -31,7 +32,7 @@ pub(super) fn text<M: Machine>(machine: &M) {
         machine.set_scratch(at, w.or(machine.scratch_word(at), w.shl(scaled, w.number(256 - u64::from(LANE_BITS)))));
     });
     let read = |word| LaneStep::Read { word, from: 32 * word, bits: narrow(BITS as usize) }; // few
-    let steps = forward(narrow, read, |word| Some(LaneStep::Leave { word }));
+    let steps = FALCON.forward(narrow, read, |word| Some(LaneStep::Leave { word, times: 1 }));
     machine.lanes(&Lanes { bits: LANE_BITS, modulus: narrow(12_289), words: narrow(WORDS), home: 0, steps });
     machine.return_scratch(w.number(0), w.number(TRANSFORMED_BYTES as u64)); // few
 }

@@ -1,6 +1,6 @@
 //! A second text of verification, over bytes, and signatures that are valid without a trapdoor: of a key that is made for them.
 
-use super::{DEGREE, Hash, KEY_BYTES, LANES, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES, WORDS, residue_root};
+use super::{DEGREE, Hash, KEY_BYTES, LANES, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES, WORDS};
 use crate::hash_based::keccak256;
 use crate::ntt::FALCON;
 use sha3::Shake256;
@@ -114,7 +114,7 @@ pub fn transformed(key: &[u64]) -> Vec<u8> {
     let backwards: Vec<u64> = (0..DEGREE).map(|i| if i == 0 { key[0] } else { MODULUS - key[DEGREE - i] }).collect();
     let lane = |word: usize, lane: usize| {
         let terms = (0..WORDS).rev().map(|at| backwards[LANES * at + lane]);
-        terms.fold(0, |sum, term| (sum * residue_root(word) + term) % MODULUS) * scale % MODULUS
+        terms.fold(0, |sum, term| (sum * FALCON.residue_root(word) + term) % MODULUS) * scale % MODULUS
     };
     let lanes = (0..WORDS).flat_map(|word| (0..LANES).rev().map(move |at| lane(word, at)));
     lanes.flat_map(|value| value.to_be_bytes().into_iter().skip(4)).collect()

@@ -1,11 +1,11 @@
 //! Verification: Falcon's specification, algorithm 16.
 
 use super::{
-    DEGREE, Hash, LANE_BITS, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES, TRANSFORMED_BYTES, WORDS, backward, forward,
-    narrow, residue, residue_root,
+    DEGREE, Hash, LANE_BITS, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES, TRANSFORMED_BYTES, WORDS, narrow, residue,
 };
 use crate::encoding::unless_return_zero;
 use crate::hashes::sha3::Sponge;
+use crate::ntt::FALCON;
 use crate::words::Words;
 use residue_ir::{Feature, LaneStep, Lanes, Machine, Piece};
 use ruint::aliases::U256;
@@ -79,16 +79,16 @@ pub(super) fn text<M: Machine>(machine: &M, hash: Hash) {
 fn product() -> Lanes {
     let id = |word: usize| narrow(WORDS - 1 - word);
     let read = |word| LaneStep::Read { word, from: narrow(S2 as usize) + 32 * word, bits: 14 }; // few
-    let mut steps = forward(id, read, |_| None);
+    let mut steps = FALCON.forward(id, read, |_| None);
     let words: Vec<usize> = (0..WORDS).collect();
     for words in words.chunks(KEYS) {
         let keys = || (narrow(WORDS)..).zip(words);
         steps.extend(keys().map(|(key, &word)| LaneStep::Take { word: key, from: vec![32 + 32 * narrow(word)] }));
-        let multiply = |(by, &word)| LaneStep::Multiply { word: id(word), by, root: residue(residue_root(word)) };
+        let multiply = |(by, &word)| LaneStep::Multiply { word: id(word), by, root: residue(FALCON.residue_root(word)) };
         steps.extend(keys().map(multiply));
     }
-    steps.extend((narrow(WORDS)..).take(KEYS).map(|word| LaneStep::Leave { word }));
-    steps.extend(backward(id));
+    steps.extend((narrow(WORDS)..).take(KEYS).map(|word| LaneStep::Leave { word, times: 1 }));
+    steps.extend(FALCON.backward(id, |_| None));
     Lanes {
         bits: LANE_BITS,
         modulus: residue(MODULUS - 1) + 1,

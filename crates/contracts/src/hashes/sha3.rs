@@ -29,7 +29,7 @@ pub const SHAKE128: Contract = Contract {
     name: "hashes/shake128",
     summary: "SHAKE128 in words",
     interface: "number of bytes of output (32 bytes, at most 2048), then any bytes; returns so many bytes",
-    text: |machine| shake(machine, 21),
+    text: |machine| shake(machine, SHAKE128_LANES),
     example: || example(32),
     ..SHA3_256
 };
@@ -81,7 +81,8 @@ pub(crate) struct Sponge<'m, M: Machine> {
 
 /// Bits after a message of SHAKE, with the first bit of the padding. FIPS 202, §6.2 and B.2.
 const SHAKE: u64 = 0x1f;
-/// Lanes of a block of SHAKE256. FIPS 202, §6.2: 1600 − 2·256 bits.
+/// Lanes of a block of SHAKE128, and of SHAKE256. FIPS 202, §6.2: 1600 − 2·128 and 1600 − 2·256 bits.
+const SHAKE128_LANES: u32 = 21;
 const SHAKE256_LANES: u32 = 17;
 
 /// Bytes of a word of input or output.
@@ -98,13 +99,18 @@ impl<'m, M: Machine> Sponge<'m, M> {
         Self::new(machine, at, SHAKE256_LANES, SHAKE)
     }
 
+    /// That of SHAKE128.
+    pub(crate) fn shake128(machine: &'m M, at: u32) -> Self {
+        Self::new(machine, at, SHAKE128_LANES, SHAKE)
+    }
+
     /// Bytes of a block.
     pub(crate) fn rate(&self) -> u32 {
         LANE_BYTES * self.lanes
     }
 
     /// First byte of scratch memory after the sponge's.
-    fn end(&self) -> u32 {
+    pub(crate) fn end(&self) -> u32 {
         self.buffer() + self.rate().next_multiple_of(WORD_BYTES)
     }
 
@@ -139,9 +145,26 @@ impl<'m, M: Machine> Sponge<'m, M> {
         self.block();
     }
 
+    /// Absorbs so many bytes of scratch memory from byte `from`, and permutes. Up to the end of a block there are other bytes after them that are lost.
+    pub(crate) fn absorb_scratch(&self, from: u32, size: u32) {
+        let Self { machine, ref w, .. } = *self;
+        let (rate, end) = (self.rate(), from + size);
+        let last = from + size / rate * rate + rate - WORD_BYTES;
+        machine.copy_calldata(w.number(end.into()), machine.calldata_size(), w.number((last + WORD_BYTES - end).into()));
+        machine.set_scratch_byte(w.number(end.into()), w.number(self.suffix));
+        let last = w.number(last.into());
+        machine.set_scratch(last, w.xor(machine.scratch_word(last), w.number(0x80)));
+        for block in 0..size / rate + 1 {
+            machine.copy_scratch(self.buffer(), from + block * rate, rate);
+            self.block();
+        }
+    }
+
     /// Adds the block, with zeros after it, to the state, and permutes.
     fn block(&self) {
-        self.machine.function("absorb", (), |machine, ()| {
+        // A program may have sponges of two rates.
+        let name = if self.lanes == SHAKE256_LANES { "absorb" } else { "absorb_other" };
+        self.machine.function(name, (), |machine, ()| {
             let w = &self.w;
             for word in self.words() {
                 let [at, from] = [self.at + BEFORE_BYTES, self.buffer()].map(|first| w.number(u64::from(first + word)));
@@ -163,7 +186,7 @@ impl<'m, M: Machine> Sponge<'m, M> {
     }
 
     /// Writes `bytes` bytes of output to scratch memory from byte `to`, up to the end of a block and the word that ends after it.
-    fn squeeze(&self, to: u32, bytes: M::Word) {
+    pub(crate) fn squeeze(&self, to: u32, bytes: M::Word) {
         let Self { machine, ref w, .. } = *self;
         let rate = w.number(self.rate().into());
         let blocks = machine.bind(w.div(w.add(bytes, w.number(u64::from(self.rate()) - 1)), rate));

@@ -3,6 +3,7 @@
 
 mod falcon;
 mod keccak_f;
+mod mldsa;
 mod page;
 #[path = "../../../ir/tests/common/seeded.rs"]
 mod seeded;

@@ -196,7 +196,7 @@ impl Spelt for LaneStep {
             Self::Read { word, from, bits } => format!("read {word} from {from} bits {bits}"),
             Self::Back { low, high, by } => format!("back {low} {high} by {by}"),
             Self::Multiply { word, by, root } => format!("multiply {word} {by} root {root}"),
-            Self::Leave { word } => format!("leave {word}"),
+            Self::Leave { word, times } => format!("leave {word} times {times}"),
             Self::Put { word, to, rows } => format!("put {word} to {to} {}", rows.spell()),
         }
     }
@@ -215,7 +215,10 @@ impl Spelt for LaneStep {
             "butterfly" => pair("by").map(|(high, by)| Self::Butterfly { low: first, high, by }),
             "back" => pair("by").map(|(high, by)| Self::Back { low: first, high, by }),
             "multiply" => pair("root").map(|(by, root)| Self::Multiply { word: first, by, root }),
-            "leave" => Ok(Self::Leave { word: first }),
+            "leave" => {
+                tokens.expect("times")?;
+                Ok(Self::Leave { word: first, times: tokens.decimal("a multiple of the modulus of lanes")? })
+            }
             "take" => {
                 tokens.expect("from")?;
                 Ok(Self::Take { word: first, from: Spelt::read(tokens)? })
@@ -311,7 +314,7 @@ mod tests {
         let operations = names(&WORD_OPS.map(|(_, name)| name));
         let mod_operations = names(&MOD_OPS.map(|(_, name)| name));
         let text = format!(
-            "```\neffect    = {}\ncells     = \"cells\" COUNT \"indices\" COUNT\nlanes     = \"bits\" COUNT \"modulo\" COUNT \"words\" COUNT \"at\" COUNT \"(\" {{ step }} \")\"\nstep      = \"take\" COUNT \"from\" \"(\" {{ COUNT }} \")\" | \"read\" COUNT \"from\" COUNT \"bits\" COUNT | ( \"butterfly\" | \"back\" ) COUNT COUNT \"by\" COUNT | \"multiply\" COUNT COUNT \"root\" COUNT | \"leave\" COUNT | \"put\" COUNT \"to\" COUNT \"(\" {{ \"(\" {{ COUNT }} \")\" }} \")\"\npiece     = \"word\" w \"bytes\" w | \"calldata\" w \"bytes\" w\nOPERATION = {operations}\nMODULAR   = {mod_operations}\n```",
+            "```\neffect    = {}\ncells     = \"cells\" COUNT \"indices\" COUNT\nlanes     = \"bits\" COUNT \"modulo\" COUNT \"words\" COUNT \"at\" COUNT \"(\" {{ step }} \")\"\nstep      = \"take\" COUNT \"from\" \"(\" {{ COUNT }} \")\" | \"read\" COUNT \"from\" COUNT \"bits\" COUNT | ( \"butterfly\" | \"back\" ) COUNT COUNT \"by\" COUNT | \"multiply\" COUNT COUNT \"root\" COUNT | \"leave\" COUNT \"times\" COUNT | \"put\" COUNT \"to\" COUNT \"(\" {{ \"(\" {{ COUNT }} \")\" }} \")\"\npiece     = \"word\" w \"bytes\" w | \"calldata\" w \"bytes\" w\nOPERATION = {operations}\nMODULAR   = {mod_operations}\n```",
             effects.join("\n          | ")
         );
         residue_pages::hold("docs/ir.md", "grammar of effects", &text);

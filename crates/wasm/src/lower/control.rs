@@ -212,6 +212,7 @@ impl<'a> Emitter<'a> {
             | Effect::Sha256Scratch { .. }
             | Effect::KeccakF { .. }
             | Effect::CopyCalldata { .. }
+            | Effect::CopyScratch { .. }
             | Effect::TakeScratch { .. }
             | Effect::PutScratch { .. }
             | Effect::Lanes { .. }

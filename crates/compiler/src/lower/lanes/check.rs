@@ -67,16 +67,16 @@ fn check_act(lanes: &Lanes, planned: &Planned<'_>) -> Result<(), String> {
             within(reduced(lanes, Interval { low: 0, high: most }, (1, quotient))?, after(0))?;
             within(b, after(1))
         }
-        Act::Leave { quotient, .. } => {
+        Act::Leave { times, quotient, .. } => {
             let v = before(0);
-            let is_below = match quotient {
-                Some(quotient) => is_exact(lanes, v.high, quotient),
-                None => v.high < modulus,
+            let (is_below, high) = match quotient {
+                Some(quotient) => (is_exact(lanes, v.high, quotient), modulus - 1),
+                None => (v.high < i128::from(times) * modulus, v.high),
             };
             if v.low < 0 || !is_below {
                 return Err(format!("lanes in {v:?} are left"));
             }
-            within(Interval { low: 0, high: v.high.min(modulus - 1) }, after(0))
+            within(Interval { low: 0, high }, after(0))
         }
         Act::Put { high, .. } => {
             within(before(0), Interval { low: 0, high })?;

@@ -53,8 +53,8 @@ pub(super) enum Act<'a> {
     Back { low: u32, high: u32, by: u64, is_negative: bool, times: u64, quotient: Quotient },
     /// a ↦ p − h·q for p = a·b modulo x^L − root, whose lanes are b·root − h·q in the part that is multiplied by it.
     Multiply { word: u32, by: u32, root: u64, of_root: Quotient, quotient: Quotient },
-    /// v ↦ v − h·q, below q, in the word's place; v itself if there is no quotient.
-    Leave { word: u32, quotient: Option<Quotient> },
+    /// v ↦ v − h·q, below times·q, in the word's place; v itself if there is no quotient.
+    Leave { word: u32, times: u32, quotient: Option<Quotient> },
     /// The numbers that rows make of the word, whose lanes are not negative, and at most `high`.
     Put { word: u32, to: u32, rows: &'a [Vec<u32>], high: i128 },
 }
@@ -73,8 +73,21 @@ pub(super) type Plan<'a> = Vec<Vec<Planned<'a>>>;
 /// The cheapest plan among those that add the same multiple of q to each word which is taken.
 pub(super) fn plan(lanes: &Lanes) -> Plan<'_> {
     let plans = (0..=OFFSETS_TRIED).filter_map(|times| Planner::plan(lanes, times));
-    let (_, plan) = plans.min_by_key(|&(gas, _)| gas).expect("numbers below q without an offset are in their lanes");
+    let (_, mut plan) = plans.min_by_key(|&(gas, _)| gas).expect("numbers below q without an offset are in their lanes");
+    leave_alike(lanes, &mut plan);
     plan
+}
+
+/// The quotient of the largest numbers that are left serves all of them: its mask stands on the stack once.
+fn leave_alike(lanes: &Lanes, plan: &mut Plan<'_>) {
+    let quotients = plan.iter_mut().flatten().filter_map(|planned| match &mut planned.act {
+        Act::Leave { quotient: Some(quotient), .. } => Some((planned.before[0].1.high, quotient)),
+        _ => None,
+    });
+    let quotients: Vec<(i128, &mut Quotient)> = quotients.collect();
+    let most = quotients.iter().map(|(high, _)| *high).max();
+    let Some(all) = most.and_then(|most| exact(lanes, most)) else { return };
+    quotients.into_iter().for_each(|(_, quotient)| *quotient = all);
 }
 
 /// The least multiple of q that negated lanes of an interval need.
@@ -117,8 +130,14 @@ impl<'a> Planner<'a> {
             return None;
         }
         let mut plan = Vec::new();
-        for step in &lanes.steps {
-            planner.step(step, times);
+        for (number, step) in lanes.steps.iter().enumerate() {
+            // What a butterfly multiplies may begin at 0.
+            let is_multiplied = |word: u32| {
+                let next = lanes.steps[number + 1..].iter().find(|next| next.words().any(|other| other == word));
+                matches!(next, Some(LaneStep::Butterfly { high, .. }) if *high == word)
+            };
+            let is_free = matches!(step, LaneStep::Read { word, .. } if is_multiplied(*word));
+            planner.step(step, if is_free { 0 } else { times });
             plan.push(std::mem::take(&mut planner.acts));
         }
         Some((planner.gas, plan))
@@ -180,12 +199,14 @@ impl<'a> Planner<'a> {
             LaneStep::Butterfly { low, high, by } => self.butterfly(*low, *high, (*by).into()),
             LaneStep::Back { low, high, by } => self.back((*low, *high), (*by).into()),
             LaneStep::Multiply { word, by, root } => self.multiply((*word, *by), (*root).into()),
-            LaneStep::Leave { word } => {
-                self.settle(*word, |high| high < modulus || exact(lanes, high).is_some());
+            LaneStep::Leave { word, times } => {
+                let end = i128::from(*times) * modulus;
+                self.settle(*word, |high| high < end || exact(lanes, high).is_some());
                 let interval = self.interval(*word);
-                let quotient = exact(lanes, interval.high).filter(|_| interval.high >= modulus);
-                let act = Act::Leave { word: *word, quotient };
-                self.act(act, &[(*word, Interval { low: 0, high: interval.high.min(modulus - 1) })]);
+                let quotient = exact(lanes, interval.high).filter(|_| interval.high >= end);
+                let act = Act::Leave { word: *word, times: *times, quotient };
+                let high = if quotient.is_some() { modulus - 1 } else { interval.high };
+                self.act(act, &[(*word, Interval { low: 0, high })]);
             }
             LaneStep::Put { word, to, rows } => {
                 let (most, end) = (self.lanes.count() as i128 * (modulus - 1), self.end()); // usize to i128 widens
