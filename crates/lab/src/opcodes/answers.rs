@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::SlotRules;
-use residue_isa::{Assembly, Comparison, FieldInstruction, Revision};
+use residue_isa::{Assembly, FieldInstruction, Form, Revision};
 
 use super::pair::{Pair, bytes, data, looped};
 use super::set_modulus::set_modulus_operands;
@@ -27,19 +27,16 @@ struct Question {
 pub(super) fn answers(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Vec<Pair> {
     let m = modulus(width_limbs);
     let mut questions = Vec::new();
-    questions.extend(rules.is_zero.map(|opcode| {
-        let instruction = FieldInstruction::IsZero { slot: 0 };
+    questions.extend(rules.opcode(Form::IsZero).map(|opcode| {
+        let instruction = FieldInstruction::formed(Form::IsZero, &[0]);
         Question { class: "plain", opcode, instruction, values: [8, 9].map(|seed| random(&m, seed)), answer: 0 }
     }));
-    for comparison in [Comparison::Equal, Comparison::Less] {
-        let Some(opcode) = rules.comparison(comparison) else { continue };
-        let instruction = FieldInstruction::Compare { comparison, x: 0, y: 1 };
+    for comparison in [Form::Equal, Form::Less] {
+        let Some(opcode) = rules.opcode(comparison) else { continue };
+        let instruction = FieldInstruction::formed(comparison, &[0, 1]);
         let near = [&m - 2u8, &m - 1u8];
         for (class, values) in [("random", operands("random", &m)), ("near", near), ("equal", operands("near", &m))] {
-            let answer = match comparison {
-                Comparison::Equal => values[0] == values[1],
-                Comparison::Less => values[0] < values[1],
-            };
+            let answer = if comparison == Form::Equal { values[0] == values[1] } else { values[0] < values[1] };
             questions.push(Question { class, opcode, instruction, values, answer: answer.into() });
         }
     }

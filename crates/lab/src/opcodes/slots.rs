@@ -7,12 +7,12 @@ use num_bigint::BigUint;
 use residue_ir::{Machine, Program, record};
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::{SetForm, SlotBytesMax, SlotRules};
-use residue_isa::{Assembly, FieldOp, GasSchedule, Revision};
+use residue_isa::{Assembly, FieldOp, Form, GasSchedule, Revision};
 
 use super::pair::{Expected, Pair, bytes, looped, ops};
 use super::set_modulus::set_modulus_operands;
 use super::values::{FIELD_CLASSES, modulus, operands, random, to_be};
-use super::{MeasureEffort, answers, conversions, fp2, fp6, sums};
+use super::{MeasureEffort, answers, conversions, forms, fp2, fp6, sums};
 use crate::error::LabError;
 
 /// Operations in a turn of the loop.
@@ -57,12 +57,20 @@ pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pa
                 pairs.extend(sums::pairs(revision, rules, width_limbs, classes));
                 pairs.extend(fp2::pairs(revision, rules, width_limbs, classes));
                 pairs.extend(fp6::pairs(revision, rules, width_limbs, classes));
+                let forms = rules.all_forms().filter(|form| form.is_instruction());
+                let others: Vec<Form> = forms.filter(|form| !is_measured(&pairs, *form)).collect();
+                pairs.extend(others.into_iter().flat_map(|form| forms::pairs(revision, rules, form, width_limbs)));
             }
             None if matters => pairs.extend(conversions::montgomery(revision, width_limbs)),
             _ => {}
         }
     }
     Ok(pairs)
+}
+
+/// True if there are pairs of a form.
+fn is_measured(pairs: &[Pair], form: Form) -> bool {
+    pairs.iter().any(|pair| pair.mnemonic == form.row().mnemonic)
 }
 
 /// Parses two values, applies the operation `turns · body` times to the first, and returns it.
