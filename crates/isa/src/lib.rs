@@ -5,7 +5,8 @@
 //! names; [`revision`] is the list of interfaces, one file each, with the bytes; [`mod@fork`] has the hard forks;
 //! [`mod@jumpdests`] finds jump targets; [`precompile`] has the addresses of precompiles; [`schedule`] is a complete
 //! set of prices as a value; [`mod@assembly`] turns text or a list of items into code and back; [`mod@nearest`] finds
-//! the known names nearest to an unknown one, and [`names`] reports them; [`text`] reads the text of files.
+//! the known names nearest to an unknown one, and [`names`] reports them; [`text`] reads the text of files; [`writer`] has the operands of
+//! opcodes that are no field instructions.
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![forbid(unsafe_code)]
@@ -27,6 +28,7 @@ pub mod precompile;
 pub mod revision;
 pub mod schedule;
 pub mod text;
+pub mod writer;
 
 pub use assembly::{AssembleError, Assembly, Code, Item, LabelId, assemble, assemble_text, disassemble};
 pub use field_instruction::{FieldInstruction, FieldOp, Formed, Lanes, ModulusAt, PerOp, SumOfProducts};

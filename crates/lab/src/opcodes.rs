@@ -19,7 +19,6 @@ mod gasfit;
 mod keccak;
 mod memory;
 mod pair;
-mod set_modulus;
 mod slots;
 mod sums;
 mod values;
@@ -27,7 +26,6 @@ mod values;
 pub use gasfit::{GasfitFiles, gasfit_files};
 pub(crate) use memory::Memory;
 pub use pair::Observation;
-pub(crate) use set_modulus::set_modulus_operands;
 pub(crate) use values::to_be;
 
 use residue_engine::{Batching, Engine, EngineConfig};

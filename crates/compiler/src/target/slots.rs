@@ -18,7 +18,7 @@ use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
 use residue_isa::{
-    FieldInstruction, FieldOp, Form, Fp2Products, Fp6Product, Lanes, Revision, SlotRules, SumOfProducts,
+    FieldInstruction, FieldOp, Form, Fp2Products, Fp6Product, Lanes, Revision, SlotRules, SumOfProducts, writer,
 };
 use residue_passes::derived::Derived;
 use residue_passes::moves::Copy;
@@ -134,10 +134,7 @@ impl Slots {
 
     /// The same with `count` consecutive slots.
     fn load_run(&self, code: &mut Assembly, (slot, count, address): (Slot, u32, u32)) {
-        for operand in [count, slot, address] {
-            push(code, operand);
-        }
-        self.transfer(code, self.rules.load);
+        code.written(writer::load(self.rules, self.context, [address, slot, count]));
     }
 
     /// `LOADX` or `STOREX` after its operands, with the id of the context if it takes one.
@@ -161,10 +158,7 @@ impl Slots {
 
     /// The same with `count` consecutive elements.
     fn store_run(&self, code: &mut Assembly, (slot, count, address): (Slot, u32, u32)) {
-        for operand in [count, address, slot] {
-            push(code, operand);
-        }
-        self.transfer(code, self.rules.store);
+        code.written(writer::store(self.rules, self.context, [slot, address, count]));
     }
 
     /// Goes to `fail` unless the number of `size_bytes` that ends at `end` in memory is below the modulus. [] → []

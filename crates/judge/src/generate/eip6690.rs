@@ -8,6 +8,7 @@ use rand::seq::{IndexedMutRandom, IndexedRandom};
 use residue_isa::form::Draw;
 use residue_isa::revision::rules::{SLOTS_MAX, SetForm, SizeUnit};
 use residue_isa::revision::strided::{self, pack};
+use residue_isa::writer::{self, Written};
 use residue_isa::{Form, Lanes, PerOp, SlotRules};
 
 use super::Generator;
@@ -55,14 +56,8 @@ impl Generator {
         self.push(end - 1);
         self.op(residue_isa::opcode::evm::MSTORE8);
         self.reach(end);
-        self.push(slots);
-        self.push(0u8);
-        self.push(start);
-        if self.rules().transfer_names_context {
-            let id = self.slots.active.unwrap_or(0);
-            self.push(id);
-        }
-        self.op(self.rules().load);
+        let id = self.slots.active.unwrap_or(0).into();
+        self.written(writer::load(self.rules(), id, [start, 0, slots as u64])); // usize to u64 widens.
     }
 
     fn active(&self) -> Option<Context> {
@@ -199,15 +194,17 @@ impl Generator {
 
     /// The opcode that sets the modulus with id, offset, size and slot count as the revision takes them.
     fn operands_of_set_modulus(&mut self, id: u16, operands: [BigUint; 4]) {
-        let form = self.rules().form;
-        let words = if form == SetForm::IdOnStack { &operands[..] } else { &operands[1..] };
-        for operand in words.iter().rev() {
-            self.push(operand.clone());
+        let [word, offset, size, slots] = operands;
+        self.written(writer::set_modulus(self.rules(), (word, id.to_le_bytes()[0]), [offset, size, slots]));
+    }
+
+    /// An opcode with its operands.
+    fn written<T: Into<BigUint>>(&mut self, Written { opcode, words, immediate }: Written<T>) {
+        for word in words.into_iter().rev() {
+            self.push(word);
         }
-        self.op(self.rules().set_modulus);
-        if form == SetForm::IdImmediate {
-            self.code.push(id.to_le_bytes()[0]);
-        }
+        self.op(opcode);
+        self.code.extend(immediate);
     }
 
     /// A modulus of up to `size` bytes: odd, a power of two, or rarely neither.
@@ -318,15 +315,14 @@ impl Generator {
             }
             _ => {}
         }
-        for operand in operands.into_iter().rev() {
-            self.push(operand);
-        }
-        if self.rules().transfer_names_context {
-            let other = self.random.random_range(0..4);
-            let id = self.slots.active.filter(|_| !self.rarely(15)).unwrap_or(other);
-            self.push(id);
-        }
-        let Some(padded) = padded else { return self.op(opcode) };
+        let other = self.random.random_range(0..4);
+        let id = self.slots.active.filter(|_| !self.rarely(15)).unwrap_or(other).into();
+        let written = match is_load {
+            true => writer::load(self.rules(), id, operands),
+            false => writer::store(self.rules(), id, operands),
+        };
+        let Some(padded) = padded else { return self.written(written) };
+        self.written(Written { opcode: padded, ..written });
         let element_bytes = self.active().map_or(8, |context| context.element_bytes);
         let value_bytes = match self.random.random_range(0..12) {
             0 => self.random.random(),
@@ -335,7 +331,6 @@ impl Generator {
             3..=6 => u8::try_from(element_bytes).unwrap_or(u8::MAX),
             _ => u8::try_from(element_bytes + self.random.random_range(1..40)).unwrap_or(u8::MAX),
         };
-        self.op(padded);
         self.code.push(value_bytes);
     }
 

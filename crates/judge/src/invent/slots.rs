@@ -5,6 +5,7 @@ use rand::seq::IndexedRandom;
 use residue_isa::form::Draw;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::SetForm;
+use residue_isa::writer::{self, Written};
 use residue_isa::{FieldInstruction, FieldOp, Form, Lanes, SlotRules};
 
 use super::layout::{self, WORDS_BYTES};
@@ -77,24 +78,14 @@ impl Writer<'_> {
     }
 
     fn transfer(&mut self, opcode: u8, slot: usize, offset: usize, count: usize) {
-        self.push(count);
-        match opcode == self.rules().load {
-            true => {
-                self.push(slot);
-                self.push(offset);
-            }
-            false => {
-                self.push(offset);
-                self.push(slot);
-            }
-        }
-        let names_context = self.rules().transfer_names_context;
-        if names_context {
-            let id = if self.is_rare(30) { self.random.random_range(0..3) } else { self.active_id };
-            self.push(id);
-        }
+        let id = if self.is_rare(30) { self.random.random_range(0..3) } else { self.active_id };
+        let Written { words, .. } = match opcode == self.rules().load {
+            true => writer::load(self.rules(), id.into(), [offset, slot, count]),
+            false => writer::store(self.rules(), id.into(), [slot, offset, count]),
+        };
+        words.iter().rev().for_each(|&word| self.push(word));
         self.assembly.op(opcode);
-        self.depth = self.depth.saturating_sub(if names_context { 4 } else { 3 });
+        self.depth = self.depth.saturating_sub(words.len());
     }
 
     /// Loads slots as values that are as wide as those of any modulus, and stores them in others.

@@ -9,13 +9,14 @@ use residue_isa::revision::eip5843::Reading;
 use residue_isa::revision::evm384::{ByteOrder, Evm384, Modulus, Operands};
 use residue_isa::revision::rules::{InvertsModulo, SetForm, SlotBytesMax, SlotRules};
 use residue_isa::revision::{eip5843, evm384_v12};
+use residue_isa::writer::{self, Written};
 use residue_isa::{Assembly, FieldInstruction, Form, Lanes};
 
 use super::gene::{Call, CallKind, Field, Gene, places};
 use super::genome::Genome;
 use super::ground::{ELEMENT, Ground, Kind, MODULI, VALUES_AT};
 use crate::error::LabError;
-use crate::opcodes::{Memory, set_modulus_operands};
+use crate::opcodes::Memory;
 
 /// Words of calldata after the image, which say where heads lead.
 pub(super) const WORDS: u32 = 8;
@@ -252,9 +253,7 @@ impl<'a> Room<'a> {
             Kind::Slots(rules) => {
                 let id = (u16::from(number) % self.contexts) as u8; // Below 256.
                 let at = if rules.form == SetForm::One { at } else { self.modulus_at(id) };
-                let (words, immediate) = self.context_operands(rules, id, at);
-                words.iter().rev().for_each(|&word| _ = code.push(word));
-                code.op_with(rules.set_modulus, immediate);
+                code.written(self.context_operands(rules, id, at));
             }
         }
     }
@@ -267,18 +266,18 @@ impl<'a> Room<'a> {
         if rules.form != SetForm::IdOnStack {
             return self.set_modulus(code, 0);
         }
-        let (words, _) = self.context_operands(rules, 0, self.modulus_at(0));
-        let [_, others @ ..] = &words[..] else { unreachable!("the id is on the stack") };
+        let written = self.context_operands(rules, 0, self.modulus_at(0));
+        let [_, others @ ..] = &written.words[..] else { unreachable!("the id is on the stack") };
         others.iter().rev().for_each(|&word| _ = code.push(word));
         // The count is at most a few words down.
         code.op(op::DUP1 + turn_at + others.len() as u8).op(rules.set_modulus);
     }
 
-    fn context_operands(&self, rules: &SlotRules, id: u8, at: u32) -> (Vec<u64>, Vec<u8>) {
+    fn context_operands(&self, rules: &SlotRules, id: u8, at: u32) -> Written<u64> {
         // Where bits count, the modulus of 48 bytes has 381.
         let is_bls = self.width_bytes == 48 && !rules.moduli.powers_of_two;
         let bits = if is_bls { 381 } else { 8 * u64::from(self.width_bytes) };
-        set_modulus_operands(rules, id, at.into(), bits, self.slots.into())
+        writer::set_modulus(rules, (id.into(), id), [at.into(), rules.declared_size(bits), self.slots.into()])
     }
 
     fn transfer(&self, code: &mut Assembly, is_load: bool, slot: u8, count: u16) {
@@ -286,16 +285,11 @@ impl<'a> Room<'a> {
         let most = self.area_bytes / u32::from(self.width_bytes);
         let count = count.min(self.slots).min(most.min(256) as u16); // At most 256.
         let slot = u16::from(slot) % (self.slots - count + 1);
-        code.push(count);
-        if is_load {
-            code.push(slot).push(self.values_at + self.area_bytes);
-        } else {
-            code.push(self.values_at).push(slot);
-        }
-        if rules.transfer_names_context {
-            code.push(0_u8);
-        }
-        code.op(if is_load { rules.load } else { rules.store });
+        let [slot, count] = [slot, count].map(u32::from);
+        code.written(match is_load {
+            true => writer::load(rules, 0, [self.values_at + self.area_bytes, slot, count]),
+            false => writer::store(rules, 0, [slot, self.values_at, count]),
+        });
     }
 
     /// The opcode of a form, where there is one.

@@ -5,8 +5,8 @@ use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::SlotRules;
 use residue_isa::{Assembly, FieldInstruction, Form, Revision};
 
+use super::chain::begin;
 use super::pair::{Pair, bytes, data, looped};
-use super::set_modulus::set_modulus_operands;
 use super::values::{modulus, operands, random, to_be};
 use crate::error::LabError;
 
@@ -58,11 +58,7 @@ fn pair(
         let mut asked = Vec::new();
         revision.encode(&instruction, &mut asked).map_err(LabError::Encode)?;
         let before = |code: &mut Assembly| {
-            code.push(3 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 2);
-            words.iter().rev().for_each(|&word| _ = code.push(word));
-            code.op_with(rules.set_modulus, immediate);
-            code.push(2_u8).push(element).push(0_u8).op(rules.store);
+            begin(code, rules, element, [2, 2]);
         };
         let body = |code: &mut Assembly| {
             for _ in 0..if with { BODY } else { 0 } {

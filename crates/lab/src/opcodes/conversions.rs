@@ -6,9 +6,8 @@ use residue_isa::revision::eip5843::{SETMODX, TOMONTX};
 use residue_isa::revision::rules::{InvertsModulo, SlotRules};
 use residue_isa::{Assembly, FieldInstruction, Form, Lanes, Revision};
 
-use super::chain::Chain;
+use super::chain::{Chain, begin, end};
 use super::pair::{Pair, bytes, data, looped, ops};
-use super::set_modulus::set_modulus_operands;
 use super::values::{modulus, random, to_be};
 use crate::error::LabError;
 
@@ -126,11 +125,7 @@ fn element(
     let program = move |with: bool, turns: usize| {
         let element = element_bytes as u64; // Widens.
         let before = |code: &mut Assembly| {
-            code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 16);
-            words.iter().rev().for_each(|&word| _ = code.push(word));
-            code.op_with(rules.set_modulus, immediate);
-            code.push(1_u8).push(element).push(0_u8).op(rules.store);
+            begin(code, rules, element, [16, 1]);
             code.push(0_u8);
             data(code, vec![put, 0, count]);
         };
@@ -143,8 +138,7 @@ fn element(
         let after = |code: &mut Assembly| {
             code.push(0_u8);
             data(code, vec![get, 1, 1]);
-            code.push(1_u8).push(1_u8).push(0_u8).op(rules.load);
-            code.push(element).push(0_u8).op(op::RETURN);
+            end(code, rules, element, (1, 1));
         };
         bytes(&looped(turns, before, body, after), revision)
     };
@@ -189,11 +183,7 @@ fn copy(
         let instruction = FieldInstruction::in_lanes(form, &[out, x, y][..if chooses { 3 } else { 2 }], count);
         revision.encode(&instruction, &mut copies).map_err(LabError::Encode)?;
         let before = |code: &mut Assembly| {
-            code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 80);
-            words.iter().rev().for_each(|&word| _ = code.push(word));
-            code.op_with(rules.set_modulus, immediate);
-            code.push(1_u8).push(element).push(0_u8).op(rules.store);
+            begin(code, rules, element, [80, 1]);
             if chooses {
                 code.push(1_u8);
             }
@@ -210,8 +200,7 @@ fn copy(
             }
         };
         let after = |code: &mut Assembly| {
-            code.push(1_u8).push(40_u8).push(0_u8).op(rules.load);
-            code.push(element).push(0_u8).op(op::RETURN);
+            end(code, rules, element, (40, 1));
         };
         bytes(&looped(turns, before, body, after), revision)
     };

@@ -8,8 +8,8 @@ use residue_isa::revision::rules::SlotRules;
 use residue_isa::{Assembly, Fork, Form, GasSchedule, Lanes, Revision};
 use residue_workbench::{EngineKind, Job, Setup};
 
+use super::chain::{begin, end};
 use super::pair::{Expected, Pair, bytes, data, looped};
-use super::set_modulus::set_modulus_operands;
 use super::values::{modulus, random, to_be};
 use crate::error::LabError;
 
@@ -41,11 +41,7 @@ fn pair(revision: Revision, rules: &'static SlotRules, (form, count): (Form, u8)
         let opcode = rules.opcode(form).unwrap_or(row.byte);
         let one: Vec<u8> = revision.opcode_bytes(opcode).chain(immediate.iter().copied()).collect();
         let before = |code: &mut Assembly| {
-            code.push((u64::from(VALUES) + 1) * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, SLOTS.into());
-            words.iter().rev().for_each(|&word| _ = code.push(word));
-            code.op_with(rules.set_modulus, immediate);
-            code.push(VALUES).push(element).push(0_u8).op(rules.store);
+            begin(code, rules, element, [SLOTS.into(), VALUES.into()]);
         };
         let body = |code: &mut Assembly| {
             for _ in 0..BODY {
@@ -60,8 +56,7 @@ fn pair(revision: Revision, rules: &'static SlotRules, (form, count): (Form, u8)
             }
         };
         let after = |code: &mut Assembly| {
-            code.push(VALUES).push(0_u8).push(0_u8).op(rules.load);
-            code.push(u64::from(VALUES) * element).push(0_u8).op(op::RETURN);
+            end(code, rules, element, (0, VALUES));
         };
         bytes(&looped(turns, before, body, after), revision)
     };
