@@ -14,8 +14,7 @@ use residue_ir::{
     Machine, Modulus, NoOutcome, Outcome, Program, WordOp, evaluate, evaluate_within, mont, record, text, verify,
 };
 use residue_isa::assembly::AssembleError;
-use residue_isa::revision::x_cmpx::{EQX, LTX};
-use residue_isa::revision::x_selectx::SELECTX;
+use residue_isa::form::{EQX, LTX, SELECTX};
 use residue_isa::{Family, GasSchedule, Revision};
 use ruint::aliases::U256;
 use std::num::NonZeroU64;

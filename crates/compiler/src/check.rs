@@ -22,7 +22,7 @@ use num_bigint::BigUint;
 use residue_ir::program::{Block, Control, ControlKind, Function, Operand, Program, Region, Statement, Value, WordDef};
 use residue_isa::FieldOp;
 use residue_isa::assembly::Code;
-use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
+use residue_isa::field_instruction::SUM_PRODUCTS_MAX;
 use residue_passes::SlotOp;
 use residue_passes::fp2::SlotFp2;
 use residue_passes::fp6::SlotFp6;

@@ -13,7 +13,7 @@ use residue_isa::opcode::evm;
 use residue_isa::revision::Family;
 use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::rules::{SLOTS_MAX, SetForm};
-use residue_isa::{Fork, Revision, SlotRules};
+use residue_isa::{Fork, Form, Revision, SlotRules};
 use residue_passes::rows::Sizes;
 use residue_passes::{Limits, Slot};
 use std::borrow::Cow;
@@ -27,7 +27,7 @@ pub(crate) fn limits(program: &Program, revision: Revision) -> Limits {
     let sizes = |rules: &SlotRules| {
         let element_bytes = rules.element_bytes(target::slots::modulus_size_bytes(rules, &program.modulus));
         let least_bytes = u32::try_from(element_bytes).ok()?;
-        let most_bytes = if rules.store_padded.is_some() { u8::MAX.into() } else { least_bytes };
+        let most_bytes = if rules.has(Form::StorePadded) { u8::MAX.into() } else { least_bytes };
         Some(Sizes { least_bytes, most_bytes })
     };
     Limits { moved_whole: revision.slot_rules().and_then(sizes), ..LIMITS }
@@ -51,11 +51,11 @@ pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialec
                 || words::inversion::is_by_modexp(program, revision, dialect)
                 || is_by_euclid(program, revision, dialect)
         }
-        Feature::Padding => revision.slot_rules().is_some_and(|rules| rules.store_padded.is_some()),
+        Feature::Padding => revision.slot_rules().is_some_and(|rules| rules.has(Form::StorePadded)),
         Feature::ZeroTest => {
-            revision.slot_rules().is_some_and(|rules| rules.is_zero.is_some() || rules.equal.is_some())
+            revision.slot_rules().is_some_and(|rules| rules.has(Form::IsZero) || rules.has(Form::Equal))
         }
-        Feature::Order => revision.slot_rules().is_some_and(|rules| rules.less.is_some()),
+        Feature::Order => revision.slot_rules().is_some_and(|rules| rules.has(Form::Less)),
         Feature::FieldSlots => revision.slot_rules().is_some(),
         Feature::ShortParts => revision.slot_rules().is_some() || revision.family() == Family::Words,
         // They are shifted (EIP-145).

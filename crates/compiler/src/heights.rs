@@ -129,10 +129,10 @@ impl<'a> Walk<'a> {
             }
             Item::Field(instruction) => {
                 self.note(height + FIELD_PUSHES_MAX, at);
-                match instruction {
-                    FieldInstruction::Select { .. } => _ = stack.pop(),
-                    FieldInstruction::IsZero { .. } | FieldInstruction::Compare { .. } => stack.push(None),
-                    _ => {}
+                if let FieldInstruction::Formed(formed) = instruction {
+                    let row = formed.form().row();
+                    stack.truncate(height.saturating_sub(row.words.len()));
+                    stack.resize(stack.len() + usize::from(row.pushes), None);
                 }
             }
             // An instruction of the revision that is written with its immediate.

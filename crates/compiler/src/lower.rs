@@ -29,7 +29,7 @@ use crate::Part;
 use crate::error::CompileError;
 use crate::heights::{Arrivals, HEIGHT_MAX, Highest, highest, rise};
 use crate::paths;
-use crate::target::{Form, FusedInstructions, FusedOps, RowSizes, Target, clear, push};
+use crate::target::{FusedInstructions, FusedKind, FusedOps, RowSizes, Target, clear, push};
 pub(crate) use conventions::CallGas;
 use conventions::{Convention, Conventions};
 pub(crate) use filled::Filled;
@@ -780,9 +780,9 @@ impl<'a> Lowering<'a> {
         let target = self.target;
         match target.fused() {
             Some(fused) => match fused.form() {
-                Form::Fp2 => self.with_fp2(fused, block, &ops),
-                Form::Fp6 => self.with_fp6(fused, block, &ops),
-                Form::Sums(products_max) => self.with_sums(fused, block, &ops, products_max),
+                FusedKind::Fp2 => self.with_fp2(fused, block, &ops),
+                FusedKind::Fp6 => self.with_fp6(fused, block, &ops),
+                FusedKind::Sums(products_max) => self.with_sums(fused, block, &ops, products_max),
             },
             None => {
                 let after = &self.placement.live_out[&first];

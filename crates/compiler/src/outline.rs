@@ -68,9 +68,9 @@ fn steps(items: &[Item], revision: Revision, fail: LabelId) -> Vec<Step> {
         Item::Push(_) | Item::PushBytes(_) | Item::PushLabel(_) | Item::PushDistances { .. } => {
             Step::Plain { pops: 0, pushes: 1 }
         }
-        Item::Field(FieldInstruction::Select { .. }) => Step::Plain { pops: 1, pushes: 0 },
-        Item::Field(FieldInstruction::IsZero { .. } | FieldInstruction::Compare { .. }) => {
-            Step::Plain { pops: 0, pushes: 1 }
+        Item::Field(FieldInstruction::Formed(formed)) => {
+            let row = formed.form().row();
+            Step::Plain { pops: row.words.len(), pushes: row.pushes.into() }
         }
         Item::Field(_) => Step::Plain { pops: 0, pushes: 0 },
         Item::Data(bytes) if !bytes.is_empty() && !is_immediate(at) && revision.bytes_at(bytes) == bytes.len() => {

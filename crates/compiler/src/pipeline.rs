@@ -9,9 +9,9 @@ use crate::fuse::Fusions;
 use crate::target::slots::{fp2, fp6};
 use crate::words;
 use residue_ir::program::Program;
+use residue_isa::field_instruction::SUM_PRODUCTS_MAX;
 use residue_isa::revision::Family;
-use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
-use residue_isa::{GasSchedule, Revision, SlotRules};
+use residue_isa::{Form, GasSchedule, Revision, SlotRules};
 use residue_passes::simplify::simplify;
 use residue_passes::specialise::{asks, specialise};
 use residue_passes::sums::gather;
@@ -120,13 +120,13 @@ const SPECIALISATIONS: [Specialisation; 4] = [
         },
     },
     Specialisation {
-        applies: |interface, _| interface.rules_with(|rules| rules.select.is_some()),
+        applies: |interface, _| interface.rules_with(|rules| rules.has(Form::Select)),
         run: |stage, _| stage.changed(choices::hoist),
     },
     Specialisation {
-        applies: |interface, _| interface.rules_with(|rules| rules.equal.is_some()),
+        applies: |interface, _| interface.rules_with(|rules| rules.has(Form::Equal)),
         run: |stage, interface| {
-            let has_order = interface.rules_with(|rules| rules.less.is_some());
+            let has_order = interface.rules_with(|rules| rules.has(Form::Less));
             stage.changed(|source| comparisons::compare(source, has_order))
         },
     },
@@ -146,7 +146,7 @@ struct Fusion {
 /// Sums of products, products in Fp2, products in Fp6.
 const FUSIONS: [Fusion; 3] = [
     Fusion {
-        applies: |priced, _| priced.interface.rules_with(|rules| rules.sums.is_some()),
+        applies: |priced, _| priced.interface.rules_with(|rules| rules.has(Form::Sum6)),
         run: |unit| gather(unit, SUM_PRODUCTS_MAX),
     },
     Fusion { applies: |priced, unit| fp2::is_cheaper(priced, &unit.modulus), run: residue_passes::fp2::gather },
@@ -167,6 +167,7 @@ mod tests {
     use super::*;
     use num_bigint::BigUint;
     use residue_ir::{Machine, evaluate, record, text, verify};
+    use residue_isa::form::PerForm;
 
     /// A revision that has SELECTX and EQX gets both passes: arms are empty, and the difference is not computed.
     #[test]
@@ -178,9 +179,8 @@ mod tests {
             machine.return_elements([chosen], 1);
         });
         let selects = Revision::XSelectx;
-        let both = SlotRules { equal: Some(0), ..*selects.slot_rules().unwrap() };
-        let neither = SlotRules { select: None, ..*selects.slot_rules().unwrap() };
-        let one = SlotRules { equal: Some(0), ..neither };
+        let with = |forms| SlotRules { forms: PerForm::of(forms), ..*selects.slot_rules().unwrap() };
+        let [neither, one, both] = [with(&[]), with(&[Form::Equal]), with(&[Form::Select, Form::Equal])];
         let is_left = |rules: SlotRules| {
             let rules = Some(&*Box::leak(Box::new(rules)));
             let interface = Interface { rules, ..Interface::new(selects, Dialect::default()) };

@@ -5,7 +5,7 @@
 
 use crate::check::CheckedBlock;
 use crate::outline::Outlined;
-use crate::target::{Form, FusedInstructions, FusedOps};
+use crate::target::{FusedInstructions, FusedKind, FusedOps};
 use crate::{BlockCheck, Built, Unit};
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use residue_ir::program::{Block, Op, Operand, Value};
@@ -306,17 +306,17 @@ fn fused((unit, function): (&Unit, usize), block: &Block) -> (HashSet<usize>, Ve
     let places = 0..block.ops.len();
     match unit.target.fused().map(FusedInstructions::form) {
         None => Default::default(),
-        Some(Form::Sums(most)) => {
+        Some(FusedKind::Sums(most)) => {
             let sums = sums(block, &readings(within), most);
             let has = |place: &usize| sums.iter().any(|sum| sum.has(*place));
             (places.filter(has).collect(), sums.iter().map(Sum::root).collect())
         }
-        Some(Form::Fp2) => {
+        Some(FusedKind::Fp2) => {
             let products = fp2::products_of(within, block);
             let has = |place: &usize| products.iter().any(|product| product.has(*place));
             (places.filter(has).collect(), products.iter().flat_map(|product| product.roots).collect())
         }
-        Some(Form::Fp6) => {
+        Some(FusedKind::Fp6) => {
             let products = fp6::products_of(within, block);
             let has = |place: &usize| products.iter().any(|product| product.has(*place));
             (places.filter(has).collect(), products.iter().flat_map(|product| product.roots).collect())

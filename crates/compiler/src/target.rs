@@ -223,7 +223,7 @@ pub trait Target {
 
 /// Form of the operations that one instruction does together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum FusedKind {
     /// Sums of at most so many products.
     Sums(usize),
     /// Products in Fp2.
@@ -257,7 +257,7 @@ impl FusedOps {
 /// Instructions that each do several operations of one form.
 pub trait FusedInstructions {
     /// Operations to find in blocks.
-    fn form(&self) -> Form;
+    fn form(&self) -> FusedKind;
 
     /// Operations of the form, products in Fp2 one after the other. [] → []
     fn emit(&self, code: &mut Assembly, ops: &FusedOps);

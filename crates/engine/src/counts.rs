@@ -3,12 +3,13 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use residue_isa::form::GasPart;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip5843;
 use residue_isa::revision::evm384::Modulus;
 use residue_isa::revision::evm384_v12::SETMOD;
-use residue_isa::revision::rules::{SetForm, SlotRules};
-use residue_isa::{Family, FieldOp, Revision};
+use residue_isa::revision::rules::SetForm;
+use residue_isa::{Family, FieldOp, Form, Revision};
 
 use crate::outcome::Outcome;
 use crate::prices::memory_cost;
@@ -146,8 +147,7 @@ impl Counts {
         let of_slots = match self.revision.slot_rules() {
             Some(rules) => {
                 [rules.set_modulus, rules.load, rules.store].contains(&opcode)
-                    || [rules.set_modulus_in_code, rules.store_from_code, rules.copy, rules.select]
-                        .contains(&Some(opcode))
+                    || rules.form_of(opcode).is_some_and(|form| form.row().part == GasPart::Transfer)
             }
             None => {
                 self.revision.family() == Family::MemorySlots && matches!(opcode, eip5843::SETMODX | eip5843::TOMONTX)
@@ -175,16 +175,18 @@ impl Counts {
     fn note_moved(&mut self, step: &Step, view: &View<'_>) {
         let Some(width_limbs) = view.width_limbs() else { return };
         let moving = self.moving.take().unwrap_or(0);
-        match self.revision.slot_rules() {
+        let rules = self.revision.slot_rules();
+        let form = rules.and_then(|rules| rules.form_of(step.opcode));
+        match rules {
             Some(rules) if step.opcode == rules.load => *self.moved.loaded.entry(width_limbs).or_default() += moving,
-            Some(rules) if rules.less == Some(step.opcode) => {
+            Some(_) if form == Some(Form::Less) => {
                 *self.moved.compared.entry(width_limbs).or_default() += 2;
             }
-            Some(rules) if step.opcode == rules.store || rules.store_from_code == Some(step.opcode) => {
+            Some(rules) if step.opcode == rules.store || form == Some(Form::StoreFromCode) => {
                 *self.moved.stored.entry(width_limbs).or_default() += moving;
             }
             Some(rules)
-                if (step.opcode == rules.set_modulus || rules.set_modulus_in_code == Some(step.opcode))
+                if (step.opcode == rules.set_modulus || form == Some(Form::SetModulusInCode))
                     && (rules.form == SetForm::One || view.context_count() > self.contexts) =>
             {
                 *self.moved.moduli.entry(width_limbs).or_default() += 1;
@@ -198,12 +200,10 @@ impl Counts {
         }
     }
 
-    /// True for arithmetic without lanes of one operation: inversions, products in Fp2 and Fp6, sums of products.
+    /// True for arithmetic without lanes of one operation.
     fn is_other_arithmetic(&self, opcode: u8) -> bool {
-        let is_one = |rules: &SlotRules| {
-            [rules.invert, rules.mul_fp2, rules.mul_fp6].contains(&Some(opcode)) || rules.sum_products(opcode).is_some()
-        };
-        self.revision.slot_rules().is_some_and(is_one)
+        let form = self.revision.slot_rules().and_then(|rules| rules.form_of(opcode));
+        form.is_some_and(|form| form.row().part == GasPart::Arithmetic)
     }
 
     /// Gas of the pushes that only carry operands of the arithmetic instruction directly after them.
@@ -219,7 +219,7 @@ impl Tracer for Counts {
         let opcode = view.code().get(view.pc()..).map(|code| self.revision.opcode_at(code));
         self.moving = None;
         self.contexts = view.context_count();
-        let is_from_code = opcode.is_some() && opcode == rules.store_from_code;
+        let is_from_code = opcode.is_some() && opcode == rules.opcode(Form::StoreFromCode);
         if opcode == Some(rules.load) || opcode == Some(rules.store) || is_from_code {
             self.moving = view.number(2 + usize::from(rules.transfer_names_context));
         }

@@ -6,8 +6,9 @@
 
 use alloc::sync::Arc;
 
+use residue_isa::form::{PerFormPrice, Priced};
 use residue_isa::opcode::evm::{DUP1, DUP16, JUMP, JUMPDEST, PUSH1, PUSH32};
-use residue_isa::{FieldOp, GasSchedule, PerOp, Price, Revision};
+use residue_isa::{FieldOp, Form, GasSchedule, PerOp, Price, Revision};
 
 use crate::batch::credit::Rate;
 use crate::batch::tuning::PAYING_LIMBS;
@@ -46,17 +47,8 @@ pub(crate) struct WidthPrices {
     pub load: u64,
     /// A value stored, or brought into Montgomery form.
     pub store: u64,
-    /// A lane of an inversion.
-    pub invert: u64,
-    /// A product of a sum of products, and its reduction.
-    pub product: u64,
-    pub reduction: u64,
-    /// A lane of a product in Fp2.
-    pub fp2: u64,
-    /// A product in Fp6.
-    pub fp6: u64,
-    /// A value between slots and an array.
-    pub copy: u64,
+    /// Those of forms.
+    pub forms: PerFormPrice<u64>,
     /// True if all these are thousandths of gas, rounded up for each instruction.
     pub in_thousandths: bool,
 }
@@ -104,12 +96,7 @@ impl WidthPrices {
             square: unit(prices.square),
             load: unit(prices.load),
             store: unit(prices.store),
-            invert: unit(prices.invert),
-            product: unit(prices.product),
-            reduction: unit(prices.reduction),
-            fp2: unit(prices.fp2),
-            fp6: unit(prices.fp6),
-            copy: unit(prices.copy),
+            forms: PerFormPrice(prices.forms.0.map(unit)),
             in_thousandths,
         }
     }
@@ -124,6 +111,20 @@ impl WidthPrices {
     #[inline(always)]
     pub fn squares(&self, count: u64) -> u64 {
         self.times(self.start + self.square * count, 1)
+    }
+
+    /// Whole gas for an instruction of a form with `count` lanes, without its base.
+    #[inline(always)]
+    pub fn charge(&self, form: Form, count: u64, is_odd: bool) -> u64 {
+        let mut cost = 0;
+        for charge in form.row().charges {
+            let price = match charge.price {
+                Priced::Load => self.load,
+                Priced::Form(price) => self.forms[price],
+            };
+            cost += price * charge.times(count, is_odd);
+        }
+        self.times(cost, 1)
     }
 
     /// Whole gas for `count` times a price of these.

@@ -1,12 +1,16 @@
 //! A field instruction apart from its bytes: emitted by the compiler and executed by the engine, for every revision.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 pub use residue_formula::{FieldOp, PerOp};
 
+use crate::form::{Form, OPERAND_BYTES_MAX, Operand, Shape};
 use crate::fp2::Fp2Products;
 use crate::fp6::Fp6Product;
-use crate::revision::rules::SUM_PRODUCTS_MAX;
+
+/// The most products of a sum.
+pub const SUM_PRODUCTS_MAX: usize = 6;
 
 /// The slots one operand visits: `index`, `index + stride`, `index + 2·stride`, … one for each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,55 +56,8 @@ pub enum FieldInstruction {
         /// Number of lanes.
         count: u8,
     },
-    /// Inverses (`INVMODX`), modulo the modulus in the revision's rules.
-    Inverse {
-        /// Result slots.
-        out: Lanes,
-        /// Operands.
-        x: Lanes,
-        /// Number of lanes.
-        count: u8,
-    },
-    /// Copies of slots (`MOVX`), all read before any is written.
-    Copy {
-        /// Destination slots.
-        out: Lanes,
-        /// Source slots.
-        x: Lanes,
-        /// Number of lanes.
-        count: u8,
-    },
-    /// Values of x where the word on top of the stack is not zero, else of y (`SELECTX`), all read before any is written.
-    Select {
-        /// Destination slots.
-        out: Lanes,
-        /// Source slots if the word is not zero.
-        x: Lanes,
-        /// Source slots if the word is zero.
-        y: Lanes,
-        /// Number of lanes.
-        count: u8,
-    },
-    /// 1 if the value of a slot is zero, else 0, as a word on the stack (`ISZEROX`).
-    IsZero {
-        /// The slot.
-        slot: u8,
-    },
-    /// 1 if the comparison of two slots holds, else 0, as a word on the stack (`EQX`, `LTX`).
-    Compare {
-        /// In which way.
-        comparison: Comparison,
-        /// The slot of the first operand.
-        x: u8,
-        /// The slot of the second.
-        y: u8,
-    },
-    /// ± x₁·y₁ ± x₂·y₂ …, two products or more, with one reduction (`SUM2X` to `SUM6X`).
-    Sum(SumOfProducts),
-    /// Products in Fp2, as two sums of two products each (`FP2MULX`).
-    Fp2(Fp2Products),
-    /// A product in Fp6, as six sums of six products each (`FP6MULX`).
-    Fp6(Fp6Product),
+    /// An instruction beside arithmetic, with its operands in numbered slots.
+    Formed(Formed),
     /// Operands are byte offsets in EVM memory.
     Memory {
         /// Operation.
@@ -116,13 +73,81 @@ pub enum FieldInstruction {
     },
 }
 
-/// Comparison of the values of two slots, as integers below the modulus.
+/// An instruction of a [`Form`], with the bytes of its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Comparison {
-    /// x = y (`EQX`).
-    Equal,
-    /// x < y (`LTX`).
-    Less,
+pub struct Formed {
+    form: Form,
+    /// Those after the operands are zeros.
+    bytes: [u8; OPERAND_BYTES_MAX],
+}
+
+impl Formed {
+    /// The form with these operands as its immediate has them; `None` if there are more or fewer bytes, or if the form is a plain opcode.
+    #[inline]
+    pub fn new(form: Form, operands: &[u8]) -> Option<Self> {
+        let mut bytes = [0; OPERAND_BYTES_MAX];
+        bytes.get_mut(..operands.len())?.copy_from_slice(operands);
+        (operands.len() == form.row().immediate_bytes() && form.is_instruction()).then_some(Self { form, bytes })
+    }
+
+    /// Its form.
+    pub const fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Its operands, as the immediate has them.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.form.row().immediate_bytes()]
+    }
+
+    /// Each operand with its bytes.
+    pub fn operands(&self) -> impl Iterator<Item = (Operand, &[u8])> {
+        let mut rest = self.bytes();
+        self.form.row().operands.iter().map(move |&operand| {
+            let (bytes, after) = rest.split_at(operand.bytes());
+            rest = after;
+            (operand, bytes)
+        })
+    }
+
+    /// Its lanes; 1 if it has no count.
+    pub fn count(&self) -> u8 {
+        self.operands().find(|(operand, _)| *operand == Operand::Count).map_or(1, |(_, bytes)| bytes[0])
+    }
+
+    /// Its first operands in lanes; `None` if it has fewer than `N`.
+    pub fn lanes<const N: usize>(&self) -> Option<[Lanes; N]> {
+        let mut lanes = [Lanes::one(0); N];
+        let mut operands = self.operands();
+        for lanes in &mut lanes {
+            let (operand, bytes) = operands.next()?;
+            operand.shape().filter(|&shape| shape == Shape::InLanes)?;
+            *lanes = Lanes { index: bytes[0], stride: bytes[1] };
+        }
+        Some(lanes)
+    }
+
+    /// The slots of each operand, in order, with whether they are written (which may be beyond 255). A sum of products has three operands: the
+    /// result, the first factors and the second.
+    pub fn slots(&self) -> impl Iterator<Item = (bool, Vec<u16>)> {
+        let count = self.count();
+        let lane = |first: u8, stride: u8, lane: u8| u16::from(first) + u16::from(stride) * u16::from(lane);
+        self.operands().flat_map(move |(operand, bytes)| {
+            let factors = |which: usize| bytes.iter().skip(which).step_by(2).copied().map(u16::from).collect();
+            let slots: Vec<Vec<u16>> = match (operand.shape(), bytes) {
+                (Some(Shape::InLanes), &[first, stride]) => vec![(0..count).map(|i| lane(first, stride, i)).collect()],
+                (Some(Shape::Pairs), &[c0, c1, stride]) => {
+                    vec![(0..count).flat_map(|i| [c0, c1].map(|first| lane(first, stride, i))).collect()]
+                }
+                (Some(Shape::Run), &[first]) => vec![(0..count).map(|i| lane(first, 1, i)).collect()],
+                (Some(Shape::Products(_)), _) => vec![factors(0), factors(1)],
+                (Some(_), slots) => vec![slots.iter().copied().map(u16::from).collect()],
+                (None, _) => vec![],
+            };
+            slots.into_iter().map(move |slots| (matches!(operand, Operand::Writes(_)), slots))
+        })
+    }
 }
 
 /// A sum of products of slots.
@@ -180,6 +205,24 @@ impl SumOfProducts {
     }
 }
 
+impl From<SumOfProducts> for FieldInstruction {
+    fn from(sum: SumOfProducts) -> Self {
+        Self::formed(Form::sum(sum.count).expect("there are 2 to 6 products"), &sum.pack())
+    }
+}
+
+impl From<Fp2Products> for FieldInstruction {
+    fn from(products: Fp2Products) -> Self {
+        Self::formed(Form::MulFp2, &products.pack())
+    }
+}
+
+impl From<Fp6Product> for FieldInstruction {
+    fn from(product: Fp6Product) -> Self {
+        Self::formed(Form::MulFp6, &product.pack())
+    }
+}
+
 /// Position of the modulus of an instruction on values in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ModulusAt {
@@ -197,18 +240,28 @@ pub enum ModulusAt {
 }
 
 impl FieldInstruction {
+    /// An instruction beside arithmetic with these bytes of operands.
+    ///
+    /// # Panics
+    /// If there are more or fewer than its row has, or if it is a plain opcode.
+    pub fn formed(form: Form, operands: &[u8]) -> Self {
+        Self::Formed(Formed::new(form, operands).unwrap_or_else(|| panic!("{form:?} has no operands {operands:?}")))
+    }
+
+    /// An instruction beside arithmetic whose operands are in lanes.
+    ///
+    /// # Panics
+    /// As [`FieldInstruction::formed`].
+    pub fn in_lanes(form: Form, operands: &[Lanes], count: u8) -> Self {
+        let lanes = operands.iter().flat_map(|lanes| [lanes.index, lanes.stride]);
+        Self::formed(form, &lanes.chain([count]).collect::<Vec<u8>>())
+    }
+
     /// Its operation; `None` if it is no addition, subtraction or multiplication.
     pub fn operation(&self) -> Option<FieldOp> {
         match *self {
             FieldInstruction::Slots { operation, .. } | FieldInstruction::Memory { operation, .. } => Some(operation),
-            FieldInstruction::Inverse { .. }
-            | FieldInstruction::Copy { .. }
-            | FieldInstruction::Select { .. }
-            | FieldInstruction::IsZero { .. }
-            | FieldInstruction::Compare { .. }
-            | FieldInstruction::Sum(_)
-            | FieldInstruction::Fp2(_)
-            | FieldInstruction::Fp6(_) => None,
+            FieldInstruction::Formed(_) => None,
         }
     }
 
@@ -220,16 +273,63 @@ impl FieldInstruction {
     /// Number of independent results.
     pub fn count(&self) -> u8 {
         match *self {
-            FieldInstruction::Slots { count, .. }
-            | FieldInstruction::Inverse { count, .. }
-            | FieldInstruction::Copy { count, .. }
-            | FieldInstruction::Select { count, .. } => count,
-            FieldInstruction::Fp2(products) => products.count,
-            FieldInstruction::IsZero { .. }
-            | FieldInstruction::Compare { .. }
-            | FieldInstruction::Sum(_)
-            | FieldInstruction::Fp6(_)
-            | FieldInstruction::Memory { .. } => 1,
+            FieldInstruction::Slots { count, .. } => count,
+            FieldInstruction::Formed(formed) => formed.count(),
+            FieldInstruction::Memory { .. } => 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The slots of each operand, with whether they are written.
+    fn slots(form: Form, operands: &[u8]) -> Vec<(bool, Vec<u16>)> {
+        let FieldInstruction::Formed(formed) = FieldInstruction::formed(form, operands) else { unreachable!() };
+        formed.slots().collect()
+    }
+
+    #[test]
+    fn slots_are_those_that_the_operands_name_lane_by_lane() {
+        let copied = [(true, vec![1, 3, 5]), (false, vec![200, 455, 710])];
+        assert_eq!(slots(Form::Copy, &[1, 2, 200, 255, 3]), copied);
+        let summed = [(true, vec![9]), (false, vec![1, 3]), (false, vec![2, 4])];
+        assert_eq!(slots(Form::Sum2, &[9, 0b11, 1, 2, 3, 4]), summed);
+        let multiplied = [(true, vec![1, 2, 4, 5]), (false, vec![7, 9, 8, 10]), (false, vec![0, 0, 0, 0])];
+        assert_eq!(slots(Form::MulFp2, &[1, 2, 3, 7, 9, 1, 0, 0, 0, 2]), multiplied);
+        assert_eq!(slots(Form::Equal, &[5, 6]), [(false, vec![5]), (false, vec![6])]);
+        assert_eq!(slots(Form::Invert, &[5, 1, 6, 1, 0]), [(true, vec![]), (false, vec![])]);
+        let product: Vec<u8> = (0..20).collect();
+        let expected = [(true, (0..6).collect()), (false, (6..12).collect()), (false, (12..18).collect())];
+        assert_eq!(slots(Form::MulFp6, &product), expected);
+    }
+
+    #[test]
+    fn an_instruction_has_as_many_operands_as_its_row() {
+        for &form in Form::ALL {
+            let operands = vec![1; form.row().immediate_bytes()];
+            assert_eq!(Formed::new(form, &operands).is_some(), form.is_instruction());
+            assert_eq!(Formed::new(form, &[&operands[..], &[1]].concat()), None);
+            assert_eq!(
+                Formed::new(form, &vec![1; operands.len().saturating_sub(1)]).filter(|_| !operands.is_empty()),
+                None
+            );
+        }
+        assert_eq!(Formed::new(Form::MulFp6, &[0; 100]), None);
+    }
+
+    #[test]
+    fn structured_operands_are_read_back() {
+        let sum = SumOfProducts::of(7, &[(true, [1, 2]), (false, [3, 4]), (true, [5, 6])]).unwrap();
+        let FieldInstruction::Formed(formed) = FieldInstruction::from(sum) else { unreachable!() };
+        assert_eq!((formed.form(), SumOfProducts::unpack(formed.bytes())), (Form::Sum3, Some(sum)));
+        assert_eq!(Form::sum(1), None);
+        let [out, x] = [Lanes { index: 1, stride: 2 }, Lanes { index: 3, stride: 4 }];
+        let FieldInstruction::Formed(copy) = FieldInstruction::in_lanes(Form::Copy, &[out, x], 5) else {
+            unreachable!()
+        };
+        assert_eq!((copy.bytes(), copy.lanes(), copy.count()), (&[1, 2, 3, 4, 5][..], Some([out, x]), 5));
+        assert_eq!(copy.lanes::<3>(), None);
     }
 }

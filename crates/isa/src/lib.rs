@@ -1,10 +1,12 @@
 //! The instruction set: field instructions, their bytes in each revision, and their prices.
 //!
-//! Read in this order: [`field_instruction`] has the instructions apart from their bytes; [`opcode`] is the table of
+//! Read in this order: [`field_instruction`] has the instructions apart from their bytes; [`mod@form`] those beside
+//! arithmetic, one row each; [`opcode`] is the table of
 //! names; [`revision`] is the list of interfaces, one file each, with the bytes; [`mod@fork`] has the hard forks;
 //! [`mod@jumpdests`] finds jump targets; [`precompile`] has the addresses of precompiles; [`schedule`] is a complete
 //! set of prices as a value; [`mod@assembly`] turns text or a list of items into code and back; [`mod@nearest`] finds
-//! the known names nearest to an unknown one, and [`names`] reports them; [`text`] reads the text of files.
+//! the known names nearest to an unknown one, and [`names`] reports them; [`text`] reads the text of files; [`writer`] has the operands of
+//! opcodes that are no field instructions.
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![forbid(unsafe_code)]
@@ -15,6 +17,7 @@ extern crate alloc;
 pub mod assembly;
 pub mod field_instruction;
 pub mod fork;
+pub mod form;
 pub mod fp2;
 pub mod fp6;
 pub mod jumpdests;
@@ -25,10 +28,12 @@ pub mod precompile;
 pub mod revision;
 pub mod schedule;
 pub mod text;
+pub mod writer;
 
 pub use assembly::{AssembleError, Assembly, Code, Item, LabelId, assemble, assemble_text, disassemble};
-pub use field_instruction::{Comparison, FieldInstruction, FieldOp, Lanes, ModulusAt, PerOp, SumOfProducts};
+pub use field_instruction::{FieldInstruction, FieldOp, Formed, Lanes, ModulusAt, PerOp, SumOfProducts};
 pub use fork::Fork;
+pub use form::{Form, FormPrice};
 pub use fp2::{Fp2Lanes, Fp2Products};
 pub use fp6::Fp6Product;
 pub use jumpdests::{Jumpdests, jumpdests};

@@ -12,12 +12,13 @@ use core::str::FromStr;
 use thiserror::Error;
 
 use crate::field_instruction::{FieldInstruction, FieldOp, PerOp};
+use crate::form::Form;
 use crate::names::UnknownName;
 use crate::opcode::subroutine::CALLSUB;
 use crate::opcode::{self, OpcodeRow};
 use eip5843::Reading;
 use evm384::Evm384;
-use rules::{Addition, SlotRules};
+use rules::SlotRules;
 
 /// Declares the revisions: a module, in a file or a table, and a variant each, from which [`Revision::ALL`] and the lookup follow; then the
 /// revisions beside them.
@@ -124,11 +125,11 @@ revisions! {
     /// An experiment, EIP-6690 of 2024 with values that have zeros in front of them: `x-padx`.
     XPadx = x_padx in experiments;
     /// An experiment, EIP-6690 of 2024 with moduli of up to 4096 bits: `x-widex`.
-    XWidex = x_widex;
+    XWidex = x_widex in experiments;
     /// An experiment, EIP-6690 of 2024 with a modulus and values that stand in code: `x-codex`.
     XCodex = x_codex in experiments;
     /// An experiment, EIP-6690 of 2024 with lanes priced as vectors and short values in memory: `x-vectorx`.
-    XVectorx = x_vectorx;
+    XVectorx = x_vectorx in experiments;
     /// An experiment, EIP-6690 of 2024 with fused products in Fp2: `x-fp2x`.
     XFp2x = x_fp2x in experiments;
     /// An experiment, EIP-6690 of 2024 with copies of slots: `x-movx`.
@@ -142,9 +143,9 @@ revisions! {
     /// An experiment, EIP-6690 of 2024 with a price for squares: `x-squarex`.
     XSquarex = x_squarex in experiments;
     /// An experiment, EIP-6690 of 2024 with the subroutines of EIP-7979: `x-callsub`.
-    XCallsub = x_callsub;
+    XCallsub = x_callsub in experiments;
     /// An experiment, EIP-6690 of 2024 with each opcode after the byte that EIP-8163 reserves for extensions: `x-extx`.
-    XExtx = x_extx;
+    XExtx = x_extx in experiments;
     /// An experiment, EVM384 version 9 with moduli of at most 383 bits: `x-383`.
     X383 = x_383;
     /// The experiments that earn their place together: `evmmax-next`.
@@ -209,9 +210,9 @@ pub struct Interface {
     /// Name of the gas schedule that applies when none is chosen.
     pub default_schedule: &'static str,
     /// Appends an instruction's bytes; appends nothing on an error.
-    pub encode: fn(&FieldInstruction, &mut Vec<u8>) -> Result<(), EncodeError>,
+    pub encode: fn(&Interface, &FieldInstruction, &mut Vec<u8>) -> Result<(), EncodeError>,
     /// Reads the instruction that starts the bytes, with its length.
-    pub decode: fn(&[u8]) -> Option<(FieldInstruction, usize)>,
+    pub decode: fn(&Interface, &[u8]) -> Option<(FieldInstruction, usize)>,
 }
 
 /// A field instruction that a revision has no bytes for.
@@ -300,17 +301,25 @@ impl Revision {
         }
     }
 
-    /// Experimental additions to EIP-6690 of 2024; empty for published revisions.
-    pub const fn additions(self) -> &'static [Addition] {
+    /// The experiments on EIP-6690 of 2024 that it has, by the names of their revisions; none for published revisions.
+    pub const fn experiments(self) -> &'static [&'static str] {
         match self.slot_rules() {
-            Some(rules) => rules.additions,
+            Some(rules) => rules.experiments,
             None => &[],
         }
     }
 
-    /// True if it is an experiment whose additions to EIP-6690 of 2024 are a subset of those of `other`.
+    /// True if it is an experiment on EIP-6690 of 2024 whose additions are a subset of those of `other`.
     pub fn is_part_of(self, other: Revision) -> bool {
-        !self.additions().is_empty() && self.additions().iter().all(|addition| other.additions().contains(addition))
+        !self.experiments().is_empty() && self.experiments().iter().all(|part| other.experiments().contains(part))
+    }
+
+    /// True if there is an opcode of a form.
+    pub const fn has(self, form: Form) -> bool {
+        match self.slot_rules() {
+            Some(rules) => rules.has(form),
+            None => false,
+        }
     }
 
     /// True if a squaring (equal factor slots) has a price of its own.
@@ -442,13 +451,13 @@ impl Revision {
     /// Appends the bytes of an instruction, with the push of its packed operands where the revision takes them from the
     /// stack. Appends nothing on an error. Operands that halt when executed (a count of 0) are encoded all the same.
     pub fn encode(self, instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-        (self.interface().encode)(instruction, code)
+        (self.interface().encode)(self.interface(), instruction, code)
     }
 
     /// Reads the field instruction that starts `code`, with its length in bytes; the inverse of [`Revision::encode`].
     /// None if `code` starts with something else or is too short.
     pub fn decode(self, code: &[u8]) -> Option<(FieldInstruction, usize)> {
-        (self.interface().decode)(code)
+        (self.interface().decode)(self.interface(), code)
     }
 
     fn own_row(self, opcode: u8) -> Option<&'static OpcodeRow> {

@@ -16,16 +16,18 @@ mod price;
 
 use alloc::collections::BTreeMap;
 use core::fmt::Write;
+use core::ops::Add;
 
 use once_cell::race::OnceBox;
 use thiserror::Error;
 
 pub use parse::ScheduleFault;
+use parse::WidthKey;
 pub use price::{Price, PriceFault};
 
 use crate::field_instruction::{FieldOp, PerOp};
+use crate::form::{Form, PerFormPrice};
 use crate::names::UnknownName;
-use crate::revision::rules::{Addition, SlotRules};
 use crate::revision::{Family, Revision};
 
 /// ADDMOD and MULMOD: Yellow Paper, appendix G, `Gmid`.
@@ -110,18 +112,8 @@ pub struct WidthPrices {
     pub load: Price,
     /// One value stored, or brought into Montgomery form.
     pub store: Price,
-    /// One lane of an inversion; zero where there is none.
-    pub invert: Price,
-    /// One product of a sum of products, without its reduction; zero where there are no such sums.
-    pub product: Price,
-    /// The reduction of a sum of products.
-    pub reduction: Price,
-    /// One lane of a fused product in Fp2; zero where there is none.
-    pub fp2: Price,
-    /// A fused product in Fp6; zero where there is none.
-    pub fp6: Price,
-    /// One value between slots and an array, or between slots; zero where there are neither arrays nor copies.
-    pub copy: Price,
+    /// The prices of forms; zero where there is no such form.
+    pub forms: PerFormPrice<Price>,
 }
 
 /// Why there is no such schedule.
@@ -173,32 +165,11 @@ impl GasSchedule {
         }
         if let Some(slots) = &mut schedule.slots {
             slots.widths.truncate(revision.width_limbs_max());
-            let rules = revision.slot_rules();
-            let has = |opcode: fn(&SlotRules) -> Option<u8>| rules.and_then(opcode).is_some();
-            let (inverts, sums, arrays) = (has(|rules| rules.invert), has(|rules| rules.sums), has(|rules| rules.get));
             for (width_limbs, prices) in (1..).zip(&mut slots.widths) {
                 *prices = widths(width_limbs, *prices);
-                // What other revisions of the schedule have beside this one.
-                if !inverts {
-                    prices.invert = Price::default();
-                }
-                if !sums {
-                    (prices.product, prices.reduction) = (Price::default(), Price::default());
-                }
-                if !has(|rules| rules.mul_fp2) {
-                    prices.fp2 = Price::default();
-                }
-                if !has(|rules| rules.mul_fp6) {
-                    prices.fp6 = Price::default();
-                }
-                if !arrays && !has(|rules| rules.copy) && !has(|rules| rules.select) {
-                    prices.copy = Price::default();
-                }
-                if !revision.prices_squares() {
-                    prices.square = Price::default();
-                }
-                if !revision.additions().contains(&Addition::Vectors) {
-                    prices.start = Price::default();
+                // Other revisions of the schedule may have prices that this one lacks.
+                for key in WidthKey::every().filter(|key| !key.is_of(revision)) {
+                    key.set(prices, Price::default());
                 }
             }
         }
@@ -324,6 +295,16 @@ impl GasSchedule {
         }
     }
 
+    /// The whole price of an instruction beside arithmetic, of `count` lanes, under an odd modulus.
+    ///
+    /// # Panics
+    /// As [`GasSchedule::arithmetic`].
+    pub fn formed(&self, form: Form, width_limbs: usize, count: u8) -> Price {
+        let prices = self.at_width(width_limbs);
+        let charges = form.row().charges.iter().map(|charge| charge.of(&prices) * charge.times(count.into(), true));
+        charges.fold(self.base(form.row().mnemonic).unwrap_or(Price::ZERO), Price::add)
+    }
+
     /// All prices of a width; all zero for EVM384.
     ///
     /// # Panics
@@ -374,7 +355,7 @@ impl GasSchedule {
     /// True if every price is whole gas, so that execution itself meters it exactly.
     pub fn is_whole(&self) -> bool {
         let slots = self.slots.iter().flat_map(|slots| {
-            let widths = slots.widths.iter().chain(&slots.narrow).flat_map(WidthPrices::all);
+            let widths = slots.widths.iter().chain(&slots.narrow).copied().flat_map(WidthPrices::all);
             widths.chain(slots.transfer_per_word)
         });
         self.base.values().chain(self.evm.values()).copied().chain(slots).all(Price::is_whole)
@@ -456,10 +437,7 @@ impl SlotPrices {
 }
 
 impl WidthPrices {
-    fn all(&self) -> impl Iterator<Item = Price> + use<> {
-        let Self { set_modulus, start, arithmetic, square, load, store, invert, product, reduction, fp2, fp6, copy } =
-            *self;
-        let PerOp([add, sub, mul]) = arithmetic;
-        [set_modulus, start, add, sub, mul, square, load, store, invert, product, reduction, fp2, fp6, copy].into_iter()
+    fn all(self) -> impl Iterator<Item = Price> + use<> {
+        WidthKey::every().map(move |key| key.of(&self))
     }
 }

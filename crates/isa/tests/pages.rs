@@ -6,8 +6,8 @@
 
 use std::fmt::Write;
 
-use residue_isa::revision::rules::Addition;
-use residue_isa::{Family, FieldOp, GasSchedule, Price, Revision, WidthPrices};
+use residue_isa::form::Charge;
+use residue_isa::{Family, FieldOp, GasSchedule, Price, Revision, SlotRules, WidthPrices};
 
 /// Widths whose prices are shown, in limbs.
 const WIDTHS: [usize; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 64];
@@ -58,7 +58,7 @@ fn by_width(revision: Revision) -> String {
             text += &line([format!("`{}`", schedule.name()), what.to_owned()].into_iter().chain(prices));
         };
         row("a new odd modulus", &|prices| prices.set_modulus);
-        if revision.additions().contains(&Addition::Vectors) {
+        if revision.slot_rules().is_some_and(|rules| rules.prices_starts) {
             row("add, sub or mul, once", &|prices| prices.start);
         }
         for operation in FieldOp::ALL {
@@ -69,30 +69,14 @@ fn by_width(revision: Revision) -> String {
         }
         row("a value loaded", &|prices| prices.load);
         row("a value stored", &|prices| prices.store);
-        if revision.slot_rules().is_some_and(|rules| rules.invert.is_some()) {
-            row("a lane inverted", &|prices| prices.invert);
-        }
-        if revision.slot_rules().is_some_and(|rules| rules.sums.is_some()) {
-            row("a product of a sum", &|prices| prices.product);
-            row("the reduction of a sum", &|prices| prices.reduction);
-        }
-        if revision.slot_rules().is_some_and(|rules| rules.mul_fp2.is_some()) {
-            row("a lane of a product in Fp2", &|prices| prices.fp2);
-        }
-        if revision.slot_rules().is_some_and(|rules| rules.mul_fp6.is_some()) {
-            row("a product in Fp6", &|prices| prices.fp6);
-        }
-        if revision.slot_rules().is_some_and(|rules| rules.get.is_some()) {
-            row("a value between slots and array", &|prices| prices.copy);
-        }
-        if revision.slot_rules().is_some_and(|rules| rules.copy.is_some()) {
-            row("a value between slots", &|prices| prices.copy);
-        }
-        if revision.slot_rules().is_some_and(|rules| rules.select.is_some()) {
-            row("a value chosen", &|prices| prices.copy);
-        }
-        if revision.slot_rules().is_some_and(|rules| rules.less.is_some()) {
-            row("a value compared by its size", &|prices| prices.load);
+        let mut charges: Vec<Charge> = Vec::new();
+        for form in revision.slot_rules().into_iter().flat_map(SlotRules::all_forms) {
+            for charge in form.row().charges {
+                if !charges.iter().any(|known| known.what == charge.what) {
+                    charges.push(*charge);
+                    row(charge.what, &|prices| charge.of(&prices));
+                }
+            }
         }
         if schedule.prices_words() {
             let per_word = schedule.transfer_per_word();

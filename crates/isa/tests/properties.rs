@@ -6,11 +6,7 @@ use num_bigint::BigUint;
 use proptest::prelude::*;
 use residue_isa::assembly::{Item, LabelId, assemble, assemble_text, disassemble, parse, print};
 use residue_isa::revision::evm384::{Evm384, Modulus, Operands};
-use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
-use residue_isa::{
-    Comparison, FieldInstruction, FieldOp, Fp2Products, Fp6Product, Lanes, ModulusAt, Revision, SumOfProducts,
-    jumpdests,
-};
+use residue_isa::{FieldInstruction, FieldOp, Form, Lanes, ModulusAt, Revision, jumpdests};
 
 fn arithmetic() -> impl Strategy<Value = FieldOp> {
     prop::sample::select(&FieldOp::ALL[..])
@@ -49,40 +45,11 @@ fn memory(evm384: &'static Evm384) -> BoxedStrategy<FieldInstruction> {
         .boxed()
 }
 
-fn inverse() -> impl Strategy<Value = FieldInstruction> {
-    (lanes(), lanes(), any::<u8>()).prop_map(|(out, x, count)| FieldInstruction::Inverse { out, x, count })
-}
-
-fn sum() -> impl Strategy<Value = FieldInstruction> {
-    let product = any::<(bool, [u8; 2])>();
-    (any::<u8>(), proptest::collection::vec(product, 2..=SUM_PRODUCTS_MAX))
-        .prop_map(|(out, products)| FieldInstruction::Sum(SumOfProducts::of(out, &products).unwrap()))
-}
-
-fn fp2() -> impl Strategy<Value = FieldInstruction> {
-    any::<[u8; Fp2Products::BYTES]>().prop_map(|immediate| FieldInstruction::Fp2(Fp2Products::unpack(immediate)))
-}
-
-fn fp6() -> impl Strategy<Value = FieldInstruction> {
-    any::<[u8; Fp6Product::BYTES]>().prop_map(|immediate| FieldInstruction::Fp6(Fp6Product::unpack(immediate)))
-}
-
-fn copy() -> impl Strategy<Value = FieldInstruction> {
-    (lanes(), lanes(), any::<u8>()).prop_map(|(out, x, count)| FieldInstruction::Copy { out, x, count })
-}
-
-fn select() -> impl Strategy<Value = FieldInstruction> {
-    (lanes(), lanes(), lanes(), any::<u8>()).prop_map(|(out, x, y, count)| FieldInstruction::Select {
-        out,
-        x,
-        y,
-        count,
-    })
-}
-
-fn comparison() -> impl Strategy<Value = FieldInstruction> {
-    (prop::sample::select(vec![Comparison::Equal, Comparison::Less]), any::<[u8; 2]>())
-        .prop_map(|(comparison, [x, y])| FieldInstruction::Compare { comparison, x, y })
+/// An instruction of a form with any operands, or with those of one lane of neighbours.
+fn formed(form: Form) -> BoxedStrategy<FieldInstruction> {
+    let byte = prop_oneof![Just(1), any::<u8>()];
+    let operands = prop::collection::vec(byte, form.row().immediate_bytes());
+    operands.prop_map(move |operands| FieldInstruction::formed(form, &operands)).boxed()
 }
 
 /// One lane without strides.
@@ -96,17 +63,9 @@ fn triple() -> impl Strategy<Value = FieldInstruction> {
 /// An instruction that the revision can write; none if it writes none.
 fn instruction(revision: Revision) -> Option<BoxedStrategy<FieldInstruction>> {
     match (revision.slot_rules(), revision.evm384()) {
-        (Some(rules), _) if !rules.additions.is_empty() || rules.invert.is_some() => {
-            let mut kinds = vec![slots().boxed()];
-            kinds.extend(rules.invert.map(|_| inverse().boxed()));
-            kinds.extend(rules.is_zero.map(|_| any::<u8>().prop_map(|slot| FieldInstruction::IsZero { slot }).boxed()));
-            kinds.extend(rules.sums.map(|_| sum().boxed()));
-            kinds.extend(rules.mul_fp2.map(|_| fp2().boxed()));
-            kinds.extend(rules.mul_fp6.map(|_| fp6().boxed()));
-            kinds.extend(rules.copy.map(|_| copy().boxed()));
-            kinds.extend(rules.select.map(|_| select().boxed()));
-            kinds.extend(rules.equal.map(|_| comparison().boxed()));
-            Some(proptest::strategy::Union::new(kinds).boxed())
+        (Some(rules), _) if rules.all_forms().any(Form::is_instruction) => {
+            let forms = rules.all_forms().filter(|form| form.is_instruction()).map(formed);
+            Some(proptest::strategy::Union::new([slots().boxed()].into_iter().chain(forms)).boxed())
         }
         (Some(rules), _) if rules.is_strided => Some(slots().boxed()),
         (_, Some(Evm384 { operands: Operands::Values, .. })) => None,

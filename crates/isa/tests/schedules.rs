@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use residue_isa::Revision::{self, Eip6690_2024, Evm384V7};
-use residue_isa::{Family, FieldOp, GasSchedule, PerOp, Price};
+use residue_isa::{Family, FieldOp, FormPrice, GasSchedule, PerOp, Price};
 
 const EIP6690: &str = include_str!("../schedules/eip6690.toml");
 /// A schedule of one revision.
@@ -188,7 +188,7 @@ fn prices_by_width_follow_the_published_formulas() {
         assert_eq!(found, [set, add, mul, load, store], "{revision} {name} {width_limbs}");
         assert_eq!(prices.arithmetic[FieldOp::Add], prices.arithmetic[FieldOp::Sub]);
     }
-    assert_eq!(gas(at(Evmone2025, "evmone", 6).invert), 40);
+    assert_eq!(gas(at(Evmone2025, "evmone", 6).forms[FormPrice::Invert]), 40);
     let narrow = at(EvmoneBits, "evmone", 0);
     assert_eq!((narrow.set_modulus, narrow.arithmetic), (Price(5000), PerOp([50, 50, 60]).map(Price)));
     let bits = GasSchedule::named("evmone", EvmoneBits).unwrap();

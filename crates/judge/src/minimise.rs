@@ -239,8 +239,16 @@ fn numbers_below(number: &BigUint) -> Vec<BigUint> {
 
 /// The same operation with fewer lanes, strides of one, and lower slots.
 fn simpler_instructions(instruction: &FieldInstruction) -> Vec<FieldInstruction> {
-    let FieldInstruction::Slots { operation, out, x, y, count } = *instruction else { return Vec::new() };
     let mut simpler = Vec::new();
+    if let FieldInstruction::Formed(formed) = instruction {
+        for place in 0..formed.bytes().len() {
+            let mut operands = formed.bytes().to_vec();
+            operands[place] /= 2;
+            simpler.push(FieldInstruction::formed(formed.form(), &operands));
+        }
+        simpler.retain(|other| other != instruction);
+    }
+    let FieldInstruction::Slots { operation, out, x, y, count } = *instruction else { return simpler };
     for fewer in [1, count / 2, count.saturating_sub(1)] {
         if fewer > 0 && fewer < count {
             simpler.push(FieldInstruction::Slots { operation, out, x, y, count: fewer });

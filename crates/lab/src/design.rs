@@ -109,7 +109,7 @@ pub fn adds(revision: Revision, base: Revision) -> bool {
 
 /// The revisions that are compared with a base unless others are named: all that add something to it as an experiment.
 pub fn experiments(base: Revision) -> Vec<Revision> {
-    let is_experiment = |revision: &Revision| !revision.additions().is_empty() && adds(*revision, base);
+    let is_experiment = |revision: &Revision| !revision.experiments().is_empty() && adds(*revision, base);
     Revision::ALL.iter().copied().filter(is_experiment).collect()
 }
 

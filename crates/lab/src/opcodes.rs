@@ -11,6 +11,7 @@ mod answers;
 mod chain;
 mod conversions;
 mod evm;
+mod forms;
 mod fp2;
 mod fp6;
 mod frames;
@@ -18,7 +19,6 @@ mod gasfit;
 mod keccak;
 mod memory;
 mod pair;
-mod set_modulus;
 mod slots;
 mod sums;
 mod values;
@@ -26,11 +26,10 @@ mod values;
 pub use gasfit::{GasfitFiles, gasfit_files};
 pub(crate) use memory::Memory;
 pub use pair::Observation;
-pub(crate) use set_modulus::set_modulus_operands;
 pub(crate) use values::to_be;
 
 use residue_engine::{Batching, Engine, EngineConfig};
-use residue_isa::Revision;
+use residue_isa::{Form, Revision, SlotRules};
 use residue_workbench::statistics::Spread;
 
 use crate::bench::effort::{Observer, Progress};
@@ -97,7 +96,7 @@ pub fn measure(
         pairs.extend(keccak::pairs()?);
         run(&setting, &engine, "EVM", pairs, observer, &mut rows, &mut observations)?;
         for &revision in revisions {
-            left_out.extend(padded_left_out(revision).chain(from_code_left_out(revision)));
+            left_out.extend(like_others(revision));
             let engine = plain_engine(revision)?;
             let pairs = match revision.evm384() {
                 Some(_) => memory::pairs(revision, effort)?,
@@ -111,18 +110,15 @@ pub fn measure(
     Ok(Measured { record, observations })
 }
 
-/// Loads and stores of wider values, each with the reason.
-fn padded_left_out(revision: Revision) -> impl Iterator<Item = String> {
-    let padded = revision.slot_rules().map_or([None; 2], |rules| [rules.load_padded, rules.store_padded]);
-    let rows = padded.into_iter().flatten().filter_map(move |opcode| revision.row(opcode));
-    rows.map(move |row| format!("{revision}/{}: it takes the time of LOADX or STOREX", row.mnemonic))
-}
-
-/// Opcodes that are not measured because they read from code, each with the reason.
-fn from_code_left_out(revision: Revision) -> impl Iterator<Item = String> {
-    let opcodes = revision.slot_rules().map_or([None; 2], |rules| [rules.set_modulus_in_code, rules.store_from_code]);
-    let rows = opcodes.into_iter().flatten().filter_map(move |opcode| revision.row(opcode));
-    rows.map(move |row| format!("{revision}/{}: it takes the time of the same from memory", row.mnemonic))
+/// Opcodes that are not measured, as they are like others, each with the reason.
+fn like_others(revision: Revision) -> impl Iterator<Item = String> {
+    let forms = revision.slot_rules().into_iter().flat_map(SlotRules::all_forms);
+    let reasons = forms.filter_map(|form| match form {
+        Form::LoadPadded | Form::StorePadded => Some((form, "it takes the time of LOADX or STOREX")),
+        Form::SetModulusInCode | Form::StoreFromCode => Some((form, "it takes the time of the same from memory")),
+        _ => None,
+    });
+    reasons.map(move |(form, reason)| format!("{revision}/{}: {reason}", form.row().mnemonic))
 }
 
 /// The base field of BLS12-381.

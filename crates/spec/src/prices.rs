@@ -27,18 +27,9 @@ pub struct Prices {
     pub load: ByWidth,
     /// One value stored, as for loads; one value brought into Montgomery form.
     pub store: ByWidth,
-    /// One lane of an inversion.
-    pub invert: ByWidth,
-    /// One product of a sum of products.
-    pub product: ByWidth,
-    /// The reduction of a sum of products.
-    pub reduction: ByWidth,
-    /// One lane of a product in Fp2.
-    pub fp2: ByWidth,
-    /// A product in Fp6.
-    pub fp6: ByWidth,
-    /// One value between slots and an array.
-    pub copy: ByWidth,
+    /// Those of instructions beside arithmetic, by name: `invert`, a lane of an inversion; `product` and `reduction`, of a sum of products; `fp2`, a lane of a
+    /// product in Fp2; `fp6`, a product in Fp6; `copy`, a value between slots and an array, or between slots.
+    pub added: BTreeMap<&'static str, ByWidth>,
     /// Prices of moduli of at most 32 bits: width 0.
     pub narrow: Option<Narrow>,
     /// All prices by width are thousandths of gas, rounded up for each instruction.
@@ -84,12 +75,7 @@ impl Prices {
             square: None,
             load: ByWidth::default(),
             store: ByWidth::default(),
-            invert: ByWidth::default(),
-            product: ByWidth::default(),
-            reduction: ByWidth::default(),
-            fp2: ByWidth::default(),
-            fp6: ByWidth::default(),
-            copy: ByWidth::default(),
+            added: BTreeMap::new(),
             narrow: None,
             in_thousandths: false,
             copy_per_word: 0,
@@ -114,6 +100,11 @@ impl Prices {
             0 => self.narrow.as_ref().map(narrow).ok_or(Halt::Unpriced { opcode: opcode.byte }),
             _ => table.at(width, opcode),
         }
+    }
+
+    /// The price called `name` at a width, in the unit of the tables.
+    pub fn added(&self, name: &str, width: usize, opcode: &FieldOpcode) -> Result<u64, Halt> {
+        self.added.get(name).ok_or(Halt::Unpriced { opcode: opcode.byte })?.at(width, opcode)
     }
 
     /// `count` times a price, in whole gas.

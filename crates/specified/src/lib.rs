@@ -4,8 +4,7 @@
 
 #![forbid(unsafe_code)]
 
-use residue_isa::revision::rules::{Addition, SlotRules};
-use residue_isa::{Family, FieldOp, GasSchedule, PerOp, Price, Revision, WidthPrices};
+use residue_isa::{Family, FieldOp, GasSchedule, PerOp, Price, Revision, SlotRules, WidthPrices};
 use residue_spec::{ByWidth, Narrow, Prices};
 
 /// The executable specification of a revision.
@@ -26,7 +25,7 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
             ByWidth(widths.map(|width_limbs| unit(of(&schedule.at_width(width_limbs)))).collect())
         };
         prices.set_modulus = table(|width| width.set_modulus);
-        if revision.additions().contains(&Addition::Vectors) {
+        if revision.slot_rules().is_some_and(|rules| rules.prices_starts) {
             prices.start = Some(table(|width| width.start));
         }
         prices.add = table(|width| width.arithmetic[FieldOp::Add]);
@@ -37,22 +36,10 @@ pub fn spec_prices(schedule: &GasSchedule, revision: Revision) -> Prices {
         }
         prices.load = table(|width| width.load);
         prices.store = table(|width| width.store);
-        if revision.slot_rules().is_some_and(|rules| rules.invert.is_some()) {
-            prices.invert = table(|width| width.invert);
-        }
-        if revision.slot_rules().is_some_and(|rules| rules.sums.is_some()) {
-            prices.product = table(|width| width.product);
-            prices.reduction = table(|width| width.reduction);
-        }
-        if revision.slot_rules().is_some_and(|rules| rules.mul_fp2.is_some()) {
-            prices.fp2 = table(|width| width.fp2);
-        }
-        if revision.slot_rules().is_some_and(|rules| rules.mul_fp6.is_some()) {
-            prices.fp6 = table(|width| width.fp6);
-        }
-        let copies = |rules: &SlotRules| [rules.get, rules.copy, rules.select].iter().any(Option::is_some);
-        if revision.slot_rules().is_some_and(copies) {
-            prices.copy = table(|width| width.copy);
+        for price in revision.slot_rules().into_iter().flat_map(SlotRules::form_prices) {
+            let widths = 1..=revision.width_limbs_max();
+            let prices_of = widths.map(|width_limbs| unit(schedule.at_width(width_limbs).forms[price]));
+            prices.added.insert(price.key(), ByWidth(prices_of.collect()));
         }
         prices.copy_per_word = schedule.transfer_per_word().whole();
         prices.in_thousandths = schedule.rounds_instructions();

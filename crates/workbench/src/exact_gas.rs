@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use residue_engine::{Counts, GasSplit, Outcome, Step, Tracer, View};
+use residue_isa::form::GasPart;
 use residue_isa::opcode::evm::{PUSH0, PUSH32};
 use residue_isa::revision::eip5843;
 use residue_isa::revision::rules::{SetForm, SlotRules};
-use residue_isa::{Family, GasSchedule, Price, Revision};
+use residue_isa::{Family, Form, GasSchedule, Price, Revision};
 
 /// Counts as [`Counts`] does, with exact gas.
 #[derive(Debug)]
@@ -60,18 +61,8 @@ enum Operands {
     Load(u64, Option<[u8; 32]>),
     /// As for loads.
     Store(u64, Option<[u8; 32]>),
-    /// The number of lanes.
-    Invert(u64),
-    /// The number of lanes.
-    Copy(u64),
-    /// The number of lanes.
-    Fp2(u64),
-    /// A product in Fp6.
-    Fp6,
-    /// The number of products.
-    Sum(u64),
-    /// Two values compared by their size.
-    Compare,
+    /// An instruction beside arithmetic, and the last byte of its operands: its count, where it has one.
+    Formed(Form, u8),
 }
 
 impl<'a> CountingExactly<'a> {
@@ -175,24 +166,10 @@ impl<'a> CountingExactly<'a> {
             }
             Operands::Load(count, id) => transfer(of_context(frame, id), count, true),
             Operands::Store(count, id) => transfer(of_context(frame, id), count, false),
-            Operands::Invert(count) => {
-                frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).invert) * count)
-            }
-            Operands::Copy(count) => {
-                frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).copy) * count)
-            }
-            Operands::Fp2(count) => {
-                frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).fp2) * count)
-            }
-            Operands::Fp6 => frame.active.map_or(0, |context| rounding(schedule.at_width(context.width).fp6)),
-            // What two loads cost; a power of two needs no conversion.
-            Operands::Compare => frame
-                .active
-                .filter(|context| context.is_odd)
-                .map_or(0, |context| rounding(schedule.at_width(context.width).load) * 2),
-            Operands::Sum(count) => frame.active.map_or(0, |context| {
+            Operands::Formed(form, count) => frame.active.map_or(0, |context| {
                 let prices = schedule.at_width(context.width);
-                rounding(prices.product) * count + rounding(prices.reduction)
+                let charges = form.row().charges.iter();
+                charges.map(|charge| rounding(charge.of(&prices)) * charge.times(count.into(), context.is_odd)).sum()
             }),
         }
     }
@@ -201,11 +178,8 @@ impl<'a> CountingExactly<'a> {
     fn note(&mut self, step: &Step, is_transfer: bool) {
         let excess = self.base_excess(step.opcode) + self.dynamic_excess(step);
         let pops = self.revision.row(step.opcode).map_or(0, |row| usize::from(row.pops));
-        let rules = self.revision.slot_rules();
-        let is_inversion = rules.is_some_and(|rules| {
-            [rules.invert, rules.mul_fp2, rules.mul_fp6].contains(&Some(step.opcode))
-                || rules.sum_products(step.opcode).is_some()
-        });
+        let form = self.revision.slot_rules().and_then(|rules| rules.form_of(step.opcode));
+        let is_inversion = form.is_some_and(|form| form.row().part == GasPart::Arithmetic);
         let frame = self.frame(step.depth);
         if (PUSH0..=PUSH32).contains(&step.opcode) {
             frame.pushes.push(excess);
@@ -280,29 +254,24 @@ fn less(metered: GasSplit, excess: Excess) -> GasSplit {
 
 /// The operands of a revision with slots.
 fn operands(rules: &SlotRules, opcode: u8, view: &View<'_>) -> Operands {
-    let is_in_code = rules.set_modulus_in_code == Some(opcode);
+    let form = rules.form_of(opcode);
+    let is_in_code = form == Some(Form::SetModulusInCode);
     if opcode == rules.set_modulus || is_in_code {
         return set_modulus(rules, view, is_in_code).unwrap_or_default();
     }
     let named = usize::from(rules.transfer_names_context);
     let id = if rules.transfer_names_context { view.stack(0) } else { None };
     let count = number(view, named + 2).unwrap_or(0);
-    match opcode {
+    match form {
         _ if opcode == rules.load => Operands::Load(count, id),
-        _ if opcode == rules.store || rules.store_from_code == Some(opcode) => Operands::Store(count, id),
-        _ if rules.invert == Some(opcode) => {
-            Operands::Invert(view.code().get(view.pc() + 5).copied().map_or(0, u64::from))
+        _ if opcode == rules.store => Operands::Store(count, id),
+        Some(Form::StoreFromCode) => Operands::Store(count, id),
+        Some(form) => {
+            // The count is the last operand, where there is one.
+            let last = view.pc() + form.row().immediate_bytes() + usize::from(rules.prefix.is_some());
+            Operands::Formed(form, view.code().get(last).copied().unwrap_or(0))
         }
-        _ if rules.select == Some(opcode) => {
-            Operands::Copy(view.code().get(view.pc() + 7).copied().map_or(0, u64::from))
-        }
-        _ if rules.copy == Some(opcode) => Operands::Copy(view.code().get(view.pc() + 5).copied().map_or(0, u64::from)),
-        _ if rules.mul_fp2 == Some(opcode) => {
-            Operands::Fp2(view.code().get(view.pc() + 10).copied().map_or(0, u64::from))
-        }
-        _ if rules.mul_fp6 == Some(opcode) => Operands::Fp6,
-        _ if rules.less == Some(opcode) => Operands::Compare,
-        _ => rules.sum_products(opcode).map_or(Operands::None, |products| Operands::Sum(products as u64)), // At most 6.
+        None => Operands::None,
     }
 }
 

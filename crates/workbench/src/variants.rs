@@ -196,11 +196,10 @@ impl<'a> Candidates<'a> {
 
     /// Those that a revision has instructions for.
     fn of(&self, revision: Revision) -> Vec<usize> {
-        let rules = revision.slot_rules();
         let has = |product| match product {
             Fp2Product::Karatsuba | Fp2Product::Schoolbook => true,
-            Fp2Product::Sums => rules.is_some_and(|rules| rules.sums.is_some()),
-            Fp2Product::Fp6 => rules.is_some_and(|rules| rules.mul_fp6.is_some()),
+            Fp2Product::Sums => revision.has(residue_isa::Form::Sum6),
+            Fp2Product::Fp6 => revision.has(residue_isa::Form::MulFp6),
         };
         (0..self.variants.len()).filter(|&number| has(self.variants[number].0.product)).collect()
     }

@@ -8,15 +8,18 @@ mod set_up;
 
 use super::reverse::Reverse;
 use super::{
-    Form, FusedInstructions, FusedOps, Places, RowSizes, Target, clear, copy_memory, is_short_set_up, memory_is_zero,
-    mont_bytes, parse_one_by_one, push, require_below, require_padding, runs, slot_index, slot_instruction, slot_lanes,
+    FusedInstructions, FusedKind, FusedOps, Places, RowSizes, Target, clear, copy_memory, is_short_set_up,
+    memory_is_zero, mont_bytes, parse_one_by_one, push, require_below, require_padding, runs, slot_index,
+    slot_instruction, slot_lanes,
 };
 use crate::fuse::Fusions;
 use num_bigint::BigUint;
 use residue_ir::Modulus;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
-use residue_isa::{Comparison, FieldInstruction, FieldOp, Lanes, Revision, SlotRules, SumOfProducts};
+use residue_isa::{
+    FieldInstruction, FieldOp, Form, Fp2Products, Fp6Product, Lanes, Revision, SlotRules, SumOfProducts, writer,
+};
 use residue_passes::derived::Derived;
 use residue_passes::moves::Copy;
 use residue_passes::sums::SlotSum;
@@ -48,7 +51,7 @@ pub struct Slots {
     /// The fewest slots that a copy is cheaper for than an addition of zero, if it is for any.
     copies_from: Option<u8>,
     /// Operations that one instruction does together, where that is cheaper.
-    fused: Option<Form>,
+    fused: Option<FusedKind>,
     fusions: Arc<Fusions>,
     reverse: Reverse,
     data: LabelId,
@@ -131,10 +134,7 @@ impl Slots {
 
     /// The same with `count` consecutive slots.
     fn load_run(&self, code: &mut Assembly, (slot, count, address): (Slot, u32, u32)) {
-        for operand in [count, slot, address] {
-            push(code, operand);
-        }
-        self.transfer(code, self.rules.load);
+        code.written(writer::load(self.rules, self.context, [address, slot, count]));
     }
 
     /// `LOADX` or `STOREX` after its operands, with the id of the context if it takes one.
@@ -158,10 +158,7 @@ impl Slots {
 
     /// The same with `count` consecutive elements.
     fn store_run(&self, code: &mut Assembly, (slot, count, address): (Slot, u32, u32)) {
-        for operand in [count, address, slot] {
-            push(code, operand);
-        }
-        self.transfer(code, self.rules.store);
+        code.written(writer::store(self.rules, self.context, [slot, address, count]));
     }
 
     /// Goes to `fail` unless the number of `size_bytes` that ends at `end` in memory is below the modulus. [] → []
@@ -194,7 +191,7 @@ pub fn modulus_size_bytes(rules: &SlotRules, modulus: &Modulus) -> usize {
 }
 
 impl FusedInstructions for Slots {
-    fn form(&self) -> Form {
+    fn form(&self) -> FusedKind {
         self.fused.expect("it is asked where there is one")
     }
 
@@ -204,26 +201,29 @@ impl FusedInstructions for Slots {
                 let products =
                     sum.products.iter().map(|&(is_subtracted, slots)| (is_subtracted, slots.map(slot_index)));
                 let instruction = SumOfProducts::of(slot_index(sum.out), &products.collect::<Vec<_>>());
-                code.field(FieldInstruction::Sum(instruction.expect("so many products were asked for")));
+                code.field(instruction.expect("so many products were asked for").into());
             }
             FusedOps::Fp2(products) => {
                 for lanes in fp2::in_lanes(products) {
-                    code.field(FieldInstruction::Fp2(lanes));
+                    code.field(lanes.into());
                 }
             }
-            FusedOps::Fp6(product) => _ = code.field(FieldInstruction::Fp6(fp6::instruction(product))),
+            FusedOps::Fp6(product) => _ = code.field(fp6::instruction(product).into()),
         }
     }
 
     fn read_fused(&self, code: &[u8]) -> Option<(FusedOps, usize)> {
         let (instruction, bytes) = self.revision.decode(code)?;
-        let ops = match instruction {
-            FieldInstruction::Sum(sum) => {
+        let FieldInstruction::Formed(formed) = instruction else { return None };
+        let operands = formed.bytes();
+        let ops = match formed.form() {
+            Form::MulFp2 => FusedOps::Fp2(fp2::lanes(&Fp2Products::unpack(operands.try_into().ok()?)).collect()),
+            Form::MulFp6 => FusedOps::Fp6(fp6::product(&Fp6Product::unpack(operands.try_into().ok()?))),
+            form if form.products() > 0 => {
+                let sum = SumOfProducts::unpack(operands)?;
                 let products = sum.products().map(|(is_subtracted, slots)| (is_subtracted, slots.map(Slot::from)));
                 FusedOps::Sum(SlotSum { out: sum.out.into(), products: products.collect() })
             }
-            FieldInstruction::Fp2(lanes) => FusedOps::Fp2(fp2::lanes(&lanes).collect()),
-            FieldInstruction::Fp6(product) => FusedOps::Fp6(fp6::product(&product)),
             _ => return None,
         };
         Some((ops, bytes))
@@ -244,7 +244,7 @@ impl Target for Slots {
     }
 
     fn start(&self, code: &mut Assembly, memory_bytes: u32) -> u32 {
-        if let Some(opcode) = self.rules.set_modulus_in_code {
+        if let Some(opcode) = self.rules.opcode(Form::SetModulusInCode) {
             self.set_modulus_in_code(code, opcode);
             self.store_constants(code, 0);
             if memory_bytes > 0 {
@@ -284,7 +284,7 @@ impl Target for Slots {
             push(code, at);
             code.op(evm::CODECOPY);
         }
-        match self.rules.set_modulus_in_code {
+        match self.rules.opcode(Form::SetModulusInCode) {
             _ if words_bytes > 0 => {}
             Some(opcode) => self.set_modulus_in_code(code, opcode),
             None => self.set_modulus(code, at),
@@ -351,47 +351,47 @@ impl Target for Slots {
     }
 
     fn loads_code(&self) -> bool {
-        self.rules.set_modulus_in_code.is_some() && self.rules.store_from_code.is_some()
+        self.rules.has(Form::SetModulusInCode) && self.rules.has(Form::StoreFromCode)
     }
 
     fn load_code(&self, code: &mut Assembly, first: Slot) {
-        let opcode = self.rules.store_from_code.expect("only programs for targets that load code do so");
+        let opcode = self.rules.opcode(Form::StoreFromCode).expect("only programs for targets that load code do so");
         push(code, first);
         self.transfer(code, opcode);
     }
 
     fn has_arrays(&self) -> bool {
-        self.rules.get.is_some() && self.rules.put.is_some()
+        self.rules.has(Form::Get) && self.rules.has(Form::Put)
     }
 
     fn get(&self, code: &mut Assembly, first: Slot, count: u32) {
-        self.copy_elements(code, self.rules.get, (first, count));
+        self.copy_elements(code, Form::Get, (first, count));
     }
 
     fn put(&self, code: &mut Assembly, first: Slot, count: u32) {
-        self.copy_elements(code, self.rules.put, (first, count));
+        self.copy_elements(code, Form::Put, (first, count));
     }
 
     fn has_choices(&self) -> bool {
-        self.rules.select.is_some()
+        self.rules.has(Form::Select)
     }
 
     fn select(&self, code: &mut Assembly, out: Slot, either: [Slot; 2]) {
         let [out, x, y] = [out, either[0], either[1]].map(|slot| Lanes::one(slot_index(slot)));
-        code.field(FieldInstruction::Select { out, x, y, count: 1 });
+        code.field(FieldInstruction::in_lanes(Form::Select, &[out, x, y], 1));
     }
 
     fn invert(&self, code: &mut Assembly, out: Slot, value: Slot) {
         let [out, x] = [out, value].map(|slot| Lanes::one(slot_index(slot)));
-        code.field(FieldInstruction::Inverse { out, x, count: 1 });
+        code.field(FieldInstruction::in_lanes(Form::Invert, &[out, x], 1));
     }
 
     fn is_zero(&self, code: &mut Assembly, slot: Slot) {
-        if self.rules.is_zero.is_some() {
-            code.field(FieldInstruction::IsZero { slot: slot_index(slot) });
+        if self.rules.has(Form::IsZero) {
+            code.field(FieldInstruction::formed(Form::IsZero, &[slot_index(slot)]));
             return;
         }
-        if self.compare(code, Comparison::Equal, [slot, self.places.zero]) {
+        if self.compare(code, Form::Equal, [slot, self.places.zero]) {
             return;
         }
         self.load_to(code, slot, 0);
@@ -399,7 +399,7 @@ impl Target for Slots {
     }
 
     fn equal(&self, code: &mut Assembly, a: Slot, b: Slot) {
-        if self.compare(code, Comparison::Equal, [a, b]) {
+        if self.compare(code, Form::Equal, [a, b]) {
             return;
         }
         code.field(slot_instruction(&SlotOp { operation: FieldOp::Sub, out: self.places.spare, x: a, y: b }));
@@ -407,11 +407,11 @@ impl Target for Slots {
     }
 
     fn less(&self, code: &mut Assembly, a: Slot, b: Slot) {
-        assert!(self.compare(code, Comparison::Less, [a, b]), "programs without that instruction are refused");
+        assert!(self.compare(code, Form::Less, [a, b]), "programs without that instruction are refused");
     }
 
     fn parse(&self, code: &mut Assembly, slot: Slot, size_bytes: u32, fail: LabelId) {
-        if let Some(store) = self.padded(self.rules.store_padded, size_bytes) {
+        if let Some(store) = self.padded(Form::StorePadded, size_bytes) {
             let words = size_bytes.next_multiple_of(32);
             if words <= self.memory_bytes() {
                 code.push_below(size_bytes);
@@ -452,7 +452,7 @@ impl Target for Slots {
         code.op(evm::CALLDATACOPY);
         let one_by_one = || slots.iter().zip(0..).map(|(&slot, number)| (slot, 1, number)).collect();
         let rows = if stride_bytes == size_bytes { runs(slots) } else { one_by_one() };
-        if let Some(store) = self.padded(self.rules.store_padded, size_bytes) {
+        if let Some(store) = self.padded(Form::StorePadded, size_bytes) {
             for (slot, count, number) in rows {
                 self.transfer_row(code, store, (slot, count, number * stride_bytes));
             }
@@ -513,7 +513,7 @@ impl Target for Slots {
     }
 
     fn output_row(&self, code: &mut Assembly, slots: &[Slot], address: u32, size_bytes: u32) {
-        let padded = self.padded(self.rules.load_padded, size_bytes);
+        let padded = self.padded(Form::LoadPadded, size_bytes);
         if padded.is_none() && size_bytes != self.element_bytes {
             for (slot, number) in slots.iter().zip(0..) {
                 self.output(code, *slot, address + number * size_bytes, size_bytes);

@@ -4,7 +4,7 @@
 use residue_compiler::{Compiled, compile};
 use residue_contracts::find;
 use residue_engine::{Batching, Engine, EngineConfig, Halt};
-use residue_isa::revision::x_cmpx::{EQX, LTX};
+use residue_isa::form::{EQX, LTX};
 use residue_isa::{GasSchedule, Revision};
 
 /// True if the code has an instruction of this opcode.

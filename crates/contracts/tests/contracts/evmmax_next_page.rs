@@ -12,7 +12,7 @@ use crate::points::{Seeded, encode1, encode2, fq};
 use residue_contracts::{CONTRACTS, find};
 use residue_engine::{Engine, EngineConfig, Halt, Step, Tracer, View};
 use residue_isa::opcode::evm;
-use residue_isa::{FieldInstruction, FieldOp, GasSchedule, Lanes, Price, Revision};
+use residue_isa::{FieldInstruction, FieldOp, FormPrice, GasSchedule, Lanes, Price, Revision};
 use residue_pages::{grouped, ratio};
 use residue_workbench::{cheapest, native};
 
@@ -173,7 +173,7 @@ fn hold_examples(part: &str, revisions: [Revision; 3], names: &[&str]) {
 #[ignore = "it takes long: by name, and in CI"]
 fn the_table_of_experiments_beside_them_is_what_they_cost() {
     let is_beside =
-        |revision: &&Revision| !revision.additions().is_empty() && !revision.is_part_of(Revision::EvmmaxNext);
+        |revision: &&Revision| !revision.experiments().is_empty() && !revision.is_part_of(Revision::EvmmaxNext);
     let base = Revision::Eip6690_2024;
     let revisions: Vec<Revision> = [&base].into_iter().chain(Revision::ALL.iter().filter(is_beside)).copied().collect();
     let names: Vec<String> = revisions.iter().map(|revision| format!("`{revision}`")).collect();
@@ -257,7 +257,7 @@ impl Tracer for Saved {
             self.squares += u64::from(count) * price - whole(u64::from(count) * price - less);
         }
         if let Some(zero) = zero {
-            let Price(copy) = self.copying.at_width(width).copy;
+            let Price(copy) = self.copying.at_width(width).forms[FormPrice::Copy];
             let (before, after) = (u64::from(count) * price, whole(u64::from(count) * copy));
             *self.copies.entry((width, zero.index)).or_default() += before.saturating_sub(after);
         }

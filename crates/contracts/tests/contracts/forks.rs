@@ -78,7 +78,7 @@ fn code_for_cancun_and_later_is_one() {
         let newest = compile(&program, revision, &GasSchedule::default_for(revision).unwrap()).unwrap();
         let found = opcodes(&newest);
         // Coordinates that are read with their padding by one instruction are not taken apart by shifts.
-        let is_padded = revision.slot_rules().is_some_and(|rules| rules.store_padded.is_some());
+        let is_padded = revision.has(residue_isa::Form::StorePadded);
         assert!(found[usize::from(evm::PUSH0)] && found[usize::from(evm::SHR)] != is_padded, "{revision}");
         for fork in [Fork::Cancun, Fork::Osaka, Fork::Amsterdam] {
             assert_eq!(compile_for(&program, revision, fork).unwrap(), newest);

@@ -7,7 +7,7 @@ use crate::points::{Seeded, encode1, encode2};
 use residue_compiler::SourceMap;
 use residue_contracts::find;
 use residue_engine::{Engine, EngineConfig, Halt, Step, Tracer, View};
-use residue_isa::{GasSchedule, Revision};
+use residue_isa::{FormPrice, GasSchedule, Revision};
 use residue_pages::{grouped, ratio};
 use residue_workbench::{cheapest, native};
 use std::fmt::Write;
@@ -52,7 +52,8 @@ fn the_table_of_inverses_is_what_is_computed() {
     let revision = Revision::Eip6690_2024;
     let schedule = GasSchedule::default_for(revision).unwrap();
     let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
-    let evmone = GasSchedule::default_for(Revision::Evmone2025).unwrap().at_width(WIDTH_LIMBS).invert.whole();
+    let evmone =
+        GasSchedule::default_for(Revision::Evmone2025).unwrap().at_width(WIDTH_LIMBS).forms[FormPrice::Invert].whole();
     let by_time = format!("{:.0}", native_inverse_ns() / NS_PER_GAS).parse::<u64>().unwrap();
     let mut text = format!(
         "| contract | price | gas | of it the inversion | with INVMODX at {by_time} gas | ratio | at {evmone} gas | ratio |\n\

@@ -122,7 +122,7 @@ fn revisions() -> String {
     let base = Compiled::new(Revision::Eip6690_2024);
     let compiled = revisions.iter().map(|&revision| (revision, Compiled::new(revision)));
     let is_shown = |(revision, compiled): &(Revision, Compiled)| {
-        revision.additions().is_empty() || compiled.code != base.code && revision.prefix().is_none()
+        revision.experiments().is_empty() || compiled.code != base.code && revision.prefix().is_none()
     };
     let (revisions, contracts): (Vec<Revision>, Vec<Compiled>) = compiled.filter(is_shown).unzip();
     let names: Vec<String> = revisions.iter().map(|revision| format!("`{revision}`")).collect();

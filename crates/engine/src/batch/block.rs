@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
-use residue_isa::{FieldOp, PerOp};
+use residue_isa::{FieldOp, Form, PerOp};
 use residue_lanes::locks::OnceLock;
 use residue_lanes::{Digest, Op, SlotBlock};
 
@@ -30,14 +30,8 @@ pub(crate) struct Block<L: Location> {
     several: Box<[(FieldOp, u16, u32)]>,
     /// Squares, where those have a price of their own.
     squares: Priced,
-    /// The opcode of sums of two products, if there are sums in it; those of more follow it.
-    sum_opcode: Option<u8>,
-    /// Products in Fp2.
-    fp2: Priced,
-    /// Products in Fp6.
-    fp6: Priced,
-    /// The same for copies.
-    copies: Priced,
+    /// Instructions beside arithmetic.
+    formed: Box<[FormedPriced]>,
     /// Conditions at its entry.
     pub needs: L::Needs,
     /// Its operations.
@@ -65,31 +59,27 @@ pub(crate) struct Trace<L: Location> {
     _counted: Counted,
 }
 
-/// Instructions of one opcode, priced by their lanes: pairs of a number of lanes and the number of instructions with
-/// it.
+/// Squares, priced by their lanes: pairs of a number of lanes and the number of instructions with it.
 #[derive(Debug, Clone, Default)]
 struct Priced {
-    opcode: u8,
     lanes: Vec<(u16, u32)>,
 }
 
+/// Instructions of a form with a number of lanes.
+#[derive(Debug, Clone, Copy)]
+struct FormedPriced {
+    form: Form,
+    opcode: u8,
+    lanes: u16,
+    instructions: u32,
+}
+
 impl Priced {
-    fn note(&mut self, opcode: Option<u8>, lanes: u16) {
-        self.opcode = opcode.unwrap_or_default();
+    fn note(&mut self, lanes: u16) {
         match self.lanes.iter_mut().find(|(of, _)| *of == lanes) {
             Some((_, instructions)) => *instructions += 1,
             None => self.lanes.push((lanes, 1)),
         }
-    }
-
-    /// Gas of these lanes at a price per lane, rounded up for each instruction.
-    #[inline]
-    fn cost(&self, prices: &Prices, width: Option<&WidthPrices>, of_lane: fn(&WidthPrices) -> u64) -> u64 {
-        let base = prices.base[usize::from(self.opcode)];
-        let of = |&(lanes, instructions): &(u16, u32)| {
-            (base + width.map_or(0, |width| width.times(of_lane(width), lanes.into()))) * u64::from(instructions)
-        };
-        self.lanes.iter().map(of).sum()
     }
 
     fn bytes(&self) -> usize {
@@ -106,10 +96,7 @@ pub(crate) struct Draft<L: Location> {
     operations: SlotBlock,
     priced: Digest,
     squares: Priced,
-    sum_opcode: Option<u8>,
-    fp2: Priced,
-    fp6: Priced,
-    copies: Priced,
+    formed: Vec<FormedPriced>,
 }
 
 impl<L: Location> Draft<L> {
@@ -121,23 +108,23 @@ impl<L: Location> Draft<L> {
             operations: SlotBlock::new(u16::MAX - 1),
             priced: Digest::default(),
             squares: Priced::default(),
-            sum_opcode: None,
-            fp2: Priced::default(),
-            fp6: Priced::default(),
-            copies: Priced::default(),
+            formed: Vec::new(),
         }
     }
 
     /// Adds an instruction to the price and to the operations.
     pub fn push(&mut self, layout: &L::Layout, instruction: Instruction) {
         let Instruction { operation, count, .. } = instruction;
+        if let Some(form) = instruction.form {
+            self.note_form(form, L::opcode(layout, form).unwrap_or_default(), count);
+        }
         if let Some(sum) = instruction.sum {
             match sum.second {
-                None => {
-                    self.sum_opcode = L::sums(layout);
-                    self.work.sums[sum.slots().len() - 2] += 1;
+                None => self.work.sums[sum.slots().len() - 2] += 1,
+                Some(_) => {
+                    self.work.fp2_instructions += 1;
+                    self.work.fp2_lanes += u32::from(count);
                 }
-                Some(_) => self.note_fp2(layout, count),
             }
             for sum in instruction.sums() {
                 sum.operations().for_each(|Op { kind, out, x, y }| self.priced.push(kind, [(out, x, y)]));
@@ -149,18 +136,17 @@ impl<L: Location> Draft<L> {
             let operations = product.operations();
             self.work.fp6_instructions += 1;
             self.work.fp6_operations += operations.len() as u32; // Some dozens.
-            self.fp6.note(L::fp6(layout), 1);
             operations.into_iter().for_each(|Op { kind, out, x, y }| self.priced.push(kind, [(out, x, y)]));
             self.operations.push_fp6(product).expect("slots are below 256");
             return;
         }
-        if instruction.is_copy {
-            return self.push_copies(layout, instruction);
+        if instruction.form == Some(Form::Copy) {
+            return self.push_copies(instruction);
         }
         self.work.instructions[operation] += 1;
         self.work.operations[operation] += u32::from(count);
         if L::prices_squares(layout) && operation == FieldOp::Mul && instruction.x == instruction.y {
-            self.squares.note(None, count);
+            self.squares.note(count);
         }
         if count > 1 {
             match self.several.iter_mut().find(|(of, lanes, _)| (*of, *lanes) == (operation, count)) {
@@ -181,18 +167,18 @@ impl<L: Location> Draft<L> {
         pushed.expect("places are below 65,534");
     }
 
-    /// Adds products in Fp2 to the price.
-    fn note_fp2(&mut self, layout: &L::Layout, lanes: u16) {
-        self.work.fp2_instructions += 1;
-        self.work.fp2_lanes += u32::from(lanes);
-        self.fp2.note(L::fp2(layout), lanes);
+    /// Adds an instruction of a form to the price.
+    fn note_form(&mut self, form: Form, opcode: u8, lanes: u16) {
+        match self.formed.iter_mut().find(|of| (of.form, of.lanes) == (form, lanes)) {
+            Some(of) => of.instructions += 1,
+            None => self.formed.push(FormedPriced { form, opcode, lanes, instructions: 1 }),
+        }
     }
 
-    /// Adds copies to the price and to the operations.
-    fn push_copies(&mut self, layout: &L::Layout, instruction: Instruction) {
+    /// Adds copies to the operations.
+    fn push_copies(&mut self, instruction: Instruction) {
         self.work.copy_instructions += 1;
         self.work.copy_lanes += u32::from(instruction.count);
-        self.copies.note(L::copy(layout), instruction.count);
         let lanes = instruction.lanes().map(|(out, x, _)| (out, x));
         for operations in SlotBlock::operations_of_copies(lanes.clone()) {
             if let Some(&Op { kind, .. }) = operations.first() {
@@ -209,42 +195,23 @@ impl<L: Location> Draft<L> {
 
     /// The block that it has become.
     pub fn into_block(self, start: usize, path: Path, budget: &Budget) -> Box<Block<L>> {
-        let Self {
-            work,
-            several,
-            needs,
-            mut operations,
-            priced,
-            mut squares,
-            sum_opcode,
-            mut fp2,
-            mut fp6,
-            mut copies,
-        } = self;
+        let Self { work, several, needs, mut operations, priced, mut squares, formed } = self;
         squares.lanes.shrink_to_fit();
-        fp2.lanes.shrink_to_fit();
-        fp6.lanes.shrink_to_fit();
-        copies.lanes.shrink_to_fit();
         operations.shrink();
-        let several = several.into_boxed_slice();
+        let (several, formed) = (several.into_boxed_slice(), formed.into_boxed_slice());
         let bytes = size_of::<Block<L>>()
             + path.bytes()
             + operations.bytes()
             + size_of_val(&*several)
             + squares.bytes()
-            + fp2.bytes()
-            + fp6.bytes()
-            + copies.bytes();
+            + size_of_val(&*formed);
         Box::new(Block {
             start,
             path,
             work,
             several,
             squares,
-            sum_opcode,
-            fp2,
-            fp6,
-            copies,
+            formed,
             needs,
             operations,
             priced,
@@ -266,10 +233,7 @@ impl<L: Location> Block<L> {
         let base = |op| prices.base[usize::from(opcodes[op])] * u64::from(self.work.instructions[op]);
         let fixed = FieldOp::ALL.map(base).iter().sum::<u64>()
             + self.path.cost(&prices.base)
-            + self.cost_of_sums(prices, width)
-            + self.fp2.cost(prices, width, |width| width.fp2)
-            + self.fp6.cost(prices, width, |width| width.fp6)
-            + self.copies.cost(prices, width, |width| width.copy);
+            + self.cost_of_formed(prices, width);
         let Some(width) = width else { return fixed };
         let lanes = |op| width.lanes(op, 1) * u64::from(self.work.operations[op]);
         if !width.in_thousandths && width.start == 0 {
@@ -292,16 +256,14 @@ impl<L: Location> Block<L> {
         })
     }
 
-    /// Gas of its sums.
+    /// Gas of its instructions beside arithmetic, rounded up for each.
     #[inline]
-    fn cost_of_sums(&self, prices: &Prices, width: Option<&WidthPrices>) -> u64 {
-        let Some(first) = self.sum_opcode else { return 0 };
-        let of = |(products, count): (u32, u32)| {
-            let base = prices.base[usize::from(first) + products as usize - 2]; // u32 to usize widens
-            let sum = width.map_or(0, |width| width.times(width.product * u64::from(products) + width.reduction, 1));
-            (base + sum) * u64::from(count)
+    fn cost_of_formed(&self, prices: &Prices, width: Option<&WidthPrices>) -> u64 {
+        let of = |of: &FormedPriced| {
+            let lanes = width.map_or(0, |width| width.charge(of.form, of.lanes.into(), true));
+            (prices.base[usize::from(of.opcode)] + lanes) * u64::from(of.instructions)
         };
-        self.work.sums_by_products().map(of).sum()
+        self.formed.iter().map(of).sum()
     }
 
     /// Its scalar trace, if it has one.
@@ -351,19 +313,14 @@ impl<L: Location> Block<L> {
             + self.operations.bytes()
             + size_of_val(&*self.several)
             + self.squares.bytes()
-            + self.fp2.bytes()
-            + self.fp6.bytes()
-            + self.copies.bytes();
+            + size_of_val(&*self.formed);
         Self {
             start: self.start,
             path: self.path.clone(),
             work: self.work,
             several: self.several.clone(),
             squares: self.squares.clone(),
-            sum_opcode: self.sum_opcode,
-            fp2: self.fp2.clone(),
-            fp6: self.fp6.clone(),
-            copies: self.copies.clone(),
+            formed: self.formed.clone(),
             needs: self.needs.clone(),
             operations: self.operations.clone(),
             priced: self.priced,

@@ -4,7 +4,7 @@
 
 use core::fmt::Debug;
 
-use residue_isa::{FieldOp, Revision};
+use residue_isa::{FieldOp, Form, Revision};
 use residue_lanes::{Fp6Op, SlotBlock, SumOp};
 
 use super::Batching;
@@ -27,8 +27,8 @@ pub(crate) struct Instruction {
     pub sum: Option<SumOp>,
     /// Set if it is a product in Fp6, with the places above as its first ones.
     pub fp6: Option<Fp6Op>,
-    /// True if it copies its first operand; the second is equal to it.
-    pub is_copy: bool,
+    /// Its form, if it is no arithmetic. The second operand of a copy is equal to its first.
+    pub form: Option<Form>,
     /// Bytes of it, operands and all, from where a block meets it.
     pub length: usize,
 }
@@ -52,7 +52,7 @@ impl Instruction {
             return product.operations().len() as u32; // Some dozens.
         }
         // A copy has one more, and sums have at most 11 each.
-        if self.is_copy {
+        if self.form == Some(Form::Copy) {
             return u32::from(self.count) + 1;
         }
         u32::from(self.count) * self.sum.map_or(1, |sum| sum.operation_count() as u32)
@@ -117,17 +117,10 @@ pub(crate) trait Location: Sized + Debug + Send + Sync + 'static {
     /// The opcode of the push before each instruction but the first, where there is one.
     fn push(layout: &Self::Layout) -> Option<u8>;
 
-    /// The opcode of sums of two products, where there are sums; those of more follow it.
-    fn sums(layout: &Self::Layout) -> Option<u8>;
-
-    /// The opcode of products in Fp2, where there are any.
-    fn fp2(layout: &Self::Layout) -> Option<u8>;
-
-    /// The opcode of products in Fp6, where there are any.
-    fn fp6(layout: &Self::Layout) -> Option<u8>;
-
-    /// The opcode of copies, where there are any.
-    fn copy(layout: &Self::Layout) -> Option<u8>;
+    /// The opcode of a form, where there is one.
+    fn opcode(_layout: &Self::Layout, _form: Form) -> Option<u8> {
+        None
+    }
 
     /// True if blocks of this layout can have scalar traces.
     fn has_traces(layout: &Self::Layout) -> bool;

@@ -65,17 +65,7 @@ impl Location for Memory {
         let found = found_at(places, code, pc, is_first)?;
         let [out, x, y] = places.numbers(&found)?.map(|place| (place, 0));
         let length = found.start + found.length - pc;
-        Some(Instruction {
-            operation: found.operation,
-            out,
-            x,
-            y,
-            count: 1,
-            sum: None,
-            fp6: None,
-            is_copy: false,
-            length,
-        })
+        Some(Instruction { operation: found.operation, out, x, y, count: 1, sum: None, fp6: None, form: None, length })
     }
 
     fn admit(
@@ -106,22 +96,6 @@ impl Location for Memory {
 
     fn push(places: &MemoryPlaces) -> Option<u8> {
         places.form.push
-    }
-
-    fn sums(_places: &MemoryPlaces) -> Option<u8> {
-        None
-    }
-
-    fn fp2(_places: &MemoryPlaces) -> Option<u8> {
-        None
-    }
-
-    fn fp6(_places: &MemoryPlaces) -> Option<u8> {
-        None
-    }
-
-    fn copy(_places: &MemoryPlaces) -> Option<u8> {
-        None
     }
 
     fn has_traces(places: &MemoryPlaces) -> bool {

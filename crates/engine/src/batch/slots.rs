@@ -1,7 +1,9 @@
 //! Blocks on the slots of a field context.
 
 use residue_isa::revision::rules::SLOTS_MAX;
-use residue_isa::{FieldInstruction, FieldOp, Fp2Lanes, Fp2Products, Fp6Product, Revision, SumOfProducts};
+use residue_isa::{
+    FieldInstruction, FieldOp, Form, Fp2Lanes, Fp2Products, Fp6Product, Revision, SlotRules, SumOfProducts,
+};
 use residue_lanes::{Fp6Op, SlotBlock, SumOp};
 
 use super::Batching;
@@ -18,16 +20,7 @@ pub(crate) struct Slots;
 #[derive(Debug)]
 pub(crate) struct SlotLayout {
     revision: Revision,
-    lanes_in_turn: bool,
-    prices_squares: bool,
-    /// The opcode of sums of two products.
-    sums: Option<u8>,
-    /// The opcode of products in Fp2.
-    fp2: Option<u8>,
-    /// The opcode of products in Fp6.
-    fp6: Option<u8>,
-    /// The opcode of copies.
-    copy: Option<u8>,
+    rules: &'static SlotRules,
     /// True if slots may hold values that are not reduced, for moduli that are powers of two.
     pub store_reduces: bool,
 }
@@ -49,16 +42,7 @@ impl Location for Slots {
 
     fn layout(_code: &[u8], revision: Revision, batching: Batching) -> Option<SlotLayout> {
         let rules = revision.slot_rules().filter(|_| batching.has_blocks())?;
-        Some(SlotLayout {
-            revision,
-            lanes_in_turn: rules.lanes_in_turn,
-            prices_squares: rules.prices_squares,
-            sums: rules.sums,
-            fp2: rules.mul_fp2,
-            fp6: rules.mul_fp6,
-            copy: rules.copy,
-            store_reduces: rules.store_reduces,
-        })
+        Some(SlotLayout { revision, rules, store_reduces: rules.store_reduces })
     }
 
     fn may_begin(_layout: &SlotLayout, _pc: usize) -> bool {
@@ -73,18 +57,28 @@ impl Location for Slots {
         let (instruction, length) = layout.revision.decode(code.get(pc..)?)?;
         let (operation, out, x, y, count) = match instruction {
             FieldInstruction::Slots { operation, out, x, y, count } => (operation, out, x, y, count),
-            FieldInstruction::Copy { out, x, count } => (FieldOp::Add, out, x, x, count),
-            FieldInstruction::Sum(sum) => return Some(sum_of(&sum, length)),
-            FieldInstruction::Fp2(products) => return fp2_of(&products, length),
-            FieldInstruction::Fp6(product) => return fp6_of(&product, length),
-            _ => return None,
+            FieldInstruction::Formed(formed) => match formed.form() {
+                Form::Copy => {
+                    let [out, x] = formed.lanes()?;
+                    (FieldOp::Add, out, x, x, formed.count())
+                }
+                Form::MulFp2 => return fp2_of(&Fp2Products::unpack(formed.bytes().try_into().ok()?), length),
+                Form::MulFp6 => return fp6_of(&Fp6Product::unpack(formed.bytes().try_into().ok()?), length),
+                form if form.products() > 0 => {
+                    return Some(sum_of(&SumOfProducts::unpack(formed.bytes())?, form, length));
+                }
+                _ => return None,
+            },
+            FieldInstruction::Memory { .. } => return None,
         };
-        let is_copy = matches!(instruction, FieldInstruction::Copy { .. });
+        let form = match instruction {
+            FieldInstruction::Formed(formed) => Some(formed.form()),
+            _ => None,
+        };
         let last = out.last(count).max(x.last(count)).max(y.last(count));
-        let lanes_go = count > 0 && (layout.lanes_in_turn || out.stride > 0);
+        let lanes_go = count > 0 && (layout.rules.lanes_in_turn || out.stride > 0);
         let [out, x, y] = [out, x, y].map(|lanes| (u16::from(lanes.index), u16::from(lanes.stride)));
-        let instruction =
-            Instruction { operation, out, x, y, count: count.into(), sum: None, fp6: None, is_copy, length };
+        let instruction = Instruction { operation, out, x, y, count: count.into(), sum: None, fp6: None, form, length };
         (lanes_go && last < SLOTS_MAX as u32).then_some(instruction) // 256.
     }
 
@@ -94,31 +88,19 @@ impl Location for Slots {
     }
 
     fn lanes_in_turn(layout: &SlotLayout) -> bool {
-        layout.lanes_in_turn
+        layout.rules.lanes_in_turn
     }
 
     fn prices_squares(layout: &SlotLayout) -> bool {
-        layout.prices_squares
+        layout.rules.prices_squares
     }
 
     fn push(_layout: &SlotLayout) -> Option<u8> {
         None
     }
 
-    fn sums(layout: &SlotLayout) -> Option<u8> {
-        layout.sums
-    }
-
-    fn fp2(layout: &SlotLayout) -> Option<u8> {
-        layout.fp2
-    }
-
-    fn fp6(layout: &SlotLayout) -> Option<u8> {
-        layout.fp6
-    }
-
-    fn copy(layout: &SlotLayout) -> Option<u8> {
-        layout.copy
+    fn opcode(layout: &SlotLayout, form: Form) -> Option<u8> {
+        layout.rules.opcode(form)
     }
 
     fn has_traces(_layout: &SlotLayout) -> bool {
@@ -144,12 +126,12 @@ impl Location for Slots {
 }
 
 /// A sum as an instruction.
-fn sum_of(sum: &SumOfProducts, length: usize) -> Instruction {
+fn sum_of(sum: &SumOfProducts, form: Form, length: usize) -> Instruction {
     let products = sum.products().map(|(is_subtracted, slots)| (is_subtracted, slots.map(u16::from)));
     let op = SumOp::new(sum.out.into(), products);
     let [x, y] = op.slots()[0];
     let [out, x, y] = [op.out, x, y].map(|slot| (slot, 0));
-    Instruction { operation: FieldOp::Mul, out, x, y, count: 1, sum: Some(op), fp6: None, is_copy: false, length }
+    Instruction { operation: FieldOp::Mul, out, x, y, count: 1, sum: Some(op), fp6: None, form: Some(form), length }
 }
 
 /// Products in Fp2 as an instruction; `None` if it halts for its operands, or if a lane reads a result of an earlier
@@ -161,8 +143,17 @@ fn fp2_of(products: &Fp2Products, length: usize) -> Option<Instruction> {
     }
     let sum = Some(SumOp::fp2(out.slots(0), x.slots(0), y.slots(0)));
     let [out, x, y] = [out, x, y].map(|Fp2Lanes { c0, stride, .. }| (u16::from(c0), u16::from(stride)));
-    let instruction =
-        Instruction { operation: FieldOp::Mul, out, x, y, count: count.into(), sum, fp6: None, is_copy: false, length };
+    let instruction = Instruction {
+        operation: FieldOp::Mul,
+        out,
+        x,
+        y,
+        count: count.into(),
+        sum,
+        fp6: None,
+        form: Some(Form::MulFp2),
+        length,
+    };
     let mut written = SlotSet::default();
     let is_apart = instruction.sums().all(|lane| {
         let reads_written = lane.slots().iter().flatten().any(|&slot| written.contains(slot.into()));
@@ -177,7 +168,7 @@ fn fp6_of(product: &Fp6Product, length: usize) -> Option<Instruction> {
     let [out, x, y] = [product.out, product.x, product.y].map(|slots| slots.map(u16::from));
     let fp6 = Some(Fp6Op::new(out, x, y, product.xi)?);
     let [out, x, y] = [out, x, y].map(|slots| (slots[0], 0));
-    Some(Instruction { operation: FieldOp::Mul, out, x, y, count: 1, sum: None, fp6, is_copy: false, length })
+    Some(Instruction { operation: FieldOp::Mul, out, x, y, count: 1, sum: None, fp6, form: Some(Form::MulFp6), length })
 }
 
 #[cfg(test)]

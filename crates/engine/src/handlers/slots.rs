@@ -11,9 +11,10 @@ mod runs;
 
 use core::ops::Range;
 
+use residue_isa::form::OPERAND_BYTES_MAX;
 use residue_isa::revision::rules::{EmptyTransfer, ID_MAX, InvertsModulo, SLOTS_MAX, SetForm, SlotBytesMax, SlotRules};
 use residue_isa::revision::strided::{Operands, unpack};
-use residue_isa::{Comparison, FieldOp, Fp6Product, Lanes, PerOp, Revision};
+use residue_isa::{FieldOp, Form, Lanes, PerOp, Revision};
 use residue_modular::limbs::LIMB_BYTES;
 use residue_modular::{FieldContext, Modulus, Strided};
 use revm::interpreter::interpreter::EthInterpreter;
@@ -34,7 +35,7 @@ const IN_MEMORY: bool = false;
 const IN_CODE: bool = true;
 
 /// The most immediate bytes of any field instruction here.
-const IMMEDIATE_BYTES_MAX: usize = Fp6Product::BYTES;
+const IMMEDIATE_BYTES_MAX: usize = OPERAND_BYTES_MAX;
 
 /// One revision's rules, as a type.
 trait Rules {
@@ -69,46 +70,8 @@ fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInter
         Instruction::new(load::<R, H>)
     } else if opcode == R::RULES.store {
         Instruction::new(store::<R, H, IN_MEMORY>)
-    } else if R::RULES.invert == Some(opcode) {
-        match R::RULES.inverts_modulo {
-            InvertsModulo::Twice => Instruction::new(invert_doubled::<R, H>),
-            InvertsModulo::Modulus => Instruction::new(invert::<R, H>),
-        }
-    } else if R::RULES.is_zero == Some(opcode) {
-        Instruction::new(compared::is_zero::<R, H>)
-    } else if let Some(comparison) = R::RULES.compares(opcode) {
-        match comparison {
-            Comparison::Equal => Instruction::new(compared::equal::<R, H>),
-            Comparison::Less => Instruction::new(compared::less::<R, H>),
-        }
-    } else if let Some(products) = R::RULES.sum_products(opcode) {
-        match products {
-            2 => Instruction::new(added::sum::<R, H, 6>),
-            3 => Instruction::new(added::sum::<R, H, 8>),
-            4 => Instruction::new(added::sum::<R, H, 10>),
-            5 => Instruction::new(added::sum::<R, H, 12>),
-            _ => Instruction::new(added::sum::<R, H, 14>),
-        }
-    } else if R::RULES.select == Some(opcode) {
-        Instruction::new(added::select::<R, H>)
-    } else if R::RULES.copy == Some(opcode) {
-        Instruction::new(added::copy::<R, H>)
-    } else if R::RULES.mul_fp2 == Some(opcode) {
-        Instruction::new(added::mul_fp2::<R, H>)
-    } else if R::RULES.mul_fp6 == Some(opcode) {
-        Instruction::new(added::mul_fp6::<R, H>)
-    } else if R::RULES.get == Some(opcode) {
-        Instruction::new(added::element::<R, H, true>)
-    } else if R::RULES.put == Some(opcode) {
-        Instruction::new(added::element::<R, H, false>)
-    } else if R::RULES.load_padded == Some(opcode) {
-        Instruction::new(added::load_padded::<R, H>)
-    } else if R::RULES.store_padded == Some(opcode) {
-        Instruction::new(added::store_padded::<R, H>)
-    } else if R::RULES.set_modulus_in_code == Some(opcode) {
-        Instruction::new(set_modulus::<R, H, IN_CODE>)
-    } else if R::RULES.store_from_code == Some(opcode) {
-        Instruction::new(store::<R, H, IN_CODE>)
+    } else if let Some(form) = R::RULES.form_of(opcode) {
+        handler_of_form::<R, H>(form)
     } else if opcode == add {
         Instruction::new(add_lanes::<R, H>)
     } else if opcode == sub {
@@ -118,6 +81,40 @@ fn handler_of<R: Rules, H: FieldHost>(opcode: u8) -> Option<Instruction<EthInter
     } else {
         return None;
     })
+}
+
+/// The handler of an opcode beside arithmetic.
+fn handler_of_form<R: Rules, H: FieldHost>(form: Form) -> Instruction<EthInterpreter, H> {
+    match form {
+        Form::Invert => match R::RULES.inverts_modulo {
+            InvertsModulo::Twice => Instruction::new(invert_doubled::<R, H>),
+            InvertsModulo::Modulus => Instruction::new(invert::<R, H>),
+        },
+        Form::IsZero => Instruction::new(compared::is_zero::<R, H>),
+        Form::Sum2 => Instruction::new(added::sum::<R, H, 6>),
+        Form::Sum3 => Instruction::new(added::sum::<R, H, 8>),
+        Form::Sum4 => Instruction::new(added::sum::<R, H, 10>),
+        Form::Sum5 => Instruction::new(added::sum::<R, H, 12>),
+        Form::Sum6 => Instruction::new(added::sum::<R, H, 14>),
+        Form::Get => Instruction::new(added::element::<R, H, true>),
+        Form::Put => Instruction::new(added::element::<R, H, false>),
+        Form::LoadPadded => Instruction::new(added::load_padded::<R, H>),
+        Form::StorePadded => Instruction::new(added::store_padded::<R, H>),
+        Form::SetModulusInCode => Instruction::new(set_modulus::<R, H, IN_CODE>),
+        Form::StoreFromCode => Instruction::new(store::<R, H, IN_CODE>),
+        Form::MulFp2 => Instruction::new(added::mul_fp2::<R, H>),
+        Form::Copy => Instruction::new(added::copy::<R, H>),
+        Form::Select => Instruction::new(added::select::<R, H>),
+        Form::MulFp6 => Instruction::new(added::mul_fp6::<R, H>),
+        Form::Equal => Instruction::new(compared::equal::<R, H>),
+        Form::Less => Instruction::new(compared::less::<R, H>),
+    }
+}
+
+/// Base price of a form.
+#[inline(always)]
+fn base_of<R: Rules>(machine: &FieldMachine, form: Form) -> u64 {
+    R::RULES.opcode(form).map_or(0, |opcode| machine.prices.base[usize::from(opcode)])
 }
 
 /// `ADDMODX`: out = x + y mod m in each lane.
@@ -150,8 +147,11 @@ fn set_modulus<R: Rules, H: FieldHost, const WHERE: bool>(mut frame: Frame<'_, H
         }
         SetForm::One => (Some(0), pop(&mut frame)?),
     };
-    let opcode = if WHERE == IN_CODE { R::RULES.set_modulus_in_code } else { Some(R::RULES.set_modulus) };
-    let base = opcode.map_or(0, |opcode| frame.host.chain().prices.base[usize::from(opcode)]);
+    let machine = frame.host.chain();
+    let base = match WHERE {
+        IN_CODE => base_of::<R>(machine, Form::SetModulusInCode),
+        IN_MEMORY => machine.prices.base[usize::from(R::RULES.set_modulus)],
+    };
     charge(&mut frame.interpreter.gas, base)?;
     let Some(id) = id else {
         return Err(super::halt(&mut frame, Halt::NoContext));
@@ -247,7 +247,7 @@ fn load<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
 fn store<R: Rules, H: FieldHost, const WHERE: bool>(mut frame: Frame<'_, H>) -> Handled {
     let id = context_id::<R, H>(&mut frame, 4)?;
     let [first_slot, offset, count] = pop(&mut frame)?;
-    let opcode = if WHERE == IN_CODE { R::RULES.store_from_code } else { None }.unwrap_or(R::RULES.store);
+    let opcode = if WHERE == IN_CODE { R::RULES.opcode(Form::StoreFromCode) } else { None }.unwrap_or(R::RULES.store);
     let Some(transfer) = transfer::<R, H>(&mut frame, (opcode, None), id, offset, first_slot, count)? else {
         return Ok(());
     };
@@ -275,7 +275,7 @@ fn invert<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let [out, out_stride, x, x_stride, count] = immediate(&mut frame);
     let [out, x] = [(out, out_stride), (x, x_stride)].map(|(index, stride)| Lanes { index, stride });
     let machine = frame.host.chain_mut();
-    let base = R::RULES.invert.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let base = base_of::<R>(machine, Form::Invert);
     let Some((context, prices)) = machine.frame.active() else {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
     };
@@ -286,7 +286,7 @@ fn invert<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     if [out, x].iter().any(|lanes| !is_inside::<R>(lanes, count, context.slot_count())) {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
     }
-    let cost = base + prices.times(prices.invert, u64::from(count));
+    let cost = base + prices.charge(Form::Invert, count.into(), true);
     charge(&mut frame.interpreter.gas, cost)?;
     let (context, _) = frame.host.chain_mut().frame.active().expect("the context is active still");
     context.invert(strided(out), strided(x), usize::from(count));
@@ -298,7 +298,7 @@ fn invert_doubled<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let [out, out_stride, x, x_stride, count] = immediate(&mut frame);
     let [out, x] = [(out, out_stride), (x, x_stride)].map(|(index, stride)| Lanes { index, stride });
     let machine = frame.host.chain_mut();
-    let base = R::RULES.invert.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let base = base_of::<R>(machine, Form::Invert);
     let Some((context, prices)) = machine.frame.active() else {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
     };
@@ -308,7 +308,7 @@ fn invert_doubled<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     if context.is_odd() {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::InvalidModulus));
     }
-    let cost = base + prices.times(prices.invert, u64::from(count));
+    let cost = base + prices.charge(Form::Invert, count.into(), true);
     // A truncated immediate ends in zeros: a count of 0, which would do nothing here.
     check_complete(&mut frame)?;
     charge(&mut frame.interpreter.gas, cost)?;
@@ -523,9 +523,9 @@ fn transfer<R: Rules, H: FieldHost>(
         return Err(super::halt(frame, Halt::SlotOutOfRange));
     };
     let bytes = count * element_bytes;
-    let is_load = opcode == R::RULES.load || R::RULES.load_padded == Some(opcode);
+    let is_load = opcode == R::RULES.load || R::RULES.opcode(Form::LoadPadded) == Some(opcode);
     let grows = if is_load { R::RULES.load_grows } else { R::RULES.store_grows };
-    let range = match R::RULES.store_from_code == Some(opcode) {
+    let range = match R::RULES.opcode(Form::StoreFromCode) == Some(opcode) {
         true => code_range(frame, offset, bytes)?,
         false => memory_range(frame, offset, bytes, grows)?,
     };

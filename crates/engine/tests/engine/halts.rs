@@ -5,7 +5,7 @@ use residue_engine::{Batching, Engine, EngineConfig, Fork, GasSplit, Halt};
 use residue_isa::Revision;
 use residue_isa::revision::eip6690_2024::{ADDMODX, LOADX, MULMODX, SETMODX, STOREX, SUBMODX};
 use residue_isa::revision::evm384_v7::{ADDMOD384, LOGF, MULMODMONT384, SUBMOD384};
-use residue_isa::revision::x_extx::EXTENSION;
+use residue_isa::revision::experiments::EXTENSION;
 
 const GAS: u64 = 30_000_000;
 

@@ -4,7 +4,7 @@ use crate::code::{Code, eip6690, engine, evm384};
 use residue_engine::{Halt, World};
 use residue_isa::Revision;
 use residue_isa::revision::eip6690_2024::MULMODX;
-use residue_isa::revision::x_extx::EXTENSION;
+use residue_isa::revision::experiments::EXTENSION;
 
 /// Jumps over `hidden`, a field instruction with its immediate, to `target`, where a JUMPDEST and RETURN stand.
 fn jump(target: u64, hidden: &[u8]) -> Code {

@@ -7,7 +7,8 @@
 //! - `MARK name ENTERSUB` a target of CALLSUB, where the revision has subroutines.
 //! - `const NAME = 5` before its first use; NAME then stands for the number.
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
-//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `MOVX` likewise, `ISZEROX slot`, `EQX slot slot`, `LTX` likewise, `SUM2X out signs x y x y`, `FP2MULX` with its ten bytes, `FP6MULX` with its twenty; `SETUPX 5` where the id is an immediate.
+//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `ISZEROX slot`, `SUM2X out signs x y x y`: an instruction of a form (`crates/isa/src/form.rs`) with its
+//!   operands in lanes, or else with its bytes; `SETUPX 5` where the id is an immediate.
 //! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack. Where the revision takes
 //!   r_inv from the stack it follows after the modulus of a multiplication; where it takes no modulus neither is written.
 //! - `; comment` and `// comment` to the end of the line.
@@ -23,9 +24,8 @@ use thiserror::Error;
 
 use super::token::{Place, Token, tokens};
 use super::{AssembleError, Code, Item, LabelId, assemble};
-use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt, SumOfProducts};
-use crate::fp2::Fp2Products;
-use crate::fp6::Fp6Product;
+use crate::field_instruction::{FieldInstruction, FieldOp, Lanes, ModulusAt};
+use crate::form::{Form, Operand, Shape};
 use crate::names::{cut, quoted};
 use crate::nearest::did_you_mean;
 use crate::opcode::evm::{PUSH0, PUSH1, PUSH32};
@@ -203,35 +203,9 @@ impl<'a> Parser<'a> {
                 Family::Memory384 => self.memory(operation, row.byte),
             };
         }
-        if self.revision.slot_rules().is_some_and(|rules| rules.invert == Some(row.byte)) {
-            let (out, x, count) = self.two_operands()?;
-            return Ok(Item::Field(FieldInstruction::Inverse { out, x, count }));
-        }
-        if self.revision.slot_rules().is_some_and(|rules| rules.copy == Some(row.byte)) {
-            let (out, x, count) = self.two_operands()?;
-            return Ok(Item::Field(FieldInstruction::Copy { out, x, count }));
-        }
-        if self.revision.slot_rules().is_some_and(|rules| rules.select == Some(row.byte)) {
-            let (out, x, y) = (self.lanes()?, self.lanes()?, self.lanes()?);
-            return Ok(Item::Field(FieldInstruction::Select { out, x, y, count: self.count()? }));
-        }
-        if let Some(question) = self.question(row.byte)? {
-            return Ok(Item::Field(question));
-        }
-        if let Some(products) = self.revision.slot_rules().and_then(|rules| rules.sum_products(row.byte)) {
-            let immediate = self.bytes(2 + 2 * products, "a slot or signs")?;
-            let sum = SumOfProducts::unpack(&immediate).expect("so many operands were asked for");
-            return Ok(Item::Field(FieldInstruction::Sum(sum)));
-        }
-        if self.revision.slot_rules().is_some_and(|rules| rules.mul_fp2 == Some(row.byte)) {
-            let immediate = self.bytes(Fp2Products::BYTES, "a slot, a stride or a number of lanes")?;
-            let immediate = immediate.try_into().expect("so many operands were asked for");
-            return Ok(Item::Field(FieldInstruction::Fp2(Fp2Products::unpack(immediate))));
-        }
-        if self.revision.slot_rules().is_some_and(|rules| rules.mul_fp6 == Some(row.byte)) {
-            let immediate = self.bytes(Fp6Product::BYTES, "a slot or a part of the nonresidue")?;
-            let immediate = immediate.try_into().expect("so many operands were asked for");
-            return Ok(Item::Field(FieldInstruction::Fp6(Fp6Product::unpack(immediate))));
+        let form = self.revision.slot_rules().and_then(|rules| rules.form_of(row.byte));
+        if let Some(form) = form.filter(|form| form.is_instruction()) {
+            return self.formed(form);
         }
         match row.byte {
             PUSH1..=PUSH32 => self.push_exactly(usize::from(row.byte - PUSH0)),
@@ -243,15 +217,28 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The slots of an instruction that tells something about them, if the opcode is one of those.
-    fn question(&mut self, opcode: u8) -> Result<Option<FieldInstruction>, ParseError> {
-        let Some(rules) = self.revision.slot_rules() else { return Ok(None) };
-        if rules.is_zero == Some(opcode) {
-            return Ok(Some(FieldInstruction::IsZero { slot: self.bytes(1, "a slot")?[0] }));
+    /// The operands of a form: each as `index[:stride]` and `[xCOUNT]` where they are in lanes, else their bytes.
+    fn formed(&mut self, form: Form) -> Result<Item, ParseError> {
+        let row = form.row();
+        let mut bytes = Vec::new();
+        for operand in row.operands {
+            match operand {
+                Operand::Writes(Shape::InLanes) | Operand::Reads(Shape::InLanes) => {
+                    let Lanes { index, stride } = self.lanes()?;
+                    bytes.extend([index, stride]);
+                }
+                Operand::Count if row.has_lanes() => bytes.push(self.count()?),
+                Operand::Count => bytes.extend(self.bytes(1, "a number of lanes")?),
+                Operand::Signs => bytes.extend(self.bytes(1, "signs")?),
+                Operand::Writes(Shape::Pairs) | Operand::Reads(Shape::Pairs) => {
+                    bytes.extend(self.bytes(2, "a slot")?);
+                    bytes.extend(self.bytes(1, "a stride")?);
+                }
+                Operand::Writes(_) | Operand::Reads(_) => bytes.extend(self.bytes(operand.bytes(), "a slot")?),
+                Operand::Bytes(_) => bytes.extend(self.bytes(operand.bytes(), "a number")?),
+            }
         }
-        let Some(comparison) = rules.compares(opcode) else { return Ok(None) };
-        let slots = self.bytes(2, "a slot")?;
-        Ok(Some(FieldInstruction::Compare { comparison, x: slots[0], y: slots[1] }))
+        Ok(Item::Field(FieldInstruction::formed(form, &bytes)))
     }
 
     /// `count` operands of a byte each.
@@ -324,14 +311,6 @@ impl<'a> Parser<'a> {
         let y = self.lanes()?;
         let count = self.count()?;
         Ok(Item::Field(FieldInstruction::Slots { operation, out, x, y, count }))
-    }
-
-    /// `out[:stride] x[:stride] [xCOUNT]`.
-    fn two_operands(&mut self) -> Result<(Lanes, Lanes, u8), ParseError> {
-        let out = self.lanes()?;
-        let x = self.lanes()?;
-        let count = self.count()?;
-        Ok((out, x, count))
     }
 
     /// `xCOUNT`, or 1 if something else follows.

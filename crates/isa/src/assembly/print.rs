@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use core::fmt::Write;
 
 use super::Item;
-use crate::field_instruction::{FieldInstruction, Lanes, ModulusAt};
+use crate::field_instruction::{FieldInstruction, ModulusAt};
+use crate::form::{Operand, Shape};
 use crate::revision::Revision;
 
 /// One line an item; labels are named `L` and their number.
@@ -56,44 +57,32 @@ pub(super) fn data_text(bytes: &[u8]) -> String {
 
 /// The mnemonic with its operands: `MULMODX 1:2 3 4:0 x8`, `ADDMOD384 0x30 0x60 0x90 0x0`.
 pub(super) fn field_text(instruction: &FieldInstruction, revision: Revision) -> String {
-    let rules = revision.slot_rules();
     let opcode = match *instruction {
         FieldInstruction::Slots { operation, .. } | FieldInstruction::Memory { operation, .. } => {
             Some(revision.arithmetic_opcode(operation))
         }
-        FieldInstruction::Inverse { .. } => rules.and_then(|rules| rules.invert),
-        FieldInstruction::Copy { .. } => rules.and_then(|rules| rules.copy),
-        FieldInstruction::Select { .. } => rules.and_then(|rules| rules.select),
-        FieldInstruction::IsZero { .. } => rules.and_then(|rules| rules.is_zero),
-        FieldInstruction::Compare { comparison, .. } => rules.and_then(|rules| rules.comparison(comparison)),
-        FieldInstruction::Fp2(_) => rules.and_then(|rules| rules.mul_fp2),
-        FieldInstruction::Fp6(_) => rules.and_then(|rules| rules.mul_fp6),
-        FieldInstruction::Sum(sum) => rules.and_then(|rules| Some(rules.sums? + sum.count - 2)),
+        FieldInstruction::Formed(formed) => revision.slot_rules().and_then(|rules| rules.opcode(formed.form())),
     };
     let opcode = opcode.expect("decoded by a revision that has it");
     let row = revision.row(opcode);
     let mut text = row.expect("field opcodes have rows").mnemonic.to_owned();
-    let lanes = |text: &mut String, operands: &[Lanes], count: u8| {
-        for Lanes { index, stride } in operands {
-            text.push_str(&match stride {
-                1 => format!(" {index}"),
-                _ => format!(" {index}:{stride}"),
-            });
-        }
-        if count == 1 { Ok(()) } else { write!(text, " x{count}") }
+    let lane = |text: &mut String, index: u8, stride: u8| match stride {
+        1 => write!(text, " {index}"),
+        _ => write!(text, " {index}:{stride}"),
     };
+    let count = |text: &mut String, count: u8| if count == 1 { Ok(()) } else { write!(text, " x{count}") };
     let result = match *instruction {
-        FieldInstruction::Slots { out, x, y, count, .. } | FieldInstruction::Select { out, x, y, count } => {
-            lanes(&mut text, &[out, x, y], count)
+        FieldInstruction::Slots { out, x, y, count: lanes, .. } => {
+            let operands = [out, x, y].iter().try_for_each(|operand| lane(&mut text, operand.index, operand.stride));
+            operands.and_then(|()| count(&mut text, lanes))
         }
-        FieldInstruction::Inverse { out, x, count } | FieldInstruction::Copy { out, x, count } => {
-            lanes(&mut text, &[out, x], count)
-        }
-        FieldInstruction::IsZero { slot } => write!(text, " {slot}"),
-        FieldInstruction::Compare { x, y, .. } => write!(text, " {x} {y}"),
-        FieldInstruction::Fp2(products) => products.pack().iter().try_for_each(|operand| write!(text, " {operand}")),
-        FieldInstruction::Fp6(product) => product.pack().iter().try_for_each(|operand| write!(text, " {operand}")),
-        FieldInstruction::Sum(sum) => sum.pack().iter().try_for_each(|operand| write!(text, " {operand}")),
+        FieldInstruction::Formed(formed) => formed.operands().try_for_each(|(operand, bytes)| match (operand, bytes) {
+            (Operand::Writes(Shape::InLanes) | Operand::Reads(Shape::InLanes), &[index, stride]) => {
+                lane(&mut text, index, stride)
+            }
+            (Operand::Count, &[lanes]) if formed.form().row().has_lanes() => count(&mut text, lanes),
+            (_, bytes) => bytes.iter().try_for_each(|byte| write!(text, " {byte}")),
+        }),
         FieldInstruction::Memory { out, x, y, modulus, .. } => {
             let operands = write!(text, " {out:#x} {x:#x} {y:#x}");
             operands.and_then(|()| match modulus {

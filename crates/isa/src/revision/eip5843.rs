@@ -4,10 +4,7 @@
 //! is the 8·L bytes from mem_start + 8·L·s on, L limbs being the width of the modulus, and R = 2⁶⁴ᴸ. TOMONTX takes slots in
 //! the least significant bytes of two words. Nothing grows memory.
 
-use alloc::vec::Vec;
-
-use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::FieldInstruction;
+use super::{Interface, Semantics, codec};
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -29,8 +26,8 @@ pub const INTERFACE: Interface = Interface {
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMONTX]),
     width_limbs_max: WIDTH_LIMBS_MAX,
     default_schedule: "r5",
-    encode,
-    decode,
+    encode: codec::encode,
+    decode: codec::decode,
 };
 
 /// Whose reading of the text a revision is.
@@ -44,11 +41,3 @@ pub enum Reading {
 
 /// The widest modulus in limbs (EIP-5843, `MAX_INPUT_SIZE`).
 pub const WIDTH_LIMBS_MAX: usize = 16;
-
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    codec::encode_triple(&INTERFACE, None, instruction, code)
-}
-
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    codec::decode_triple(&INTERFACE, None, code)
-}

@@ -4,11 +4,8 @@
 //! section of an EOF container; on legacy code there is none, so SETUPX takes them from the stack below the offset, in the
 //! order in which EIP-6690 took them over.
 
-use alloc::vec::Vec;
-
 use super::rules::{SetForm, SlotBytesMax, SlotRules};
-use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::FieldInstruction;
+use super::{Interface, Semantics, codec};
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -31,8 +28,8 @@ pub const INTERFACE: Interface = Interface {
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 64,
     default_schedule: "eip6601",
-    encode,
-    decode,
+    encode: codec::encode,
+    decode: codec::decode,
 };
 
 /// Rules, as differences to `eip6690-2023`.
@@ -42,11 +39,3 @@ pub const RULES: SlotRules = SlotRules {
     slot_bytes_max: SlotBytesMax::Frame(65_536),
     ..SlotRules::EIP6690_2023
 };
-
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    codec::encode_triple(&INTERFACE, None, instruction, code)
-}
-
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    codec::decode_triple(&INTERFACE, None, code)
-}

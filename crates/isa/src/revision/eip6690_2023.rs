@@ -3,11 +3,8 @@
 //! Source: EIP-6690 from commit 974a67f71 to 46bb34222, the text on main until November 2024. LOADX grows memory; STOREX and
 //! SETUPX do not.
 
-use alloc::vec::Vec;
-
 use super::rules::SlotRules;
-use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::FieldInstruction;
+use super::{Interface, Semantics, codec};
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -30,17 +27,9 @@ pub const INTERFACE: Interface = Interface {
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 64,
     default_schedule: "eip6601",
-    encode,
-    decode,
+    encode: codec::encode,
+    decode: codec::decode,
 };
 
 /// The rules that the other revisions with these opcodes are compared with.
 pub const RULES: SlotRules = SlotRules::EIP6690_2023;
-
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    codec::encode_triple(&INTERFACE, None, instruction, code)
-}
-
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    codec::decode_triple(&INTERFACE, None, code)
-}

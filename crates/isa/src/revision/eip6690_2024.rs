@@ -4,11 +4,8 @@
 //! [`super::strided`]. LOADX copies slots into memory and STOREX copies memory into slots; values
 //! in memory are canonical, big-endian and 8·⌈modulus_size / 8⌉ bytes long.
 
-use alloc::vec::Vec;
-
 use super::rules::SlotRules;
-use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::FieldInstruction;
+use super::{Interface, Semantics, codec};
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -38,21 +35,15 @@ pub const INTERFACE: Interface = Interface {
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: MODULUS_BYTES_MAX / 8,
     default_schedule: "eip6690",
-    encode,
-    decode,
+    encode: codec::encode,
+    decode: codec::decode,
 };
-
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    codec::encode_strided(&INTERFACE, instruction, code)
-}
-
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    codec::decode_strided(&INTERFACE, code)
-}
 
 #[cfg(test)]
 mod tests {
+    use super::super::EncodeError;
     use super::*;
+    use crate::field_instruction::FieldInstruction;
     use crate::field_instruction::{FieldOp, Lanes, ModulusAt};
 
     #[test]
@@ -65,10 +56,10 @@ mod tests {
             count: 8,
         };
         let mut code = Vec::new();
-        encode(&instruction, &mut code).unwrap();
+        codec::encode(&INTERFACE, &instruction, &mut code).unwrap();
         assert_eq!(hex::encode(&code), "c501020300ff0408");
-        assert_eq!(decode(&code), Some((instruction, 8)));
-        assert_eq!(decode(&code[..7]), None);
+        assert_eq!(codec::decode(&INTERFACE, &code), Some((instruction, 8)));
+        assert_eq!(codec::decode(&INTERFACE, &code[..7]), None);
     }
 
     #[test]
@@ -76,7 +67,7 @@ mod tests {
         let memory =
             FieldInstruction::Memory { operation: FieldOp::Add, out: 0, x: 0, y: 0, modulus: ModulusAt::Implied };
         let mut code = Vec::new();
-        assert!(matches!(encode(&memory, &mut code), Err(EncodeError::OperandKind { revision: "eip6690-2024", .. })));
+        assert!(matches!(codec::encode(&INTERFACE, &memory, &mut code), Err(EncodeError::OperandKind { revision: "eip6690-2024", .. })));
         assert!(code.is_empty());
     }
 }

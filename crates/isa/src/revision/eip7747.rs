@@ -3,11 +3,8 @@
 //! Source: ethereum/EIPs pull request 8743, commit 58475fc29, July 2024; on legacy code. The text charges loads by
 //! value and stores not at all, and counts two slots more than requested as memory.
 
-use alloc::vec::Vec;
-
 use super::rules::{Moduli, SlotBytesMax, SlotRules, SlotsAsMemory};
-use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::FieldInstruction;
+use super::{Interface, Semantics, codec};
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -30,8 +27,8 @@ pub const INTERFACE: Interface = Interface {
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 12,
     default_schedule: "eip7747",
-    encode,
-    decode,
+    encode: codec::encode,
+    decode: codec::decode,
 };
 
 /// Rules, as differences to `eip6690-2024`.
@@ -42,11 +39,3 @@ pub const RULES: SlotRules = SlotRules {
     slots_as_memory: SlotsAsMemory::Bytes { extra_slots: 2 },
     ..SlotRules::EIP6690_2024
 };
-
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    codec::encode_triple(&INTERFACE, None, instruction, code)
-}
-
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    codec::decode_triple(&INTERFACE, None, code)
-}

@@ -3,10 +3,7 @@
 //! Values are words. ADDMOD and MULMOD take the modulus from the stack each time (Yellow Paper, appendix H.2), so
 //! moduli have at most 256 bits; the other opcodes are those of the hard fork.
 
-use alloc::vec::Vec;
-
-use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::FieldInstruction;
+use super::{Interface, Semantics, codec};
 use crate::opcode::{evm, immediate_table};
 use residue_formula::PerOp;
 
@@ -21,14 +18,6 @@ pub const INTERFACE: Interface = Interface {
     arithmetic: PerOp([evm::ADDMOD, evm::ADDMOD, evm::MULMOD]),
     width_limbs_max: 4,
     default_schedule: "evm",
-    encode,
-    decode,
+    encode: codec::encode,
+    decode: codec::decode,
 };
-
-fn encode(instruction: &FieldInstruction, _: &mut Vec<u8>) -> Result<(), EncodeError> {
-    Err(codec::operand_kind(&INTERFACE, instruction))
-}
-
-fn decode(_: &[u8]) -> Option<(FieldInstruction, usize)> {
-    None
-}

@@ -128,15 +128,7 @@ impl Parts {
     pub fn of(instruction: &FieldInstruction, revision: &'static str) -> Result<Self, EncodeError> {
         match *instruction {
             FieldInstruction::Memory { operation, out, x, y, modulus } => Ok(Self { operation, out, x, y, modulus }),
-            FieldInstruction::Slots { .. }
-            | FieldInstruction::Inverse { .. }
-            | FieldInstruction::Copy { .. }
-            | FieldInstruction::Select { .. }
-            | FieldInstruction::IsZero { .. }
-            | FieldInstruction::Compare { .. }
-            | FieldInstruction::Sum(_)
-            | FieldInstruction::Fp2(_)
-            | FieldInstruction::Fp6(_) => Err(refused(instruction, revision)),
+            FieldInstruction::Slots { .. } | FieldInstruction::Formed(_) => Err(refused(instruction, revision)),
         }
     }
 

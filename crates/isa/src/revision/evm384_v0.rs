@@ -46,11 +46,11 @@ pub const EVM384: Evm384 = Evm384 {
 };
 
 /// No instruction of this revision has its operands in code.
-fn encode(instruction: &FieldInstruction, _: &mut Vec<u8>) -> Result<(), EncodeError> {
-    Err(refused(instruction, INTERFACE.name))
+fn encode(interface: &Interface, instruction: &FieldInstruction, _: &mut Vec<u8>) -> Result<(), EncodeError> {
+    Err(refused(instruction, interface.name))
 }
 
-fn decode(_: &[u8]) -> Option<(FieldInstruction, usize)> {
+fn decode(_: &Interface, _: &[u8]) -> Option<(FieldInstruction, usize)> {
     None
 }
 
@@ -64,7 +64,7 @@ mod tests {
         let modulus = ModulusAt::Offset(0);
         let instruction = FieldInstruction::Memory { operation: FieldOp::Add, out: 0, x: 0, y: 0, modulus };
         let mut code = Vec::new();
-        assert!(matches!(encode(&instruction, &mut code), Err(EncodeError::OperandKind { .. })));
+        assert!(matches!(encode(&INTERFACE, &instruction, &mut code), Err(EncodeError::OperandKind { .. })));
         assert!(code.is_empty());
     }
 }

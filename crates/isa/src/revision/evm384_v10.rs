@@ -55,10 +55,10 @@ pub const fn unpack(low_64_bits: u64) -> [u16; 4] {
     [(low_64_bits >> 48) as u16, (low_64_bits >> 32) as u16, (low_64_bits >> 16) as u16, low_64_bits as u16]
 }
 
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, INTERFACE.name)?;
+fn encode(interface: &Interface, instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, interface.name)?;
     let ModulusAt::Offset(modulus) = modulus else {
-        return Err(refused(instruction, INTERFACE.name));
+        return Err(refused(instruction, interface.name));
     };
     let slots = [slot(out)?, slot(x)?, slot(y)?, slot(modulus)?];
     code.push(PUSH8);
@@ -68,7 +68,7 @@ fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), Enco
 }
 
 /// Reads `PUSH8 word` with an arithmetic opcode after it.
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+fn decode(_: &Interface, code: &[u8]) -> Option<(FieldInstruction, usize)> {
     let (&[PUSH8, ref word @ .., opcode], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()? else {
         return None;
     };
@@ -97,17 +97,17 @@ mod tests {
     fn the_bytes_are_those_of_the_specification() {
         let instruction = instruction(0xffff * 48, 48, 256 * 48);
         let mut code = Vec::new();
-        encode(&instruction, &mut code).unwrap();
+        encode(&INTERFACE, &instruction, &mut code).unwrap();
         assert_eq!(hex::encode(&code), "67ffff000101000002c2");
-        assert_eq!(decode(&code), Some((instruction, code.len())));
-        assert_eq!(decode(&code[..code.len() - 1]), None);
+        assert_eq!(decode(&INTERFACE, &code), Some((instruction, code.len())));
+        assert_eq!(decode(&INTERFACE, &code[..code.len() - 1]), None);
     }
 
     #[test]
     fn offsets_between_slots_or_beyond_them_are_refused() {
         for offset in [1, 49, 65_536 * 48, u32::MAX] {
             let mut code = Vec::new();
-            let error = encode(&instruction(0, offset, 0), &mut code).unwrap_err();
+            let error = encode(&INTERFACE, &instruction(0, offset, 0), &mut code).unwrap_err();
             assert!(matches!(error, EncodeError::Offset { offset: found, .. } if found == offset));
             assert!(code.is_empty());
         }

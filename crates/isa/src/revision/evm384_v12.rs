@@ -65,10 +65,10 @@ pub const fn unpack(immediate: [u8; IMMEDIATE_BYTES]) -> Option<[u16; 3]> {
     Some([u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]), u16::from_le_bytes([e, f])])
 }
 
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, INTERFACE.name)?;
+fn encode(interface: &Interface, instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, interface.name)?;
     if modulus != ModulusAt::Implied {
-        return Err(refused(instruction, INTERFACE.name));
+        return Err(refused(instruction, interface.name));
     }
     let offsets = [narrow(out)?, narrow(x)?, narrow(y)?];
     code.extend([opcode(operation), MARKER]);
@@ -76,7 +76,7 @@ fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), Enco
     Ok(())
 }
 
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+fn decode(_: &Interface, code: &[u8]) -> Option<(FieldInstruction, usize)> {
     let (&[opcode, ref immediate @ ..], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()?;
     let operation = operation(opcode)?;
     let [out, x, y] = unpack(*immediate)?.map(u32::from);
@@ -101,17 +101,17 @@ mod tests {
     fn the_bytes_are_those_of_the_specification() {
         let instruction = instruction(0x0304, 0x30, 0xffff);
         let mut code = Vec::new();
-        encode(&instruction, &mut code).unwrap();
+        encode(&INTERFACE, &instruction, &mut code).unwrap();
         assert_eq!(hex::encode(&code), "c26504033000ffff");
-        assert_eq!(decode(&code), Some((instruction, code.len())));
-        assert_eq!(decode(&code[..code.len() - 1]), None);
+        assert_eq!(decode(&INTERFACE, &code), Some((instruction, code.len())));
+        assert_eq!(decode(&INTERFACE, &code[..code.len() - 1]), None);
     }
 
     #[test]
     fn nothing_is_decoded_without_the_marker_and_far_offsets_are_refused() {
         let code = hex::decode("c26604033000ffff").unwrap();
-        assert_eq!(decode(&code), None);
-        let error = encode(&instruction(0, 65_536, 0), &mut Vec::new()).unwrap_err();
+        assert_eq!(decode(&INTERFACE, &code), None);
+        let error = encode(&INTERFACE, &instruction(0, 65_536, 0), &mut Vec::new()).unwrap_err();
         assert!(matches!(error, EncodeError::Offset { offset: 65_536, .. }));
     }
 }

@@ -57,10 +57,10 @@ pub const fn unpack(low_64_bits: u64) -> [u8; 3] {
     [out, x, y]
 }
 
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, INTERFACE.name)?;
+fn encode(interface: &Interface, instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, interface.name)?;
     if modulus != ModulusAt::Implied {
-        return Err(refused(instruction, INTERFACE.name));
+        return Err(refused(instruction, interface.name));
     }
     let slots = [slot(out)?, slot(x)?, slot(y)?];
     code.push(PUSH3);
@@ -70,7 +70,7 @@ fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), Enco
 }
 
 /// Reads `PUSH3 word` with an arithmetic opcode after it.
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+fn decode(_: &Interface, code: &[u8]) -> Option<(FieldInstruction, usize)> {
     let (&[PUSH3, out, x, y, opcode], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()? else {
         return None;
     };
@@ -99,17 +99,17 @@ mod tests {
     fn the_bytes_are_those_of_the_specification() {
         let instruction = instruction(255 * 48, 48, 96);
         let mut code = Vec::new();
-        encode(&instruction, &mut code).unwrap();
+        encode(&INTERFACE, &instruction, &mut code).unwrap();
         assert_eq!(hex::encode(&code), "62ff0102c2");
-        assert_eq!(decode(&code), Some((instruction, code.len())));
-        assert_eq!(decode(&code[..code.len() - 1]), None);
+        assert_eq!(decode(&INTERFACE, &code), Some((instruction, code.len())));
+        assert_eq!(decode(&INTERFACE, &code[..code.len() - 1]), None);
     }
 
     #[test]
     fn offsets_between_slots_or_beyond_them_are_refused() {
         for offset in [1, 49, 256 * 48, u32::MAX] {
             let mut code = Vec::new();
-            let error = encode(&instruction(0, offset, 0), &mut code).unwrap_err();
+            let error = encode(&INTERFACE, &instruction(0, offset, 0), &mut code).unwrap_err();
             assert!(matches!(error, EncodeError::Offset { offset: found, .. } if found == offset));
             assert!(code.is_empty());
         }

@@ -82,19 +82,15 @@ pub const fn pack(operands: Operands) -> u128 {
     (out as u128) << 96 | (x as u128) << 64 | (y as u128) << 32 | modulus as u128
 }
 
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    encode_for(instruction, code, INTERFACE.name)
-}
-
 /// As this revision and `evm384-v8` write instructions.
-pub(super) fn encode_for(
+pub(super) fn encode(
+    interface: &Interface,
     instruction: &FieldInstruction,
     code: &mut Vec<u8>,
-    revision: &'static str,
 ) -> Result<(), EncodeError> {
-    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, revision)?;
+    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, interface.name)?;
     let ModulusAt::Offset(modulus) = modulus else {
-        return Err(refused(instruction, revision));
+        return Err(refused(instruction, interface.name));
     };
     code.push(PUSH16);
     code.extend_from_slice(&pack(Operands { modulus, y, x, out }).to_be_bytes());
@@ -103,7 +99,7 @@ pub(super) fn encode_for(
 }
 
 /// Reads `PUSH16 word` with an arithmetic opcode after it. (Operands may also be computed; then `unpack` at run time.)
-pub(super) fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+pub(super) fn decode(_: &Interface, code: &[u8]) -> Option<(FieldInstruction, usize)> {
     let (&[PUSH16, ref word @ .., opcode], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()? else {
         return None;
     };
@@ -127,10 +123,10 @@ mod tests {
             modulus: ModulusAt::Offset(0x8000_0000),
         };
         let mut code = Vec::new();
-        encode(&instruction, &mut code).unwrap();
+        encode(&INTERFACE, &instruction, &mut code).unwrap();
         assert_eq!(hex::encode(&code), "6f0102030400000030ffffffff80000000c2");
-        assert_eq!(decode(&code), Some((instruction, 18)));
-        assert_eq!(decode(&code[..17]), None);
+        assert_eq!(decode(&INTERFACE, &code), Some((instruction, 18)));
+        assert_eq!(decode(&INTERFACE, &code[..17]), None);
     }
 
     #[test]
@@ -139,7 +135,7 @@ mod tests {
         let one = Lanes::one(0);
         let slots = FieldInstruction::Slots { operation: FieldOp::Add, out: one, x: one, y: one, count: 1 };
         let mut code = Vec::new();
-        assert!(matches!(encode(&slots, &mut code), Err(EncodeError::OperandKind { revision: "evm384-v7", .. })));
+        assert!(matches!(encode(&INTERFACE, &slots, &mut code), Err(EncodeError::OperandKind { revision: "evm384-v7", .. })));
         assert!(code.is_empty());
     }
 }

@@ -3,12 +3,9 @@
 //! Source: evmone branch `evm384-v8`, 6c29724. The 48 bytes of a value and the 8 bytes of r_inv are reversed as a whole;
 //! operands, growth and arithmetic are those of version 7.
 
-use alloc::vec::Vec;
-
 use super::evm384::{ByteOrder, Evm384, Modulus, Operands, VALUE_BITS};
-use super::evm384_v7::{decode, encode_for};
-use super::{EncodeError, Interface, Semantics};
-use crate::field_instruction::FieldInstruction;
+use super::evm384_v7::{decode, encode};
+use super::{Interface, Semantics};
 use crate::opcode::{evm::PUSH16, immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -42,7 +39,3 @@ pub const EVM384: Evm384 = Evm384 {
     grows: true,
     modulus_bits_max: VALUE_BITS,
 };
-
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    encode_for(instruction, code, INTERFACE.name)
-}

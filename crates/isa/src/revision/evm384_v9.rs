@@ -55,19 +55,15 @@ pub const fn unpack(immediate: [u8; IMMEDIATE_BYTES]) -> [u32; 4] {
     [all as u32, (all >> 32) as u32, (all >> 64) as u32, (all >> 96) as u32]
 }
 
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    encode_for(instruction, code, INTERFACE.name)
-}
-
 /// As this revision and `x-383` write instructions.
-pub(super) fn encode_for(
+pub(super) fn encode(
+    interface: &Interface,
     instruction: &FieldInstruction,
     code: &mut Vec<u8>,
-    revision: &'static str,
 ) -> Result<(), EncodeError> {
-    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, revision)?;
+    let Parts { operation, out, x, y, modulus } = Parts::of(instruction, interface.name)?;
     let ModulusAt::Offset(modulus) = modulus else {
-        return Err(refused(instruction, revision));
+        return Err(refused(instruction, interface.name));
     };
     code.push(opcode(operation));
     for offset in [out, x, y, modulus] {
@@ -77,7 +73,7 @@ pub(super) fn encode_for(
 }
 
 /// As both read them.
-pub(super) fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
+pub(super) fn decode(_: &Interface, code: &[u8]) -> Option<(FieldInstruction, usize)> {
     let (&[opcode, ref immediate @ ..], _) = code.split_first_chunk::<INSTRUCTION_BYTES>()?;
     let [out, x, y, modulus] = unpack(*immediate);
     let parts = Parts { operation: operation(opcode)?, out, x, y, modulus: ModulusAt::Offset(modulus) };
@@ -97,9 +93,9 @@ mod tests {
     fn the_bytes_are_those_of_the_specification() {
         let instruction = instruction(0x0102_0304, 0x30, 0x6001);
         let mut code = Vec::new();
-        encode(&instruction, &mut code).unwrap();
+        encode(&INTERFACE, &instruction, &mut code).unwrap();
         assert_eq!(hex::encode(&code), "c204030201300000000160000000000080");
-        assert_eq!(decode(&code), Some((instruction, code.len())));
-        assert_eq!(decode(&code[..code.len() - 1]), None);
+        assert_eq!(decode(&INTERFACE, &code), Some((instruction, code.len())));
+        assert_eq!(decode(&INTERFACE, &code[..code.len() - 1]), None);
     }
 }

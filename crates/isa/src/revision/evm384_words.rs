@@ -5,8 +5,8 @@
 
 use alloc::vec::Vec;
 
-use super::EncodeError;
 use super::evm384::{Evm384, Modulus, Operands, Parts, offset, push_operands, pushed_operands, refused};
+use super::{EncodeError, Interface, Semantics};
 use crate::field_instruction::{FieldInstruction, FieldOp, ModulusAt};
 
 /// Makes a module of each entry.
@@ -21,12 +21,9 @@ macro_rules! versions {
     )*) => {$(
         $(#[$doc])*
         pub mod $module {
-            use alloc::vec::Vec;
-
-            use crate::field_instruction::FieldInstruction;
             use crate::opcode::{immediate_table, opcodes};
             use crate::revision::evm384::{ByteOrder, Evm384, Modulus, Operands, VALUE_BITS};
-            use crate::revision::{EncodeError, Interface, Semantics};
+            use crate::revision::{Interface, Semantics};
             use residue_formula::PerOp;
 
             opcodes! { $($row)* }
@@ -41,8 +38,8 @@ macro_rules! versions {
                 arithmetic: PerOp([ADDMOD384, SUBMOD384, MULMODMONT384]),
                 width_limbs_max: 6,
                 default_schedule: "evmone",
-                encode,
-                decode,
+                encode: crate::revision::evm384_words::encode,
+                decode: crate::revision::evm384_words::decode,
             };
 
             /// Parameters of the revision.
@@ -53,14 +50,6 @@ macro_rules! versions {
                 operand_max: u32::MAX,
                 modulus_bits_max: VALUE_BITS,
             };
-
-            fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-                super::encode(instruction, code, INTERFACE.name, &EVM384)
-            }
-
-            fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-                super::decode(code, &EVM384)
-            }
         }
     )*};
 }
@@ -138,13 +127,10 @@ versions! {
 }
 
 /// Smallest pushes of all operands, the first pushed last, then the opcode.
-fn encode(
-    instruction: &FieldInstruction,
-    code: &mut Vec<u8>,
-    revision: &'static str,
-    evm384: &Evm384,
-) -> Result<(), EncodeError> {
+fn encode(interface: &Interface, instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let revision = interface.name;
     let Parts { operation, out, x, y, modulus } = Parts::of(instruction, revision)?;
+    let Semantics::Memory384(evm384) = interface.semantics else { return Err(refused(instruction, revision)) };
     let mut operands: Vec<u64> = [out, x, y].map(u64::from).to_vec();
     if overwrites_x(evm384) {
         if out != x {
@@ -167,7 +153,8 @@ fn encode(
 }
 
 /// Reads smallest pushes of all operands with the opcode after them.
-fn decode(code: &[u8], evm384: &Evm384) -> Option<(FieldInstruction, usize)> {
+fn decode(interface: &Interface, code: &[u8]) -> Option<(FieldInstruction, usize)> {
+    let Semantics::Memory384(evm384) = interface.semantics else { return None };
     let (operands, operation, bytes) = pushed_operands(code)?;
     let (out, rest) = if overwrites_x(evm384) { (*operands.first()?, &operands[..]) } else { split(&operands)? };
     let &[x, y, ref modulus @ ..] = rest else { return None };

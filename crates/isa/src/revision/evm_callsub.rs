@@ -2,10 +2,7 @@
 //!
 //! A revision and no fork, as no fork has them: their bytes are ours until one has (`crates/isa/src/opcode/subroutine.rs`).
 
-use alloc::vec::Vec;
-
-use super::{EncodeError, Interface, Semantics, codec, evm};
-use crate::field_instruction::FieldInstruction;
+use super::{Interface, Semantics, codec, evm};
 use crate::opcode::{immediate_table, subroutine};
 
 /// The revision.
@@ -18,14 +15,6 @@ pub const INTERFACE: Interface = Interface {
     arithmetic: evm::INTERFACE.arithmetic,
     width_limbs_max: evm::INTERFACE.width_limbs_max,
     default_schedule: "evm",
-    encode,
-    decode,
+    encode: codec::encode,
+    decode: codec::decode,
 };
-
-fn encode(instruction: &FieldInstruction, _: &mut Vec<u8>) -> Result<(), EncodeError> {
-    Err(codec::operand_kind(&INTERFACE, instruction))
-}
-
-fn decode(_: &[u8]) -> Option<(FieldInstruction, usize)> {
-    None
-}

@@ -2,11 +2,8 @@
 //!
 //! Source: ethereum/evmone branch `evmmax-intructions`, commit da87a62c. Every SETUPX drops the slots before it.
 
-use alloc::vec::Vec;
-
 use super::rules::{EmptyTransfer, Moduli, SetForm, SlotBytesMax, SlotRules, SlotsAsMemory};
-use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::FieldInstruction;
+use super::{Interface, Semantics, codec};
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -29,8 +26,8 @@ pub const INTERFACE: Interface = Interface {
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 6,
     default_schedule: "evmone",
-    encode,
-    decode,
+    encode: codec::encode,
+    decode: codec::decode,
 };
 
 /// Rules, as differences to `eip6690-2023`.
@@ -45,11 +42,3 @@ pub const RULES: SlotRules = SlotRules {
     empty_transfer: EmptyTransfer::ContextAndSlot,
     ..SlotRules::EIP6690_2023
 };
-
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    codec::encode_triple(&INTERFACE, None, instruction, code)
-}
-
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    codec::decode_triple(&INTERFACE, None, code)
-}

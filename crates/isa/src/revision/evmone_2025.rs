@@ -5,11 +5,9 @@
 //! modulo a power of two only when an operation reads them; lanes are computed one after the other, so a later one
 //! reads the results of earlier ones. INVMODX has five immediate bytes: out, out_stride, x, x_stride, count.
 
-use alloc::vec::Vec;
-
 use super::rules::{EmptyTransfer, Moduli, SetForm, SlotBytesMax, SlotRules, SlotsAsMemory};
-use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::FieldInstruction;
+use super::{Interface, Semantics, codec};
+use crate::form::{Form, PerForm};
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -33,13 +31,13 @@ pub const INTERFACE: Interface = Interface {
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 8,
     default_schedule: "evmone",
-    encode,
-    decode,
+    encode: codec::encode,
+    decode: codec::decode,
 };
 
 /// Rules, as differences to `eip6690-2024`.
 pub const RULES: SlotRules = SlotRules {
-    invert: Some(INVMODX),
+    forms: PerForm::of(&[Form::Invert]),
     form: SetForm::One,
     moduli: Moduli { min: 1, size_max: 64, ..SlotRules::EIP6690_2024.moduli },
     slots_min: 0,
@@ -53,11 +51,3 @@ pub const RULES: SlotRules = SlotRules {
     lanes_in_turn: true,
     ..SlotRules::EIP6690_2024
 };
-
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    codec::encode_added((&INTERFACE, &RULES), instruction, code)
-}
-
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    codec::decode_added((&INTERFACE, &RULES), code)
-}

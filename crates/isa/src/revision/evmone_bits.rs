@@ -3,11 +3,9 @@
 //! Source: ethereum/evmone branch `evmmax-poseidon`, commit 66e15cd5. As `evmone-2025` otherwise, for odd moduli of up to 384
 //! bits and without INVMODX.
 
-use alloc::vec::Vec;
-
 use super::rules::{Moduli, SizeUnit, SlotRules};
-use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::FieldInstruction;
+use super::{Interface, Semantics, codec};
+use crate::form::PerForm;
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -30,22 +28,14 @@ pub const INTERFACE: Interface = Interface {
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 6,
     default_schedule: "evmone",
-    encode,
-    decode,
+    encode: codec::encode,
+    decode: codec::decode,
 };
 
 /// Rules, as differences to `evmone-2025`.
 pub const RULES: SlotRules = SlotRules {
-    invert: None,
+    forms: PerForm::NONE,
     prices_count_mod_256: true,
     moduli: Moduli { powers_of_two: false, size_max: 384, unit: SizeUnit::Bits, ..super::evmone_2025::RULES.moduli },
     ..super::evmone_2025::RULES
 };
-
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    codec::encode_strided(&INTERFACE, instruction, code)
-}
-
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    codec::decode_strided(&INTERFACE, code)
-}

@@ -1,63 +1,100 @@
 //! Experiments on EIP-6690 of 2024, as a table: each is that interface with the rules and the opcodes of its entry.
 //!
-//! Source: none outside but what an entry names. An entry makes the module of a revision, with a constant for each opcode. An experiment is removed by
-//! deleting its entry, and its line in `crates/isa/src/revision.rs`.
+//! Source: none outside but what an entry names. An entry makes the module of a revision. An experiment is removed by deleting its entry, its line in
+//! `crates/isa/src/revision.rs`, and the rows of its forms in `crates/isa/src/form.rs`.
 
-/// Makes a module of each entry: rules that differ from those of EIP-6690 of 2024, opcodes after those that it has.
+use super::eip6690_2024;
+use crate::form::{Form, PerForm};
+use crate::opcode::{OpcodeRow, subroutine};
+
+/// Makes a module of each entry: the opcodes of EIP-6690 of 2024, those of `forms` and of the experiments that it extends, and rules that differ.
 macro_rules! experiments {
     ($(
         $(#[$doc:meta])*
         pub mod $module:ident {
             $name:literal, $summary:literal,
-            rules { $($rule:ident: $value:expr),* $(,)? }
-            opcodes { $($row:tt)* }
+            $(of [$($part:ident),*],)? forms [$($form:ident),*]
+            $(, rules { $($rule:ident: $value:expr),* })? $(, interface { $($field:ident: $other:expr),* })?
         }
     )*) => {$(
         $(#[$doc])*
         pub mod $module {
-            use alloc::vec::Vec;
+            use crate::form::PerForm;
+            use crate::opcode::{OpcodeRow, immediate_table};
+            use crate::revision::rules::SlotRules;
+            use crate::revision::{Interface, Semantics, eip6690_2024};
 
-            use crate::field_instruction::FieldInstruction;
-            use crate::opcode::{immediate_table, opcodes};
-            use crate::revision::rules::{Addition, SlotRules};
-            use crate::revision::{EncodeError, Interface, Semantics, codec, eip6690_2024};
+            const FORMS: PerForm<Option<u8>> = PerForm::of(&[$(crate::form::Form::$form),*])$($(.with(&super::$part::RULES.forms))*)?;
 
-            opcodes! {
-                0xc0 SETMODX "Activates a field context, created if new: id, modulus offset, modulus size, slot count." 4 -> 0;
-                0xc1 LOADX   "Copies slots into memory: memory offset, first slot, count." 3 -> 0;
-                0xc2 STOREX  "Copies memory into slots: first slot, memory offset, count." 3 -> 0;
-                0xc3 ADDMODX "out = x + y mod m in each lane." 0 -> 0 immediate 7;
-                0xc4 SUBMODX "out = x - y mod m in each lane." 0 -> 0 immediate 7;
-                0xc5 MULMODX "out = x * y mod m in each lane." 0 -> 0 immediate 7;
-                $($row)*
-            }
+            const OPCODES: &[OpcodeRow] = &super::opcodes::<{ eip6690_2024::OPCODES.len() + FORMS.len() }>(&FORMS);
 
             /// The revision.
-            pub const INTERFACE: Interface = Interface {
-                name: $name,
-                summary: $summary,
-                semantics: Semantics::Slots(&RULES),
-                opcodes: OPCODES,
-                immediates: immediate_table(OPCODES),
-                default_schedule: "next",
-                encode,
-                decode,
-                ..eip6690_2024::INTERFACE
+            pub const INTERFACE: Interface = {
+                #[allow(unused_mut, reason = "few entries have more that differs")]
+                let mut interface = Interface {
+                    name: $name,
+                    summary: $summary,
+                    semantics: Semantics::Slots(&RULES),
+                    opcodes: OPCODES,
+                    immediates: immediate_table(OPCODES),
+                    default_schedule: "next",
+                    ..eip6690_2024::INTERFACE
+                };
+                $($(interface.$field = $other;)*)?
+                interface
             };
 
             /// Rules, as differences to `eip6690-2024`.
-            pub const RULES: SlotRules = SlotRules { $($rule: $value,)* ..SlotRules::EIP6690_2024 };
-
-            fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-                codec::encode_added((&INTERFACE, &RULES), instruction, code)
-            }
-
-            fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-                codec::decode_added((&INTERFACE, &RULES), code)
-            }
+            pub const RULES: SlotRules = SlotRules {
+                forms: FORMS,
+                experiments: experiments!(@names $name $($($part)*)?),
+                $($($rule: $value,)*)?
+                ..SlotRules::EIP6690_2024
+            };
         }
     )*};
+    (@names $name:literal) => { &[$name] };
+    (@names $name:literal $($part:ident)+) => { &[$(super::$part::INTERFACE.name),+] };
 }
+
+/// The opcodes of EIP-6690 of 2024, then those of forms.
+const fn opcodes<const N: usize>(forms: &PerForm<Option<u8>>) -> [OpcodeRow; N] {
+    let base = eip6690_2024::OPCODES;
+    let mut rows = [base[0]; N];
+    let (mut count, mut form) = (0, 0);
+    while count < base.len() {
+        rows[count] = base[count];
+        count += 1;
+    }
+    while form < Form::ALL.len() {
+        if forms.0[form].is_some() {
+            rows[count] = Form::ALL[form].row().opcode_row();
+            count += 1;
+        }
+        form += 1;
+    }
+    rows
+}
+
+/// The byte before each opcode of `x-extx` (EIP-8163, `EXTENSION`).
+pub const EXTENSION: u8 = 0xae;
+
+/// The opcodes of EIP-6690 of 2024, with loads and stores of values that are as long as the modulus.
+const PACKED: &[OpcodeRow] = &{
+    let mut rows = opcodes::<6>(&PerForm::NONE);
+    rows[1].sentence = "Copies slots into memory, as long as the modulus: memory offset, first slot, count.";
+    rows[2].sentence = "Copies memory into slots, as long as the modulus: first slot, memory offset, count.";
+    rows
+};
+
+/// The opcodes of EIP-7979, then those of EIP-6690 of 2024.
+const WITH_SUBROUTINES: &[OpcodeRow] = &{
+    let mut rows = [eip6690_2024::OPCODES[0]; subroutine::OPCODES.len() + eip6690_2024::OPCODES.len()];
+    let (before, after) = rows.split_at_mut(subroutine::OPCODES.len());
+    before.copy_from_slice(subroutine::OPCODES);
+    after.copy_from_slice(eip6690_2024::OPCODES);
+    rows
+};
 
 experiments! {
     /// An experiment: EIP-6690 of 2024 with INVMODX, an instruction for inverses in each lane; the result is 0 if there is
@@ -67,14 +104,7 @@ experiments! {
     /// are read before any is written, and modulo a power of two the inverse is modulo that power.
     pub mod x_invmodx {
         "x-invmodx", "experiment: EIP-6690 of 2024 with INVMODX, exact inverses and 0 for what has none",
-        rules {
-            invert: Some(INVMODX),
-            inverts_modulo: crate::revision::rules::InvertsModulo::Modulus,
-            additions: &[Addition::Inversion],
-        }
-        opcodes {
-            0xc6 INVMODX "out = inverse of x mod m in each lane, 0 if there is none." 0 -> 0 immediate 5;
-        }
+        forms [Invert], rules { inverts_modulo: crate::revision::rules::InvertsModulo::Modulus }
     }
 
     /// An experiment: EIP-6690 of 2024 with ISZEROX, which puts 1 on the stack if the slot in its immediate byte is zero, else 0.
@@ -82,10 +112,7 @@ experiments! {
     /// Source: none outside.
     pub mod x_iszerox {
         "x-iszerox", "experiment: EIP-6690 of 2024 with ISZEROX, which tells the stack whether a slot is zero",
-        rules { is_zero: Some(ISZEROX), additions: &[Addition::IsZero] }
-        opcodes {
-            0xc7 ISZEROX "Whether a slot is zero." 0 -> 1 immediate 1;
-        }
+        forms [IsZero]
     }
 
     /// An experiment: EIP-6690 of 2024 with SUM2X to SUM6X, sums and differences of two to six products with one reduction.
@@ -95,14 +122,7 @@ experiments! {
     /// Lanes with strides do not fit sums: few formulas have corresponding operands of their sums at equal distances.
     pub mod x_sumx {
         "x-sumx", "experiment: EIP-6690 of 2024 with SUM2X to SUM6X, sums of products with one reduction",
-        rules { sums: Some(SUM2X), additions: &[Addition::Sums] }
-        opcodes {
-            0xc8 SUM2X "out = 2 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 6;
-            0xc9 SUM3X "out = 3 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 8;
-            0xca SUM4X "out = 4 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 10;
-            0xcb SUM5X "out = 5 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 12;
-            0xcc SUM6X "out = 6 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 14;
-        }
+        forms [Sum2, Sum3, Sum4, Sum5, Sum6]
     }
 
     /// An experiment: EIP-6690 of 2024 with GETX and PUTX, which copy between slots and an array that each field context has beside them, at
@@ -115,11 +135,7 @@ experiments! {
     /// require.
     pub mod x_arrayx {
         "x-arrayx", "experiment: EIP-6690 of 2024 with GETX and PUTX, elements by an index from the stack",
-        rules { get: Some(GETX), put: Some(PUTX), additions: &[Addition::Arrays] }
-        opcodes {
-            0xcd GETX "Copies elements of the array to slots: index of the first." 1 -> 0 immediate 2;
-            0xce PUTX "Copies slots to elements of the array: index of the first." 1 -> 0 immediate 2;
-        }
+        forms [Get, Put]
     }
 
     /// An experiment: EIP-6690 of 2024 with LOADPX and STOREPX, which are LOADX and STOREX for values that take more bytes of memory than the
@@ -129,11 +145,7 @@ experiments! {
     /// loaded value is preceded by zeros; all stored bytes are one number, which must be below the modulus.
     pub mod x_padx {
         "x-padx", "experiment: EIP-6690 of 2024 with LOADPX and STOREPX, values with zeros in front of them",
-        rules { load_padded: Some(LOADPX), store_padded: Some(STOREPX), additions: &[Addition::Padding] }
-        opcodes {
-            0xcf LOADPX  "Copies slots into memory, each in so many bytes: memory offset, first slot, count." 3 -> 0 immediate 1;
-            0xd0 STOREPX "Copies memory into slots, each from so many bytes: first slot, memory offset, count." 3 -> 0 immediate 1;
-        }
+        forms [LoadPadded, StorePadded]
     }
 
     /// An experiment: EIP-6690 of 2024 with SETMODCX and STORECX, which are SETMODX and STOREX with their input in code
@@ -143,11 +155,7 @@ experiments! {
     /// memory. Offsets are in the running code, as for CODECOPY, and the range must lie inside it.
     pub mod x_codex {
         "x-codex", "experiment: EIP-6690 of 2024 with SETMODCX and STORECX, a modulus and values that stand in code",
-        rules { set_modulus_in_code: Some(SETMODCX), store_from_code: Some(STORECX), additions: &[Addition::Code] }
-        opcodes {
-            0xd1 SETMODCX "Activates a field context, created if new: id, modulus offset in code, modulus size, slot count." 4 -> 0;
-            0xd2 STORECX  "Copies code into slots: first slot, code offset, count." 3 -> 0;
-        }
+        forms [SetModulusInCode, StoreFromCode]
     }
 
     /// An experiment: EIP-6690 of 2024 with FP2MULX, a fused product in Fp2 = Fp[u] with u² = −1, as two sums of two products with one reduction each.
@@ -158,10 +166,7 @@ experiments! {
     /// towers do not.
     pub mod x_fp2x {
         "x-fp2x", "experiment: EIP-6690 of 2024 with FP2MULX, fused products in Fp2",
-        rules { mul_fp2: Some(FP2MULX), additions: &[Addition::Fp2] }
-        opcodes {
-            0xd3 FP2MULX "out = x * y in Fp2 with u * u = -1 in each lane, an element in two slots." 0 -> 0 immediate 10;
-        }
+        forms [MulFp2]
     }
 
     /// An experiment: EIP-6690 of 2024 with MOVX, which copies slots.
@@ -170,10 +175,7 @@ experiments! {
     /// slots are read before any is written.
     pub mod x_movx {
         "x-movx", "experiment: EIP-6690 of 2024 with MOVX, copies of slots",
-        rules { copy: Some(MOVX), additions: &[Addition::Copies] }
-        opcodes {
-            0xd4 MOVX "out = x in each lane." 0 -> 0 immediate 5;
-        }
+        forms [Copy]
     }
 
     /// An experiment: EIP-6690 of 2024 with FP6MULX, a fused product in Fp6 = Fp2[v] with v³ = ξ over Fp2 = Fp[u] with u² = −1: six sums of six products with one
@@ -184,10 +186,7 @@ experiments! {
     /// order stays. A square has x = y. It has no lanes: twenty bytes are many as they are, and a product of such size leaves nothing to share.
     pub mod x_fp6x {
         "x-fp6x", "experiment: EIP-6690 of 2024 with FP6MULX, fused products in Fp6",
-        rules { mul_fp6: Some(FP6MULX), additions: &[Addition::Fp6] }
-        opcodes {
-            0xd7 FP6MULX "out = x * y in Fp6 with u * u = -1 and v * v * v = a + b * u, an element in six slots." 0 -> 0 immediate 20;
-        }
+        forms [MulFp6]
     }
 
     /// An experiment: EIP-6690 of 2024 with SELECTX, which chooses between slots by a word on the stack.
@@ -196,10 +195,7 @@ experiments! {
     /// written.
     pub mod x_selectx {
         "x-selectx", "experiment: EIP-6690 of 2024 with SELECTX, choices between slots",
-        rules { select: Some(SELECTX), additions: &[Addition::Choices] }
-        opcodes {
-            0xd5 SELECTX "out = x in each lane if the word is not zero, else y." 1 -> 0 immediate 7;
-        }
+        forms [Select]
     }
 
     /// An experiment: EIP-6690 of 2024 with EQX and LTX, which compare the values of two slots and put the answer on the stack.
@@ -207,11 +203,7 @@ experiments! {
     /// Source: none outside. Immediate bytes are the slots x and y, which may be the same. Values are compared as integers in 0, …, m − 1.
     pub mod x_cmpx {
         "x-cmpx", "experiment: EIP-6690 of 2024 with EQX and LTX, comparison of slots",
-        rules { equal: Some(EQX), less: Some(LTX), additions: &[Addition::Comparison] }
-        opcodes {
-            0xd8 EQX "Whether two slots are equal." 0 -> 1 immediate 2;
-            0xd9 LTX "Whether the integer in slot x is less than that in slot y." 0 -> 1 immediate 2;
-        }
+        forms [Equal, Less]
     }
 
     /// An experiment: EIP-6690 of 2024 with a price of its own for squares: multiplications with the same slots as both
@@ -221,8 +213,47 @@ experiments! {
     /// x_index = y_index and x_stride = y_stride, independent of the values.
     pub mod x_squarex {
         "x-squarex", "experiment: EIP-6690 of 2024 with a price for squares",
-        rules { prices_squares: true, additions: &[Addition::Squares] }
-        opcodes {}
+        forms [], rules { prices_squares: true }
+    }
+
+    /// An experiment: EIP-6690 of 2024 with moduli of up to 4096 bits, as EIP-6690 of 2023 had them; that of 2024 ends at
+    /// 768.
+    ///
+    /// Source: none outside. All is as in EIP-6690 of 2024 but the longest modulus. Above 12 limbs the prices are those of its own schedule, by time.
+    pub mod x_widex {
+        "x-widex", "experiment: EIP-6690 of 2024 with moduli of up to 4096 bits",
+        forms [],
+        rules { moduli: crate::revision::rules::Moduli { size_max: 512, ..SlotRules::EIP6690_2024.moduli } },
+        interface { width_limbs_max: 64 }
+    }
+
+    /// An experiment: EIP-6690 of 2024 with an instruction's lanes priced as a vector, by a start and a price each, and values in memory that have as
+    /// many bytes as the modulus is declared with, not whole limbs.
+    ///
+    /// Source: none outside. Opcodes and semantics are those of EIP-6690; a value of ⌈14 / 8⌉ bytes takes two where LOADX
+    /// and STOREX take eight there. Slots are as wide as before, also in the cost of memory.
+    pub mod x_vectorx {
+        "x-vectorx", "experiment: EIP-6690 of 2024 with lanes priced as vectors and short values in memory",
+        forms [], rules { is_packed: true, prices_starts: true }, interface { opcodes: super::PACKED, default_schedule: "vector" }
+    }
+
+    /// An experiment: EIP-6690 of 2024 with the subroutines of EIP-7979, which go on a return stack of their own.
+    ///
+    /// Source: EIP-7979 for the additions, without its validated code (`crates/isa/src/opcode/subroutine.rs`).
+    pub mod x_callsub {
+        "x-callsub", "experiment: EIP-6690 of 2024 with the subroutines of EIP-7979",
+        forms [], rules {}, interface { opcodes: super::WITH_SUBROUTINES }
+    }
+
+    /// An experiment: EIP-6690 of 2024 with each of its opcodes after the byte EXTENSION.
+    ///
+    /// Source: EIP-8163 for the byte, which it reserves so that chains other than the mainnet may extend the EVM. The EIP
+    /// leaves the next bytes open; here it is an opcode of EIP-6690 with its immediate. Neither an opcode without the byte
+    /// nor the byte without an opcode is an instruction. Jump analysis skips all of it, contrary to the EIP
+    /// (`docs/revisions/x-extx.md`).
+    pub mod x_extx {
+        "x-extx", "experiment: EIP-6690 of 2024 with each opcode after the byte that EIP-8163 reserves for extensions",
+        forms [], rules { prefix: Some(super::EXTENSION) }, interface { immediates: immediate_table(&[]) }
     }
 
     /// The experiments that earn their place on top of EIP-6690 of 2024, together: `docs/evmmax-next.md` has each one's number.
@@ -230,33 +261,57 @@ experiments! {
     /// Source: the revisions `x-…`, each of which is one of them.
     pub mod evmmax_next {
         "evmmax-next", "the experiments that earn their place on top of EIP-6690 of 2024, together",
-        rules {
-            invert: super::x_invmodx::RULES.invert,
-            inverts_modulo: super::x_invmodx::RULES.inverts_modulo,
-            is_zero: super::x_iszerox::RULES.is_zero,
-            sums: super::x_sumx::RULES.sums,
-            get: super::x_arrayx::RULES.get,
-            put: super::x_arrayx::RULES.put,
-            load_padded: super::x_padx::RULES.load_padded,
-            store_padded: super::x_padx::RULES.store_padded,
-            set_modulus_in_code: super::x_codex::RULES.set_modulus_in_code,
-            store_from_code: super::x_codex::RULES.store_from_code,
-            additions: &[Addition::Inversion, Addition::IsZero, Addition::Sums, Addition::Arrays, Addition::Padding, Addition::Code],
+        of [x_invmodx, x_iszerox, x_sumx, x_arrayx, x_padx, x_codex], forms [], rules { inverts_modulo: super::x_invmodx::RULES.inverts_modulo }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::opcode::subroutine;
+    use crate::revision::eip6690_2024::{MULMODX, OPCODES, SETMODX};
+    use crate::revision::{Revision, codec};
+
+    const REVISION: Revision = Revision::XExtx;
+
+    #[test]
+    fn an_instruction_is_that_of_the_eip_after_the_prefix() {
+        let bare = [MULMODX, 1, 2, 3, 0, 255, 4, 8];
+        let (instruction, length) = Revision::Eip6690_2024.decode(&bare).unwrap();
+        let prefixed = [&[EXTENSION][..], &bare].concat();
+        let mut code = Vec::new();
+        codec::encode(&x_extx::INTERFACE, &instruction, &mut code).unwrap();
+        assert_eq!(code, prefixed);
+        assert_eq!(codec::decode(&x_extx::INTERFACE, &prefixed), Some((instruction, length + 1)));
+        for other in [&bare[..], &prefixed[..8], &[EXTENSION], &[EXTENSION, EXTENSION, MULMODX]] {
+            assert_eq!(codec::decode(&x_extx::INTERFACE, other), None);
         }
-        opcodes {
-            0xc6 INVMODX  "out = inverse of x mod m in each lane, 0 if there is none." 0 -> 0 immediate 5;
-            0xc7 ISZEROX  "Whether a slot is zero." 0 -> 1 immediate 1;
-            0xc8 SUM2X    "out = 2 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 6;
-            0xc9 SUM3X    "out = 3 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 8;
-            0xca SUM4X    "out = 4 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 10;
-            0xcb SUM5X    "out = 5 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 12;
-            0xcc SUM6X    "out = 6 products of slots, each added or subtracted, mod m." 0 -> 0 immediate 14;
-            0xcd GETX     "Copies elements of the array to slots: index of the first." 1 -> 0 immediate 2;
-            0xce PUTX     "Copies slots to elements of the array: index of the first." 1 -> 0 immediate 2;
-            0xcf LOADPX   "Copies slots into memory, each in so many bytes: memory offset, first slot, count." 3 -> 0 immediate 1;
-            0xd0 STOREPX  "Copies memory into slots, each from so many bytes: first slot, memory offset, count." 3 -> 0 immediate 1;
-            0xd1 SETMODCX "Activates a field context, created if new: id, modulus offset in code, modulus size, slot count." 4 -> 0;
-            0xd2 STORECX  "Copies code into slots: first slot, code offset, count." 3 -> 0;
+    }
+
+    #[test]
+    fn the_byte_after_the_prefix_says_which_instruction_it_is() {
+        assert_eq!(REVISION.opcode_at(&[EXTENSION, SETMODX]), SETMODX);
+        assert_eq!(REVISION.bytes_at(&[EXTENSION, SETMODX]), 2);
+        assert_eq!(REVISION.bytes_at(&[EXTENSION, MULMODX]), 9);
+        // Two bytes whatever the second is, of which no row is found.
+        for other in [&[EXTENSION][..], &[EXTENSION, 0x7f], &[EXTENSION, 0x5b], &[EXTENSION, EXTENSION]] {
+            assert_eq!((REVISION.opcode_at(other), REVISION.row_at(other)), (EXTENSION, None));
+            assert_eq!(REVISION.bytes_at(other), 2);
         }
+        for row in OPCODES {
+            assert_eq!(REVISION.row_at(&[row.byte]), None);
+            assert_eq!(REVISION.bytes_at(&[row.byte]), 1);
+        }
+        assert_eq!(REVISION.first_bytes().collect::<Vec<_>>(), [EXTENSION]);
+        assert_eq!(REVISION.opcode_bytes(0x01).collect::<Vec<_>>(), [0x01]);
+    }
+
+    #[test]
+    fn the_opcodes_of_two_tables_ascend() {
+        let rows = x_callsub::INTERFACE.opcodes;
+        assert!(rows.is_sorted_by(|a, b| a.byte < b.byte));
+        assert_eq!((&rows[..3], &rows[3..]), (subroutine::OPCODES, OPCODES));
     }
 }

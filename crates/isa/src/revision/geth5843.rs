@@ -4,11 +4,8 @@
 //! operands of TOMONTX are byte offsets, the output on top; a range must end before the last byte of memory, not with
 //! it; SETMODX requires mem_start + mod_offset + 8·L to be inside memory.
 
-use alloc::vec::Vec;
-
 use super::eip5843::Reading;
-use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::FieldInstruction;
+use super::{Interface, Semantics, codec};
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -30,14 +27,6 @@ pub const INTERFACE: Interface = Interface {
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMONTX]),
     width_limbs_max: super::eip5843::WIDTH_LIMBS_MAX,
     default_schedule: "r5",
-    encode,
-    decode,
+    encode: codec::encode,
+    decode: codec::decode,
 };
-
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    codec::encode_triple(&INTERFACE, None, instruction, code)
-}
-
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    codec::decode_triple(&INTERFACE, None, code)
-}

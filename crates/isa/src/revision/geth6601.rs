@@ -3,11 +3,8 @@
 //! Source: jwasinger/go-ethereum, commit 9335437f0. A modulus is 48 bytes, or 44, which its padding also accepts. Nothing grows
 //! memory. Its STOREX reverses the bytes it has read inside EVM memory; that is a mistake and not done here.
 
-use alloc::vec::Vec;
-
 use super::rules::{EmptyTransfer, Moduli, SlotRules, SlotsAsMemory};
-use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::FieldInstruction;
+use super::{Interface, Semantics, codec};
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -30,8 +27,8 @@ pub const INTERFACE: Interface = Interface {
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 6,
     default_schedule: "geth6601",
-    encode,
-    decode,
+    encode: codec::encode,
+    decode: codec::decode,
 };
 
 /// Rules, as differences to `eip6690-2023`. Executions halt at inputs that panic in geth.
@@ -43,11 +40,3 @@ pub const RULES: SlotRules = SlotRules {
     empty_transfer: EmptyTransfer::Context,
     ..SlotRules::EIP6690_2023
 };
-
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    codec::encode_triple(&INTERFACE, None, instruction, code)
-}
-
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    codec::decode_triple(&INTERFACE, None, code)
-}

@@ -2,11 +2,8 @@
 //!
 //! Source: jwasinger/go-ethereum, commit 55076e862. Without the byte the instruction is invalid; nothing is pushed.
 
-use alloc::vec::Vec;
-
 use super::rules::SlotRules;
-use super::{EncodeError, Interface, Semantics, codec};
-use crate::field_instruction::FieldInstruction;
+use super::{Interface, Semantics, codec};
 use crate::opcode::evm::PUSH3;
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
@@ -30,20 +27,12 @@ pub const INTERFACE: Interface = Interface {
     arithmetic: PerOp([ADDMODX, SUBMODX, MULMODX]),
     width_limbs_max: 6,
     default_schedule: "geth6601",
-    encode,
-    decode,
+    encode: codec::encode,
+    decode: codec::decode,
 };
 
 /// Rules, as differences to `geth6601`: the marker alone.
 pub const RULES: SlotRules = SlotRules { marker: Some(PUSH3), ..super::geth6601::RULES };
-
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    codec::encode_triple(&INTERFACE, Some(PUSH3), instruction, code)
-}
-
-fn decode(code: &[u8]) -> Option<(FieldInstruction, usize)> {
-    codec::decode_triple(&INTERFACE, Some(PUSH3), code)
-}
 
 #[cfg(test)]
 mod tests {
@@ -51,8 +40,8 @@ mod tests {
 
     #[test]
     fn the_marker_must_be_there() {
-        assert!(decode(&[MULMODX, PUSH3, 1, 2, 3]).is_some());
-        assert_eq!(decode(&[MULMODX, PUSH3 + 1, 1, 2, 3]), None);
-        assert_eq!(decode(&[MULMODX, PUSH3, 1, 2]), None);
+        assert!(codec::decode(&INTERFACE, &[MULMODX, PUSH3, 1, 2, 3]).is_some());
+        assert_eq!(codec::decode(&INTERFACE, &[MULMODX, PUSH3 + 1, 1, 2, 3]), None);
+        assert_eq!(codec::decode(&INTERFACE, &[MULMODX, PUSH3, 1, 2]), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Differences between the revisions with slots, as values: handlers, compiler and tools read these rules and have no
 //! code per revision.
 
-use crate::field_instruction::Comparison;
+use crate::form::{Form, FormPrice, PerForm, Priced};
 
 /// The rules of one revision with slots. Bytes and prices are elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,42 +12,17 @@ pub struct SlotRules {
     pub load: u8,
     /// `STOREX`, memory to slots.
     pub store: u8,
-    /// `INVMODX`, where there is one.
-    pub invert: Option<u8>,
+    /// The opcodes beside these and arithmetic.
+    pub forms: PerForm<Option<u8>>,
     /// Modulus of `INVMODX`.
     pub inverts_modulo: InvertsModulo,
-    /// `ISZEROX`, where there is one.
-    pub is_zero: Option<u8>,
-    /// `EQX`, where slots are compared.
-    pub equal: Option<u8>,
-    /// `LTX`, where slots are compared.
-    pub less: Option<u8>,
-    /// `SUM2X`, where there are sums of products; those of more follow it, up to [`SUM_PRODUCTS_MAX`].
-    pub sums: Option<u8>,
-    /// `FP2MULX`, where there are fused products in Fp2.
-    pub mul_fp2: Option<u8>,
-    /// `FP6MULX`, where there are fused products in Fp6.
-    pub mul_fp6: Option<u8>,
-    /// `MOVX`, where there are copies of slots.
-    pub copy: Option<u8>,
-    /// `SELECTX`, where there are choices between slots.
-    pub select: Option<u8>,
-    /// `GETX`, where field contexts have arrays.
-    pub get: Option<u8>,
-    /// `PUTX`, where field contexts have arrays.
-    pub put: Option<u8>,
-    /// `LOADPX`, where values in memory may be wider than the modulus.
-    pub load_padded: Option<u8>,
-    /// `STOREPX`, where values in memory may be wider than the modulus.
-    pub store_padded: Option<u8>,
-    /// `SETMODCX`, where moduli may stand in code.
-    pub set_modulus_in_code: Option<u8>,
-    /// `STORECX`, where values may stand in code.
-    pub store_from_code: Option<u8>,
     /// True if a squaring (equal factor slots) has a price of its own.
     pub prices_squares: bool,
-    /// Additions to EIP-6690 of 2024; empty for published revisions.
-    pub additions: &'static [Addition],
+    /// True if an arithmetic instruction has a price beside those of its lanes.
+    pub prices_starts: bool,
+    /// The experiments on EIP-6690 of 2024 that it has, by the names of their revisions: one for each revision `x-…`, for `evmmax-next` those that are
+    /// worth their cost, none for published revisions.
+    pub experiments: &'static [&'static str],
     /// Operands of the opcode that sets the modulus.
     pub form: SetForm,
     /// True if loads and stores name their field context, above their other operands on the stack.
@@ -94,87 +69,6 @@ pub enum InvertsModulo {
     Twice,
     /// The modulus. The result is 0 if there is no inverse.
     Modulus,
-}
-
-/// Addition to EIP-6690 of 2024. Each revision `x-…` has one, `evmmax-next` those that are worth their cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Addition {
-    /// `INVMODX`: exact inverses, 0 if there is none.
-    Inversion,
-    /// `ISZEROX`: whether a slot is zero, on the stack.
-    IsZero,
-    /// `SUM2X` to `SUM6X`: sums and differences of products with one reduction.
-    Sums,
-    /// `GETX` and `PUTX`: copies between slots and an array, at an index from the stack.
-    Arrays,
-    /// `LOADPX` and `STOREPX`: loads and stores of values that are wider in memory than the modulus.
-    Padding,
-    /// Moduli of up to 4096 bits.
-    Width,
-    /// `SETMODCX` and `STORECX`: a modulus and values that stand in code.
-    Code,
-    /// Lanes priced by a start and a price each, and values in memory that have no more bytes than the modulus.
-    Vectors,
-    /// `FP2MULX`: fused products in Fp2 with u² = −1.
-    Fp2,
-    /// `MOVX`: copies of slots.
-    Copies,
-    /// `FP6MULX`: fused products in Fp6 with u² = −1 and v³ = a + b·u.
-    Fp6,
-    /// `SELECTX`: choices between slots by a word on the stack.
-    Choices,
-    /// `EQX` and `LTX`: comparison of two slots, on the stack.
-    Comparison,
-    /// Squares at a price of their own.
-    Squares,
-    /// `CALLSUB`, `ENTERSUB` and `RETURNSUB`: subroutines with a return stack (EIP-7979).
-    Subroutines,
-    /// Each opcode after the byte for extensions (EIP-8163).
-    Prefix,
-}
-
-impl Addition {
-    /// Every addition.
-    pub const ALL: [Addition; 16] = [
-        Addition::Inversion,
-        Addition::IsZero,
-        Addition::Sums,
-        Addition::Arrays,
-        Addition::Padding,
-        Addition::Width,
-        Addition::Code,
-        Addition::Vectors,
-        Addition::Fp2,
-        Addition::Copies,
-        Addition::Fp6,
-        Addition::Choices,
-        Addition::Comparison,
-        Addition::Squares,
-        Addition::Subroutines,
-        Addition::Prefix,
-    ];
-
-    /// Its name, which that of its revision has after `x-`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Addition::Inversion => "invmodx",
-            Addition::IsZero => "iszerox",
-            Addition::Sums => "sumx",
-            Addition::Arrays => "arrayx",
-            Addition::Padding => "padx",
-            Addition::Width => "widex",
-            Addition::Code => "codex",
-            Addition::Vectors => "vectorx",
-            Addition::Fp2 => "fp2x",
-            Addition::Copies => "movx",
-            Addition::Fp6 => "fp6x",
-            Addition::Choices => "selectx",
-            Addition::Comparison => "cmpx",
-            Addition::Squares => "squarex",
-            Addition::Subroutines => "callsub",
-            Addition::Prefix => "extx",
-        }
-    }
 }
 
 /// Operands of the opcode that sets the modulus, top of the stack first.
@@ -250,8 +144,6 @@ pub enum EmptyTransfer {
     ContextAndSlot,
 }
 
-/// The most products of a sum.
-pub const SUM_PRODUCTS_MAX: usize = 6;
 /// The most elements of the array of a field context.
 pub const ARRAY_ELEMENTS_MAX: usize = 65_536;
 /// The highest id of a field context.
@@ -265,24 +157,11 @@ impl SlotRules {
         set_modulus: 0xc0,
         load: 0xc1,
         store: 0xc2,
-        invert: None,
+        forms: PerForm::NONE,
         inverts_modulo: InvertsModulo::Twice,
-        is_zero: None,
-        equal: None,
-        less: None,
-        sums: None,
-        mul_fp2: None,
-        mul_fp6: None,
-        copy: None,
-        select: None,
-        get: None,
-        put: None,
-        load_padded: None,
-        store_padded: None,
-        set_modulus_in_code: None,
-        store_from_code: None,
         prices_squares: false,
-        additions: &[],
+        prices_starts: false,
+        experiments: &[],
         form: SetForm::IdOnStack,
         transfer_names_context: false,
         is_strided: true,
@@ -331,32 +210,40 @@ impl SlotRules {
         ..SlotRules::EIP6690_2024
     };
 
+    /// The opcode of a form, where there is one.
+    #[inline(always)]
+    pub const fn opcode(&self, form: Form) -> Option<u8> {
+        self.forms.0[form as usize] // An enum to usize widens.
+    }
+
+    /// True if there is an opcode of a form.
+    pub const fn has(&self, form: Form) -> bool {
+        self.opcode(form).is_some()
+    }
+
+    /// The form of `opcode`; `None` for arithmetic, and for the opcodes that set a modulus, load and store.
+    #[inline]
+    pub fn form_of(&self, opcode: u8) -> Option<Form> {
+        self.all_forms().find(|&form| self.opcode(form) == Some(opcode))
+    }
+
+    /// Every form that there is.
+    pub fn all_forms(&self) -> impl Iterator<Item = Form> {
+        Form::ALL.iter().copied().filter(|&form| self.has(form))
+    }
+
+    /// The prices of its forms, in the order of schedules.
+    pub fn form_prices(&self) -> impl Iterator<Item = FormPrice> {
+        let is_charged = |price| {
+            let charges = self.all_forms().flat_map(|form| form.row().charges);
+            charges.into_iter().any(|charge| charge.price == Priced::Form(price))
+        };
+        FormPrice::ALL.iter().copied().filter(move |&price| is_charged(price))
+    }
+
     /// True if an instruction inverts modulo the modulus.
     pub const fn inverts(&self) -> bool {
-        self.invert.is_some() && matches!(self.inverts_modulo, InvertsModulo::Modulus)
-    }
-
-    /// Number of products that `opcode` sums up; `None` if it does not.
-    #[inline]
-    pub fn sum_products(&self, opcode: u8) -> Option<usize> {
-        let products = usize::from(opcode.checked_sub(self.sums?)?) + 2;
-        (products <= SUM_PRODUCTS_MAX).then_some(products)
-    }
-
-    /// The opcode of a comparison, where there is one.
-    pub const fn comparison(&self, comparison: Comparison) -> Option<u8> {
-        match comparison {
-            Comparison::Equal => self.equal,
-            Comparison::Less => self.less,
-        }
-    }
-
-    /// Comparison of `opcode`; `None` if it does not compare.
-    #[inline]
-    pub fn compares(&self, opcode: u8) -> Option<Comparison> {
-        [Comparison::Equal, Comparison::Less]
-            .into_iter()
-            .find(|&comparison| self.comparison(comparison) == Some(opcode))
+        self.has(Form::Invert) && matches!(self.inverts_modulo, InvertsModulo::Modulus)
     }
 
     /// Immediate bytes of arithmetic.

@@ -3,12 +3,9 @@
 //! Source: none outside for the rule; the first notes on EVM384 hoped that a bit that is never set saves carries. Opcodes, bytes and results
 //! are those of version 9, whose contracts are the cheapest of all versions whose modulus is an operand in memory.
 
-use alloc::vec::Vec;
-
 use super::evm384::{Evm384, VALUE_BITS};
-use super::evm384_v9::{self, decode, encode_for};
-use super::{EncodeError, Interface, Semantics};
-use crate::field_instruction::FieldInstruction;
+use super::evm384_v9::{self, decode, encode};
+use super::{Interface, Semantics};
 use crate::opcode::{immediate_table, opcodes};
 use residue_formula::PerOp;
 
@@ -34,10 +31,6 @@ pub const INTERFACE: Interface = Interface {
 
 /// Parameters, as differences to `evm384-v9`.
 pub const EVM384: Evm384 = Evm384 { modulus_bits_max: VALUE_BITS - 1, ..evm384_v9::EVM384 };
-
-fn encode(instruction: &FieldInstruction, code: &mut Vec<u8>) -> Result<(), EncodeError> {
-    encode_for(instruction, code, INTERFACE.name)
-}
 
 #[cfg(test)]
 mod tests {

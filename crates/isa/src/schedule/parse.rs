@@ -14,9 +14,10 @@ use toml::de::{DeTable, DeValue};
 
 use super::{GasSchedule, Price, PriceFault, ScheduleError, SlotPrices, WidthPrices};
 use crate::field_instruction::{FieldOp, PerOp};
+use crate::form::FormPrice;
 use crate::names::UnknownName;
 use crate::opcode;
-use crate::revision::rules::{Addition, SizeUnit, SlotRules};
+use crate::revision::rules::{SizeUnit, SlotRules};
 use crate::revision::{Family, Revision};
 
 /// A table of `[per_width]`, and a price of `[narrow]`.
@@ -32,12 +33,7 @@ pub(super) enum WidthKey {
     Transfer,
     Load,
     Store,
-    Invert,
-    Product,
-    Reduction,
-    Fp2,
-    Fp6,
-    Copy,
+    Form(FormPrice),
 }
 
 /// The only value of `rounding`.
@@ -169,31 +165,43 @@ pub(super) fn width_keys(revisions: &[Revision], widths: &[WidthPrices]) -> Vec<
 }
 
 fn keys(revisions: &[Revision], together: bool) -> Vec<WidthKey> {
-    use WidthKey::{
-        Add, Copy, Fp2, Fp6, Invert, Load, Mul, Product, Reduction, SetModulus, Square, Start, Store, Sub, Transfer,
+    let is_used = |key: &WidthKey| match key {
+        WidthKey::Transfer => together,
+        WidthKey::Load | WidthKey::Store => !together,
+        _ => revisions.iter().any(|&revision| key.is_of(revision)),
     };
-    let any = |opcode: fn(&SlotRules) -> Option<u8>| {
-        revisions.iter().filter_map(|revision| revision.slot_rules()).any(|rules| opcode(rules).is_some())
-    };
-    let (inverts, sums, arrays) = (any(|rules| rules.invert), any(|rules| rules.sums), any(|rules| rules.get));
-    let transfers: &[WidthKey] = if together { &[Transfer] } else { &[Load, Store] };
-    let adds = |addition| revisions.iter().any(|revision| revision.additions().contains(&addition));
-    let mut keys = vec![SetModulus];
-    keys.extend(adds(Addition::Vectors).then_some(Start));
-    keys.extend([Add, Sub, Mul]);
-    keys.extend(adds(Addition::Squares).then_some(Square));
-    keys.extend(transfers);
-    keys.extend(inverts.then_some(Invert));
-    if sums {
-        keys.extend([Product, Reduction]);
-    }
-    keys.extend(any(|rules| rules.mul_fp2).then_some(Fp2));
-    keys.extend(any(|rules| rules.mul_fp6).then_some(Fp6));
-    keys.extend((arrays || any(|rules| rules.copy) || any(|rules| rules.select)).then_some(Copy));
-    keys
+    WidthKey::every().filter(is_used).collect()
 }
 
 impl WidthKey {
+    const EACH: [Self; 9] = [
+        WidthKey::SetModulus,
+        WidthKey::Start,
+        WidthKey::Add,
+        WidthKey::Sub,
+        WidthKey::Mul,
+        WidthKey::Square,
+        WidthKey::Transfer,
+        WidthKey::Load,
+        WidthKey::Store,
+    ];
+
+    /// Every key, in the order of schedules.
+    pub fn every() -> impl Iterator<Item = Self> {
+        Self::EACH.into_iter().chain(FormPrice::ALL.iter().copied().map(WidthKey::Form))
+    }
+
+    /// True if a revision has what it prices.
+    pub fn is_of(self, revision: Revision) -> bool {
+        let rules = revision.slot_rules();
+        match self {
+            WidthKey::Start => rules.is_some_and(|rules| rules.prices_starts),
+            WidthKey::Square => rules.is_some_and(|rules| rules.prices_squares),
+            WidthKey::Form(price) => rules.is_some_and(|rules| rules.form_prices().any(|own| own == price)),
+            _ => true,
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             WidthKey::SetModulus => "set_modulus",
@@ -205,12 +213,7 @@ impl WidthKey {
             WidthKey::Transfer => "transfer",
             WidthKey::Load => "load",
             WidthKey::Store => "store",
-            WidthKey::Invert => "invert",
-            WidthKey::Product => "product",
-            WidthKey::Reduction => "reduction",
-            WidthKey::Fp2 => "fp2",
-            WidthKey::Fp6 => "fp6",
-            WidthKey::Copy => "copy",
+            WidthKey::Form(price) => price.key(),
         }
     }
 
@@ -224,16 +227,11 @@ impl WidthKey {
             WidthKey::Square => prices.square,
             WidthKey::Transfer | WidthKey::Load => prices.load,
             WidthKey::Store => prices.store,
-            WidthKey::Invert => prices.invert,
-            WidthKey::Product => prices.product,
-            WidthKey::Reduction => prices.reduction,
-            WidthKey::Fp2 => prices.fp2,
-            WidthKey::Fp6 => prices.fp6,
-            WidthKey::Copy => prices.copy,
+            WidthKey::Form(price) => prices.forms[price],
         }
     }
 
-    fn set(self, prices: &mut WidthPrices, price: Price) {
+    pub fn set(self, prices: &mut WidthPrices, price: Price) {
         match self {
             WidthKey::SetModulus => prices.set_modulus = price,
             WidthKey::Start => prices.start = price,
@@ -244,12 +242,7 @@ impl WidthKey {
             WidthKey::Transfer => (prices.load, prices.store) = (price, price),
             WidthKey::Load => prices.load = price,
             WidthKey::Store => prices.store = price,
-            WidthKey::Invert => prices.invert = price,
-            WidthKey::Product => prices.product = price,
-            WidthKey::Reduction => prices.reduction = price,
-            WidthKey::Fp2 => prices.fp2 = price,
-            WidthKey::Fp6 => prices.fp6 = price,
-            WidthKey::Copy => prices.copy = price,
+            WidthKey::Form(form) => prices.forms[form] = price,
         }
     }
 }

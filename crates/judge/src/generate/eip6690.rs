@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
 use rand::Rng;
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedMutRandom, IndexedRandom};
+use residue_isa::form::Draw;
 use residue_isa::revision::rules::{SLOTS_MAX, SetForm, SizeUnit};
-use residue_isa::revision::strided::{Operands, pack};
-use residue_isa::{Lanes, PerOp, SlotRules};
+use residue_isa::revision::strided::{self, pack};
+use residue_isa::writer::{self, Written};
+use residue_isa::{Form, Lanes, PerOp, SlotRules};
 
 use super::Generator;
 
@@ -39,10 +41,7 @@ impl Generator {
             0..=3 => self.store_slots(),
             4 => self.load_slots(),
             5 if self.rarely(4) => self.switch(),
-            _ => match self.rules().mul_fp6.filter(|_| self.rarely(3)) {
-                Some(opcode) => self.fp6(opcode),
-                None => self.lanes(),
-            },
+            _ => self.lanes(),
         }
     }
 
@@ -57,14 +56,8 @@ impl Generator {
         self.push(end - 1);
         self.op(residue_isa::opcode::evm::MSTORE8);
         self.reach(end);
-        self.push(slots);
-        self.push(0u8);
-        self.push(start);
-        if self.rules().transfer_names_context {
-            let id = self.slots.active.unwrap_or(0);
-            self.push(id);
-        }
-        self.op(self.rules().load);
+        let id = self.slots.active.unwrap_or(0).into();
+        self.written(writer::load(self.rules(), id, [start, 0, slots as u64])); // usize to u64 widens.
     }
 
     fn active(&self) -> Option<Context> {
@@ -72,7 +65,7 @@ impl Generator {
     }
 
     fn set_modulus(&mut self) {
-        if let Some(opcode) = self.rules().set_modulus_in_code.filter(|_| self.rarely(3)) {
+        if let Some(opcode) = self.rules().opcode(Form::SetModulusInCode).filter(|_| self.rarely(3)) {
             return self.set_modulus_in_code(opcode);
         }
         let moduli = self.rules().moduli;
@@ -201,15 +194,17 @@ impl Generator {
 
     /// The opcode that sets the modulus with id, offset, size and slot count as the revision takes them.
     fn operands_of_set_modulus(&mut self, id: u16, operands: [BigUint; 4]) {
-        let form = self.rules().form;
-        let words = if form == SetForm::IdOnStack { &operands[..] } else { &operands[1..] };
-        for operand in words.iter().rev() {
-            self.push(operand.clone());
+        let [word, offset, size, slots] = operands;
+        self.written(writer::set_modulus(self.rules(), (word, id.to_le_bytes()[0]), [offset, size, slots]));
+    }
+
+    /// An opcode with its operands.
+    fn written<T: Into<BigUint>>(&mut self, Written { opcode, words, immediate }: Written<T>) {
+        for word in words.into_iter().rev() {
+            self.push(word);
         }
-        self.op(self.rules().set_modulus);
-        if form == SetForm::IdImmediate {
-            self.code.push(id.to_le_bytes()[0]);
-        }
+        self.op(opcode);
+        self.code.extend(immediate);
     }
 
     /// A modulus of up to `size` bytes: odd, a power of two, or rarely neither.
@@ -262,7 +257,7 @@ impl Generator {
 
     /// Writes values and stores them, rarely one that is not below the modulus.
     fn store_slots(&mut self) {
-        if let Some(opcode) = self.rules().store_from_code.filter(|_| self.rarely(3)) {
+        if let Some(opcode) = self.rules().opcode(Form::StoreFromCode).filter(|_| self.rarely(3)) {
             return self.store_from_code(opcode);
         }
         let Some(Context { m, element_bytes, slots }) = self.active() else {
@@ -302,7 +297,7 @@ impl Generator {
     /// is too short.
     fn transfer(&mut self, opcode: u8, first: usize, offset: u64, count: usize) {
         let is_load = opcode == self.rules().load;
-        let padded = if is_load { self.rules().load_padded } else { self.rules().store_padded };
+        let padded = self.rules().opcode(if is_load { Form::LoadPadded } else { Form::StorePadded });
         let padded = padded.filter(|_| self.rarely(2));
         let mut operands: [BigUint; 3] = match is_load {
             true => [offset.into(), first.into(), count.into()],
@@ -320,15 +315,14 @@ impl Generator {
             }
             _ => {}
         }
-        for operand in operands.into_iter().rev() {
-            self.push(operand);
-        }
-        if self.rules().transfer_names_context {
-            let other = self.random.random_range(0..4);
-            let id = self.slots.active.filter(|_| !self.rarely(15)).unwrap_or(other);
-            self.push(id);
-        }
-        let Some(padded) = padded else { return self.op(opcode) };
+        let other = self.random.random_range(0..4);
+        let id = self.slots.active.filter(|_| !self.rarely(15)).unwrap_or(other).into();
+        let written = match is_load {
+            true => writer::load(self.rules(), id, operands),
+            false => writer::store(self.rules(), id, operands),
+        };
+        let Some(padded) = padded else { return self.written(written) };
+        self.written(Written { opcode: padded, ..written });
         let element_bytes = self.active().map_or(8, |context| context.element_bytes);
         let value_bytes = match self.random.random_range(0..12) {
             0 => self.random.random(),
@@ -337,7 +331,6 @@ impl Generator {
             3..=6 => u8::try_from(element_bytes).unwrap_or(u8::MAX),
             _ => u8::try_from(element_bytes + self.random.random_range(1..40)).unwrap_or(u8::MAX),
         };
-        self.op(padded);
         self.code.push(value_bytes);
     }
 
@@ -365,59 +358,66 @@ impl Generator {
         self.code.extend(immediate);
     }
 
-    /// A product in Fp6, most often of slots that exist, of few of them at times, a square at times, and with the ξ of towers or any.
-    fn fp6(&mut self, opcode: u8) {
-        let slots = self.active().map_or(8, |context| context.slots);
-        self.op(opcode);
-        let among = if self.rarely(4) { slots.min(3) } else { slots };
-        let mut slot = || match self.random.random_range(0..300) {
-            0 => self.random.random(),
-            _ => u8::try_from(self.random.random_range(0..among)).unwrap_or(u8::MAX),
-        };
-        let mut operands: Vec<u8> = (0..18).map(|_| slot()).collect();
-        if self.rarely(5) {
-            operands.copy_within(6..12, 12);
+    /// An instruction beside arithmetic, most often of slots that exist, at times with an operand twice. Its answer is kept in memory, most often.
+    fn formed(&mut self, form: Form, opcode: u8, slots: usize) {
+        let row = form.row();
+        let mut immediate = form.draw(&mut Operands { generator: self, slots });
+        let half = immediate.len() / 2;
+        match self.random.random_range(0..120) {
+            0 => immediate[self.random.random_range(0..half.max(1))] = 0,
+            1 => *immediate.last_mut().expect("it has operands") = 0,
+            2 => *immediate.choose_mut(&mut self.random).expect("it has operands") = self.random.random(),
+            3 => {
+                let byte = immediate.choose_mut(&mut self.random).expect("it has operands");
+                *byte = byte.wrapping_add(1);
+            }
+            4..24 => {
+                // The last operand is the one before it, as in squares.
+                let bytes =
+                    row.operands.iter().filter(|operand| operand.shape().is_some()).map(|operand| operand.bytes());
+                let bytes: Vec<usize> = bytes.collect();
+                if let [.., x, y] = bytes[..]
+                    && x == y
+                {
+                    let end: usize = bytes.iter().sum();
+                    immediate.copy_within(end - x - y..end - y, end - y);
+                }
+            }
+            _ => {}
         }
-        let xi: [u8; 2] = match self.random.random_range(0..4) {
-            0 => [1, 1],
-            1 => [9, 1],
-            2 => [255, 255],
-            _ => self.random.random(),
-        };
-        self.code.extend(operands);
-        self.code.extend(xi);
-    }
-
-    /// A product in Fp2 of lanes: each second coefficient as far from the first as it goes, most often one slot.
-    fn fp2(&mut self, opcode: u8, (lanes, count): ([Lanes; 3], u8), (slots, immediate): (usize, [u8; 7])) {
-        self.op(opcode);
-        for (place, lanes) in lanes.into_iter().enumerate() {
-            let last = lanes.last(count) as usize; // u32 to usize widens
-            let second = match self.random.random_range(0..60) {
-                0 => self.random.random(),
-                1..=20 => u8::try_from(usize::from(lanes.index) + (slots - 1).saturating_sub(last)).unwrap_or(0),
-                _ if last + 1 < slots => lanes.index + 1,
-                _ => lanes.index.saturating_sub(1),
-            };
-            self.code.extend([immediate[2 * place], second, immediate[2 * place + 1]]);
+        if row.pushes > 0 && immediate.len() > 1 {
+            self.edge_difference([immediate[0], immediate[1]]);
         }
-        self.code.push(immediate[6]);
-    }
-
-    /// A sum of two to six products; `opcode` is that of two.
-    fn sum(&mut self, opcode: u8, slots: usize) {
-        let more = self.random.random_range(0..5_u8);
-        self.op(opcode + more);
-        let mut slot = || match self.random.random_range(0..200) {
-            0 => self.random.random(),
-            _ => u8::try_from(self.random.random_range(0..slots)).unwrap_or(u8::MAX),
-        };
-        let operands: Vec<u8> = (0..6 + 2 * more).map(|_| slot()).collect();
-        self.code.extend(operands);
+        for _ in row.words {
+            let word = self.random.random_range(0..2u8);
+            self.push(word);
+        }
+        self.op(opcode);
+        self.code.extend(immediate);
+        for _ in 0..row.pushes {
+            if !self.rarely(20) {
+                let offset = self.random.random_range(0..256u64);
+                self.push(offset);
+                self.op(residue_isa::opcode::evm::MSTORE);
+            }
+        }
     }
 
     fn lanes(&mut self) {
         let slots = self.active().map_or(8, |context| context.slots);
+        let forms = self.rules().all_forms().filter(|form| form.is_instruction()).collect::<Vec<_>>();
+        if let Some(&form) = forms.choose(&mut self.random)
+            && let Some(opcode) = self.rules().opcode(form)
+            && self.rarely(2)
+        {
+            return self.formed(form, opcode, slots);
+        }
+        if let (Some(get), Some(put)) = (self.rules().opcode(Form::Get), self.rules().opcode(Form::Put))
+            && self.rarely(3)
+        {
+            let opcode = if self.rarely(2) { get } else { put };
+            return self.element(opcode, slots);
+        }
         let is_strided = self.rules().is_strided;
         let count = match self.random.random_range(0..10) {
             _ if !is_strided => 1,
@@ -430,7 +430,7 @@ impl Generator {
         let squares = if self.rules().prices_squares { 2 } else { 5 };
         let y = if self.rarely(squares) { x } else { self.place(slots, count, 0) };
         let count = u8::try_from(count).expect("at most 255");
-        let mut immediate = pack(Operands { out, x, y, count });
+        let mut immediate = pack(strided::Operands { out, x, y, count });
         match self.random.random_range(0..120) {
             0 => immediate[1] = 0,
             1 => immediate[6] = 0,
@@ -442,28 +442,6 @@ impl Generator {
             _ => {}
         }
         let opcode = *self.revision.interface().arithmetic.0.choose(&mut self.random).expect("it is not empty");
-        if let Some(invert) = self.rules().invert.filter(|_| self.rarely(5)) {
-            self.op(invert);
-            self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6] % 16]);
-            return;
-        }
-        if self.copy_or_choice(immediate) {
-            return;
-        }
-        if self.question([immediate[2], immediate[4]]) {
-            return;
-        }
-        if let Some(get) = self.rules().get.filter(|_| self.rarely(3)) {
-            let put = self.rules().put.unwrap_or(get);
-            let opcode = if self.rarely(2) { get } else { put };
-            return self.element(opcode, slots);
-        }
-        if let Some(fp2) = self.rules().mul_fp2.filter(|_| self.rarely(3)) {
-            return self.fp2(fp2, ([out, x, y], count), (slots, immediate));
-        }
-        if let Some(sums) = self.rules().sums.filter(|_| self.rarely(3)) {
-            return self.sum(sums, slots);
-        }
         self.op(opcode);
         if is_strided {
             self.code.extend_from_slice(&immediate);
@@ -475,46 +453,6 @@ impl Generator {
             self.code.push(byte);
         }
         self.code.extend([immediate[0], immediate[2], immediate[4]]);
-    }
-
-    /// Now and then a copy or a choice of the lanes that an immediate names, where there are such instructions; whether there is one.
-    fn copy_or_choice(&mut self, immediate: [u8; 7]) -> bool {
-        if let Some(select) = self.rules().select.filter(|_| self.rarely(3)) {
-            let word = self.random.random_range(0..2u8);
-            self.push(word);
-            self.op(select);
-            self.code.extend(immediate);
-            return true;
-        }
-        let Some(copy) = self.rules().copy.filter(|_| self.rarely(3)) else { return false };
-        self.op(copy);
-        self.code.extend([immediate[0], immediate[1], immediate[2], immediate[3], immediate[6]]);
-        true
-    }
-
-    /// Now and then whether a slot is zero, or how two of them compare, where there are such instructions; whether there is one. The answer is
-    /// kept in memory, most often.
-    fn question(&mut self, slots: [u8; 2]) -> bool {
-        let rules = self.rules();
-        if let Some(is_zero) = rules.is_zero.filter(|_| self.rarely(5)) {
-            self.op(is_zero);
-            self.code.push(slots[0]);
-        } else if let (Some(equal), Some(less)) = (rules.equal, rules.less)
-            && self.rarely(3)
-        {
-            self.edge_difference(slots);
-            let opcode = if self.rarely(3) { equal } else { less };
-            self.op(opcode);
-            self.code.extend(slots);
-        } else {
-            return false;
-        }
-        if !self.rarely(20) {
-            let offset = self.random.random_range(0..256u64);
-            self.push(offset);
-            self.op(residue_isa::opcode::evm::MSTORE);
-        }
-        true
     }
 
     /// Now and then brings two slots next to an edge: equal, or apart by what a third one holds, which is 1 often enough, from 0 on or not.
@@ -531,7 +469,7 @@ impl Generator {
         for &(opcode, [out, x, y]) in steps {
             self.op(opcode);
             let [out, x, y] = [out, x, y].map(Lanes::one);
-            self.code.extend(pack(Operands { out, x, y, count: 1 }));
+            self.code.extend(pack(strided::Operands { out, x, y, count: 1 }));
         }
     }
 
@@ -554,5 +492,54 @@ impl Generator {
         };
         let byte = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
         Lanes { index: byte(index), stride: byte(stride) }
+    }
+}
+
+/// Operands among the slots of a field context.
+struct Operands<'a> {
+    generator: &'a mut Generator,
+    slots: usize,
+}
+
+impl Draw for Operands<'_> {
+    fn count(&mut self) -> u8 {
+        let most = self.slots.min(255);
+        let count = match self.generator.random.random_range(0..30) {
+            0 => self.generator.random.random_range(1..=most),
+            1..16 => 1,
+            _ => self.generator.random.random_range(1..=most.min(9)),
+        };
+        u8::try_from(count).unwrap_or(u8::MAX)
+    }
+
+    fn lanes(&mut self, is_written: bool, count: u8) -> Lanes {
+        self.generator.place(self.slots, count.into(), usize::from(is_written))
+    }
+
+    fn slot(&mut self) -> u8 {
+        let among = if self.generator.rarely(4) { self.slots.min(3) } else { self.slots };
+        match self.generator.random.random_range(0..300) {
+            0 => self.generator.random.random(),
+            _ => u8::try_from(self.generator.random.random_range(0..among)).unwrap_or(u8::MAX),
+        }
+    }
+
+    fn second(&mut self, first: Lanes, count: u8) -> u8 {
+        let last = first.last(count) as usize; // u32 to usize widens
+        match self.generator.random.random_range(0..60) {
+            0 => self.generator.random.random(),
+            1..=20 => u8::try_from(usize::from(first.index) + (self.slots - 1).saturating_sub(last)).unwrap_or(0),
+            _ if last + 1 < self.slots => first.index + 1,
+            _ => first.index.saturating_sub(1),
+        }
+    }
+
+    fn byte(&mut self) -> u8 {
+        match self.generator.random.random_range(0..4) {
+            0 => 1,
+            1 => 9,
+            2 => 255,
+            _ => self.generator.random.random(),
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 use rand::Rng;
 use rand::seq::IndexedRandom;
+use residue_isa::form::Draw;
 use residue_isa::opcode::evm as op;
-use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SetForm};
-use residue_isa::{
-    Comparison, FieldInstruction, FieldOp, Fp2Lanes, Fp2Products, Fp6Product, Lanes, SlotRules, SumOfProducts,
-};
+use residue_isa::revision::rules::SetForm;
+use residue_isa::writer::{self, Written};
+use residue_isa::{FieldInstruction, FieldOp, Form, Lanes, SlotRules};
 
 use super::layout::{self, WORDS_BYTES};
 use super::writer::{BUFFER, Reach, Writer};
@@ -78,24 +78,14 @@ impl Writer<'_> {
     }
 
     fn transfer(&mut self, opcode: u8, slot: usize, offset: usize, count: usize) {
-        self.push(count);
-        match opcode == self.rules().load {
-            true => {
-                self.push(slot);
-                self.push(offset);
-            }
-            false => {
-                self.push(offset);
-                self.push(slot);
-            }
-        }
-        let names_context = self.rules().transfer_names_context;
-        if names_context {
-            let id = if self.is_rare(30) { self.random.random_range(0..3) } else { self.active_id };
-            self.push(id);
-        }
+        let id = if self.is_rare(30) { self.random.random_range(0..3) } else { self.active_id };
+        let Written { words, .. } = match opcode == self.rules().load {
+            true => writer::load(self.rules(), id.into(), [offset, slot, count]),
+            false => writer::store(self.rules(), id.into(), [slot, offset, count]),
+        };
+        words.iter().rev().for_each(|&word| self.push(word));
         self.assembly.op(opcode);
-        self.depth = self.depth.saturating_sub(if names_context { 4 } else { 3 });
+        self.depth = self.depth.saturating_sub(words.len());
     }
 
     /// Loads slots as values that are as wide as those of any modulus, and stores them in others.
@@ -137,7 +127,7 @@ impl Writer<'_> {
             if self.is_rare(20) { self.random.random_range(0..2000) } else { self.random.random_range(0..12) };
         self.push(index);
         let rules = self.rules();
-        let opcode = if is_get { rules.get } else { rules.put }.expect("it has arrays");
+        let opcode = rules.opcode(if is_get { Form::Get } else { Form::Put }).expect("it has arrays");
         let byte = |number: usize| u8::try_from(number).expect("below 256");
         self.assembly.data([opcode, byte(first), byte(count)]);
         self.depth = self.depth.saturating_sub(1);
@@ -148,12 +138,13 @@ impl Writer<'_> {
         if self.revision.slot_rules().is_none() {
             return self.touch_memory();
         }
-        if let (Some(load), Some(store)) = (self.rules().load_padded, self.rules().store_padded)
+        let padded = [Form::LoadPadded, Form::StorePadded].map(|form| self.rules().opcode(form));
+        if let [Some(load), Some(store)] = padded
             && self.random.random_ratio(1, 4)
         {
             return self.pass_padded([load, store]);
         }
-        if let Some(store) = self.rules().store_from_code
+        if let Some(store) = self.rules().opcode(Form::StoreFromCode)
             && self.is_rare(8)
         {
             return self.store_from_code(store);
@@ -213,55 +204,15 @@ impl Writer<'_> {
             1 => FieldOp::Sub,
             _ => FieldOp::Mul,
         };
-        if rules.invert.is_some() && self.random.random_ratio(1, 60) {
-            let (out, x) = (Lanes::one(slot(&mut self.random)), Lanes::one(slot(&mut self.random)));
-            self.assembly.field(FieldInstruction::Inverse { out, x, count: 1 });
-            return;
-        }
-        if (rules.copy.is_some() || rules.select.is_some()) && self.random.random_ratio(1, 6) {
-            return self.copy_or_choice(operation);
-        }
-        if rules.is_zero.is_some() && self.random.random_ratio(1, 30) {
-            let slot = slot(&mut self.random);
-            self.assembly.field(FieldInstruction::IsZero { slot }).op(op::POP);
-            return;
-        }
-        if rules.equal.is_some() && self.random.random_ratio(1, 12) {
-            let slots = [(); 3].map(|()| slot(&mut self.random));
-            return self.comparison(slots);
-        }
-        if rules.get.is_some() && self.random.random_ratio(1, 8) {
+        if rules.has(Form::Get) && self.random.random_ratio(1, 8) {
             let is_get = self.random.random();
             return self.element(is_get);
         }
-        if rules.sums.is_some() && self.random.random_ratio(1, 6) {
-            let count = self.random.random_range(2..=SUM_PRODUCTS_MAX);
-            let products: Vec<(bool, [u8; 2])> =
-                (0..count).map(|_| (self.random.random(), [(); 2].map(|()| slot(&mut self.random)))).collect();
-            let sum = SumOfProducts::of(slot(&mut self.random), &products).expect("two products at least");
-            self.assembly.field(FieldInstruction::Sum(sum));
-            return;
-        }
-        if rules.mul_fp6.is_some() && self.random.random_ratio(1, 6) {
-            let mut element = || [(); 6].map(|()| slot(&mut self.random));
-            let (out, x, y) = (element(), element(), element());
-            let y = if self.random.random_ratio(1, 4) { x } else { y };
-            let xi = [[1, 1], [9, 1], self.random.random()][self.random.random_range(0..3)];
-            self.assembly.field(FieldInstruction::Fp6(Fp6Product { out, x, y, xi }));
-            return;
-        }
-        if rules.mul_fp2.is_some() && self.random.random_ratio(1, 6) {
-            let count = if self.random.random_ratio(1, 3) { self.random.random_range(2..=3) } else { 1 };
-            // Several lanes of neighbours, if there is room.
-            let count = if named >= 8 { count } else { 1 };
-            let mut element = || Fp2Lanes {
-                c0: u8::try_from(self.random.random_range(0..=named - usize::from(count))).expect("below 256"),
-                c1: u8::try_from(self.random.random_range(0..=named - usize::from(count))).expect("below 256"),
-                stride: 1,
-            };
-            let (out, x, y) = (element(), element(), element());
-            self.assembly.field(FieldInstruction::Fp2(Fp2Products { out, x, y, count }));
-            return;
+        let forms = rules.all_forms().filter(|form| form.is_instruction()).collect::<Vec<_>>();
+        if let Some(&form) = forms.choose(&mut self.random)
+            && self.random.random_ratio(1, 6)
+        {
+            return self.formed(form);
         }
         let [out, x, y] = [(); 3].map(|()| Lanes::one(slot(&mut self.random)));
         let (x, y) = if is_chain { (Lanes::one(0), Lanes::one(0)) } else { (x, y) };
@@ -273,13 +224,36 @@ impl Writer<'_> {
         self.assembly.field(instruction);
     }
 
-    /// Comparison of two slots, as they are or brought next to an edge: equal, or apart by the value of a third one,
-    /// which is 1 often enough, from 0 on or not. The answer decides whether something is added, so that it shows.
-    fn comparison(&mut self, [x, y, by]: [u8; 3]) {
-        let one_lane = |operation, slots: [u8; 3]| {
-            let [out, x, y] = slots.map(Lanes::one);
-            FieldInstruction::Slots { operation, out, x, y, count: 1 }
-        };
+    /// An instruction beside arithmetic. An answer decides whether something is added, so that it shows; before it two slots are brought next to an edge,
+    /// most often.
+    fn formed(&mut self, form: Form) {
+        let row = form.row();
+        let operands = form.draw(&mut Named(self));
+        let [x, y] = [0, 1].map(|place| operands.get(place).or(operands.first()).copied().unwrap_or_default());
+        if row.pushes > 0 {
+            self.edge_difference([x, y]);
+        }
+        for _ in row.words {
+            let word = u8::from(self.random.random::<bool>());
+            self.assembly.push(word);
+        }
+        self.assembly.field(FieldInstruction::formed(form, &operands));
+        for _ in 0..row.pushes {
+            let after = self.assembly.new_label();
+            let shown = FieldInstruction::Slots {
+                operation: FieldOp::Add,
+                out: Lanes::one(y),
+                x: Lanes::one(x),
+                y: Lanes::one(y),
+                count: 1,
+            };
+            self.assembly.push_label(after).op(op::JUMPI).field(shown).label(after);
+        }
+    }
+
+    /// Makes two slots equal, or apart by the value of a third one, which is 1 often enough, from 0 on or not; or leaves them as they are.
+    fn edge_difference(&mut self, [x, y]: [u8; 2]) {
+        let by = u8::try_from(self.random.random_range(0..self.named())).expect("below 256");
         let steps: &[(FieldOp, [u8; 3])] = match self.random.random_range(0..8) {
             0 => &[(FieldOp::Sub, [x, x, x]), (FieldOp::Add, [x, x, y])],
             1 => &[(FieldOp::Sub, [x, y, by])],
@@ -288,22 +262,8 @@ impl Writer<'_> {
             _ => &[],
         };
         for &(operation, slots) in steps {
-            self.assembly.field(one_lane(operation, slots));
-        }
-        let comparison = if self.random.random_ratio(1, 3) { Comparison::Equal } else { Comparison::Less };
-        let after = self.assembly.new_label();
-        self.assembly.field(FieldInstruction::Compare { comparison, x, y });
-        self.assembly.push_label(after).op(op::JUMPI).field(one_lane(FieldOp::Add, [by, x, y])).label(after);
-    }
-
-    /// A copy of slots, or a choice between them by a word that is pushed.
-    fn copy_or_choice(&mut self, operation: FieldOp) {
-        let FieldInstruction::Slots { out, x, y, count, .. } = self.lanes(operation) else { return };
-        if self.rules().copy.is_some() {
-            self.assembly.field(FieldInstruction::Copy { out, x, count });
-        } else {
-            let word = u8::from(self.random.random::<bool>());
-            self.assembly.push(word).field(FieldInstruction::Select { out, x, y, count });
+            let [out, x, y] = slots.map(Lanes::one);
+            self.assembly.field(FieldInstruction::Slots { operation, out, x, y, count: 1 });
         }
     }
 
@@ -339,5 +299,43 @@ impl Writer<'_> {
         let rules = self.revision.slot_rules();
         let is_square = rules.is_some_and(|rules| rules.prices_squares) && self.random.random_ratio(1, 2);
         FieldInstruction::Slots { operation, out, x, y: if is_square { x } else { y }, count: count_byte }
+    }
+}
+
+/// Operands among the slots that instructions name.
+struct Named<'a, 'w>(&'a mut Writer<'w>);
+
+impl Draw for Named<'_, '_> {
+    fn count(&mut self) -> u8 {
+        let most = match self.0.random.random_range(0..20) {
+            0 => 64,
+            1..8 => 8,
+            _ => 1,
+        };
+        let most = most.min(self.0.named());
+        u8::try_from(self.0.random.random_range(1..=most)).expect("at most 64")
+    }
+
+    fn lanes(&mut self, is_written: bool, count: u8) -> Lanes {
+        let (named, gaps) = (self.0.named(), usize::from(count.max(2) - 1));
+        let widest = ((named - 1) / gaps).min(3);
+        let stride = self.0.random.random_range(usize::from(is_written).min(widest)..=widest);
+        let room = (named - 1).saturating_sub(stride * usize::from(count - 1));
+        let index = self.0.random.random_range(0..=room);
+        let byte = |number: usize| u8::try_from(number).expect("below 256");
+        Lanes { index: byte(index), stride: byte(stride.max(usize::from(is_written))) }
+    }
+
+    fn slot(&mut self) -> u8 {
+        u8::try_from(self.0.random.random_range(0..self.0.named())).expect("below 256")
+    }
+
+    fn second(&mut self, first: Lanes, count: u8) -> u8 {
+        let room = self.0.named().saturating_sub(first.last(count) as usize + 1); // u32 to usize widens
+        first.index + u8::try_from(self.0.random.random_range(0..=room.min(3))).expect("at most 3")
+    }
+
+    fn byte(&mut self) -> u8 {
+        [1, 9, self.0.random.random()][self.0.random.random_range(0..3)]
     }
 }

@@ -200,14 +200,8 @@ impl Writer<'_> {
             writer.op(op::MSTORE8);
         }
         if let (Some(rules), Family::Slots) = (self.revision.slot_rules(), self.revision.family()) {
-            writer.push(self.layout.named);
-            writer.push(self.layout.size);
-            writer.push(0u8);
-            if rules.form == residue_isa::revision::rules::SetForm::IdOnStack {
-                writer.push(0u8);
-            }
-            let has_id = rules.form == residue_isa::revision::rules::SetForm::IdImmediate;
-            writer.assembly.op_with(rules.set_modulus, vec![0; usize::from(has_id)]);
+            let operands = [0, self.layout.size, self.layout.named];
+            writer.assembly.written(residue_isa::writer::set_modulus(rules, (0, 0), operands));
             let operation = FieldOp::Add;
             let instruction =
                 FieldInstruction::Slots { operation, out: Lanes::one(0), x: Lanes::one(0), y: Lanes::one(0), count: 1 };

@@ -2,8 +2,8 @@
 //! brings their numbers to what there is room for.
 
 use rand_chacha::ChaCha8Rng;
-use residue_isa::FieldOp;
-use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
+use residue_isa::form::OPERAND_BYTES_MAX;
+use residue_isa::{FieldOp, Form};
 use serde::{Deserialize, Serialize};
 
 use super::ground::Ground;
@@ -33,20 +33,14 @@ pub enum Gene {
     StoreFromCode { slot: u8, count: u8 },
     /// Loads slots as wider values, and stores these again.
     Padded { slot: u8, count: u16 },
-    /// Sums products of slots: so many, of which those with their bit set are subtracted.
-    Sum { count: u8, signs: u8, out: u8, products: [[u8; 2]; SUM_PRODUCTS_MAX] },
-    /// Multiplies in Fp2: the slots of both coefficients of result and factors, their strides, and the number of lanes.
-    Fp2 { slots: [[u8; 2]; 3], strides: [u8; 3], count: u8 },
-    /// Multiplies in Fp6: the slots of the coefficients of result and factors, and the two parts of ξ.
-    Fp6 { slots: [[u8; 6]; 3], xi: [u8; 2] },
-    /// Copies slots: the first written and the first read, their strides, and how many.
-    Copy { slots: [u8; 2], strides: [u8; 2], count: u8 },
-    /// A choice between slots, where there are any, by a constant.
-    Select { slots: [u8; 3], strides: [u8; 3], count: u8, is_first: bool },
-    /// Asks whether a slot is zero.
-    IsZero { slot: u8 },
-    /// Compares two slots.
-    Compare { is_less: bool, slots: [u8; 2] },
+    /// An instruction beside arithmetic: numbers for its operands, most often slots, and the word it takes, if it takes one.
+    Formed {
+        #[serde(with = "mnemonic")]
+        form: Form,
+        operands: [u8; OPERAND_BYTES_MAX],
+        count: u8,
+        word: bool,
+    },
     /// Brings a slot into Montgomery form, or inverts it.
     Convert { slot: u8, count: u8 },
     /// A jump target: ends a block.
@@ -130,32 +124,15 @@ impl Call {
 impl Gene {
     pub fn random(random: &mut ChaCha8Rng, ground: &Ground) -> Self {
         match below(random, 18) {
-            0..=3 if ground.has_sums() => Gene::Sum {
-                count: 2 + byte(random) % (SUM_PRODUCTS_MAX as u8 - 1), // A small number.
-                signs: byte(random),
-                out: byte(random),
-                products: [(); SUM_PRODUCTS_MAX].map(|()| [byte(random), byte(random)]),
-            },
-            0..=3 if ground.multiplies_fp2() => Gene::Fp2 {
-                slots: [(); 3].map(|()| [byte(random), byte(random)]),
-                strides: [1 + byte(random) % 8, byte(random) % 9, byte(random) % 9],
-                count: one_of(random, &[1, 1, 2, 4, 16, 64]),
-            },
-            0..=3 if ground.multiplies_fp6() => Gene::Fp6 {
-                slots: [(); 3].map(|()| [(); 6].map(|()| byte(random))),
-                xi: one_of(random, &[[1, 1], [9, 1], [255, 255], [0, 0]]),
-            },
-            0..=3 if ground.copies() => Gene::Copy {
-                slots: [byte(random), byte(random)],
-                strides: [1 + byte(random) % 8, byte(random) % 9],
-                count: one_of(random, &[1, 1, 2, 4, 16, 64, 255]),
-            },
-            0..=3 if ground.chooses() => Gene::Select {
-                slots: [byte(random), byte(random), byte(random)],
-                strides: [1 + byte(random) % 8, byte(random) % 9, byte(random) % 9],
-                count: one_of(random, &[1, 1, 2, 4, 16, 64, 255]),
-                is_first: below(random, 2) == 0,
-            },
+            0..=3 if ground.forms().next().is_some() => {
+                let forms: Vec<Form> = ground.forms().collect();
+                Gene::Formed {
+                    form: one_of(random, &forms),
+                    operands: [(); OPERAND_BYTES_MAX].map(|()| byte(random)),
+                    count: one_of(random, &[1, 1, 2, 4, 16, 64, 255]),
+                    word: below(random, 2) == 0,
+                }
+            }
             0..=7 => Gene::Field(Field {
                 operation: one_of(random, &Operation::ALL),
                 places: [(); 3].map(|()| ground.random_place(random)),
@@ -183,10 +160,6 @@ impl Gene {
             11 if ground.has_slots() => {
                 let (is_load, slot) = (below(random, 2) == 0, byte(random));
                 Gene::Transfer { is_load, slot, count: one_of(random, &[1, 1, 4, 16, 256]) }
-            }
-            12 if ground.tests_for_zero() && below(random, 3) == 0 => Gene::IsZero { slot: byte(random) },
-            12 if ground.compares() => {
-                Gene::Compare { is_less: below(random, 3) != 0, slots: [byte(random), byte(random)] }
             }
             12 if ground.converts() => Gene::Convert { slot: byte(random), count: one_of(random, &[1, 8, 64]) },
             13 => Gene::Read(ground.random_place(random)),
@@ -216,13 +189,7 @@ impl Gene {
             Gene::ModulusInCode(_) => "modulus in code",
             Gene::StoreFromCode { .. } => "store from code",
             Gene::Padded { .. } => "padded load and store",
-            Gene::Sum { .. } => "sum of products",
-            Gene::Fp2 { .. } => "product in Fp2",
-            Gene::Fp6 { .. } => "product in Fp6",
-            Gene::Copy { .. } => "copy of slots",
-            Gene::Select { .. } => "choice between slots",
-            Gene::IsZero { .. } => "test for zero",
-            Gene::Compare { .. } => "comparison of slots",
+            Gene::Formed { form, .. } => form.row().mnemonic,
             Gene::Convert { .. } => "conversion",
             Gene::Jumpdest => "jump target",
             Gene::Jump { is_copied: true } => "jump to a copied word",
@@ -230,6 +197,23 @@ impl Gene {
             Gene::Read(_) => "read of memory",
             Gene::Call(_) => "call of itself",
         }
+    }
+}
+
+/// A form in a file: its mnemonic.
+mod mnemonic {
+    use residue_isa::Form;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(form: &Form, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(form.row().mnemonic)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Form, D::Error> {
+        let mnemonic = String::deserialize(deserializer)?;
+        let form = Form::ALL.iter().copied().find(|form| form.row().mnemonic == mnemonic);
+        form.ok_or_else(|| D::Error::custom(format!("no form has the mnemonic {mnemonic:?}")))
     }
 }
 

@@ -2,10 +2,10 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;
-use residue_isa::Revision;
 use residue_isa::revision::eip5843;
 use residue_isa::revision::evm384::{Evm384, Modulus, VALUE_BYTES};
 use residue_isa::revision::rules::{SetForm, SizeUnit, SlotRules, SlotsAsMemory};
+use residue_isa::{Form, Revision};
 use serde::{Deserialize, Serialize};
 
 use super::below;
@@ -89,60 +89,25 @@ impl Ground {
 
     /// True if field contexts have arrays.
     pub fn has_arrays(&self) -> bool {
-        matches!(self.kind, Kind::Slots(SlotRules { get: Some(_), .. }))
+        self.revision.has(Form::Get)
     }
 
     /// True if there are loads and stores of wider values.
     pub fn has_padding(&self) -> bool {
-        matches!(self.kind, Kind::Slots(SlotRules { store_padded: Some(_), .. }))
+        self.revision.has(Form::StorePadded)
     }
 
     /// True if there are SETMODCX and STORECX.
     pub fn reads_code(&self) -> bool {
-        matches!(
-            self.kind,
-            Kind::Slots(SlotRules {
-                set_modulus_in_code: Some(_),
-                store_from_code: Some(_),
-                form: SetForm::IdOnStack,
-                ..
-            })
-        )
+        let ids_on_stack = matches!(self.kind, Kind::Slots(SlotRules { form: SetForm::IdOnStack, .. }));
+        ids_on_stack && self.revision.has(Form::SetModulusInCode) && self.revision.has(Form::StoreFromCode)
     }
 
-    /// True if there are SUM2X to SUM6X.
-    pub fn has_sums(&self) -> bool {
-        matches!(self.kind, Kind::Slots(SlotRules { sums: Some(_), .. }))
-    }
-
-    /// True if there is FP6MULX.
-    pub fn multiplies_fp6(&self) -> bool {
-        matches!(self.kind, Kind::Slots(SlotRules { mul_fp6: Some(_), .. }))
-    }
-
-    /// True if there is FP2MULX.
-    pub fn multiplies_fp2(&self) -> bool {
-        matches!(self.kind, Kind::Slots(SlotRules { mul_fp2: Some(_), .. }))
-    }
-
-    /// True if there is MOVX.
-    pub fn copies(&self) -> bool {
-        matches!(self.kind, Kind::Slots(SlotRules { copy: Some(_), .. }))
-    }
-
-    /// True if there is SELECTX.
-    pub fn chooses(&self) -> bool {
-        matches!(self.kind, Kind::Slots(SlotRules { select: Some(_), .. }))
-    }
-
-    /// True if there is ISZEROX.
-    pub fn tests_for_zero(&self) -> bool {
-        matches!(self.kind, Kind::Slots(SlotRules { is_zero: Some(_), .. }))
-    }
-
-    /// True if there are EQX and LTX.
-    pub fn compares(&self) -> bool {
-        matches!(self.kind, Kind::Slots(SlotRules { equal: Some(_), less: Some(_), .. }))
+    /// Instructions beside arithmetic.
+    pub fn forms(&self) -> impl Iterator<Item = Form> {
+        let forms = self.revision.slot_rules().into_iter().flat_map(SlotRules::all_forms);
+        // Inversions are conversions, and some are modulo a power of two only.
+        forms.filter(|&form| form.is_instruction() && form != Form::Invert)
     }
 
     /// True if there is TOMONTX or INVMODX.
@@ -150,7 +115,7 @@ impl Ground {
         match self.kind {
             Kind::Memory(_) => false,
             Kind::MemorySlots => true,
-            Kind::Slots(rules) => rules.invert.is_some(),
+            Kind::Slots(rules) => rules.has(Form::Invert),
         }
     }
 

@@ -1,6 +1,8 @@
 //! First candidates: attacks that were found by reading, and each instruction by itself at the ends of its operand
 //! ranges. Earlier worst cases are tried again in every search.
 
+use residue_isa::form::{OPERAND_BYTES_MAX, Operand};
+
 use super::gene::{Call, CallKind, Field, Gene, Operation};
 use super::genome::{CONTRACTS_MAX, Entry, Filler, Genome, Heads, Place, Section};
 use super::ground::{ELEMENT, Ground, Kind, VALUES_AT};
@@ -150,47 +152,15 @@ fn additions(ground: &Ground) -> Vec<(String, Gene, u16)> {
             add(&format!("padded load and store of {count}"), Gene::Padded { slot: 0, count }, 256);
         }
     }
-    if ground.has_sums() {
-        for count in [2, 6] {
-            let products = [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [10, 11]];
-            add(&format!("sum of {count}"), Gene::Sum { count, signs: 0b10_1010, out: 0, products }, 16);
-        }
-    }
-    if ground.multiplies_fp6() {
-        for xi in [[1, 1], [9, 1], [255, 255]] {
-            let gene = Gene::Fp6 { slots: [[0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]], xi };
-            add(&format!("product in Fp6 with {} + {}u", xi[0], xi[1]), gene, 16);
-        }
-        let gene = Gene::Fp6 { slots: [[0; 6], [0; 6], [0; 6]], xi: [1, 1] };
-        add("product in Fp6 of one slot", gene, 16);
-    }
-    if ground.multiplies_fp2() {
-        for count in [1, 60, 120] {
-            let gene = Gene::Fp2 { slots: [[0, 1], [0, 1], [2, 3]], strides: [2, 2, 0], count };
-            add(&format!("product in Fp2 of {count} lanes"), gene, 256);
-        }
-        let gene = Gene::Fp2 { slots: [[1, 2], [0, 1], [0, 1]], strides: [1, 1, 1], count: 250 };
-        add("product in Fp2 of shifted lanes", gene, 256);
-    }
-    if ground.copies() {
-        for (count, strides) in [(1, [1, 1]), (255, [1, 1]), (120, [2, 2]), (85, [3, 0])] {
-            let gene = Gene::Copy { slots: [1, 0], strides, count };
-            add(&format!("copy of {count} by {}", strides[0]), gene, 256);
-        }
-    }
-    if ground.chooses() {
-        for (count, strides) in [(1, [1, 1, 1]), (255, [1, 1, 1]), (120, [2, 2, 0])] {
-            let gene = Gene::Select { slots: [1, 0, 0], strides, count, is_first: true };
-            add(&format!("choice between {count} slots"), gene, 256);
-        }
-    }
-    if ground.tests_for_zero() {
-        add("test for zero", Gene::IsZero { slot: 0 }, 16);
-    }
-    if ground.compares() {
-        for (is_less, name) in [(false, "test for equality"), (true, "comparison by size")] {
-            add(name, Gene::Compare { is_less, slots: [0, 1] }, 16);
-            add(&format!("{name}, far slots"), Gene::Compare { is_less, slots: [200, 7] }, 256);
+    for form in ground.forms() {
+        let mnemonic = form.row().mnemonic;
+        let counts = if form.row().operands.contains(&Operand::Count) { &[1, 120, 255][..] } else { &[1] };
+        for &count in counts {
+            // Slots and strides apart from each other, and all of them one.
+            let apart = core::array::from_fn(|place| u8::try_from(place).unwrap_or(u8::MAX));
+            for (name, operands) in [("", apart), (" by 1", [1; OPERAND_BYTES_MAX])] {
+                add(&format!("{mnemonic} of {count}{name}"), Gene::Formed { form, operands, count, word: true }, 256);
+            }
         }
     }
     all

@@ -3,18 +3,20 @@
 use num_bigint::BigUint;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
+use residue_isa::form::Draw;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip5843::Reading;
 use residue_isa::revision::evm384::{ByteOrder, Evm384, Modulus, Operands};
-use residue_isa::revision::rules::{InvertsModulo, SUM_PRODUCTS_MAX, SetForm, SlotBytesMax, SlotRules};
+use residue_isa::revision::rules::{InvertsModulo, SetForm, SlotBytesMax, SlotRules};
 use residue_isa::revision::{eip5843, evm384_v12};
-use residue_isa::{Assembly, Comparison, FieldInstruction, Fp2Lanes, Fp2Products, Fp6Product, Lanes, SumOfProducts};
+use residue_isa::writer::{self, Written};
+use residue_isa::{Assembly, FieldInstruction, Form, Lanes};
 
 use super::gene::{Call, CallKind, Field, Gene, places};
 use super::genome::Genome;
 use super::ground::{ELEMENT, Ground, Kind, MODULI, VALUES_AT};
 use crate::error::LabError;
-use crate::opcodes::{Memory, set_modulus_operands};
+use crate::opcodes::Memory;
 
 /// Words of calldata after the image, which say where heads lead.
 pub(super) const WORDS: u32 = 8;
@@ -124,50 +126,17 @@ impl<'a> Room<'a> {
             Gene::Padded { slot, count } => self.padded(code, slot, count),
             Gene::ModulusInCode(number) => self.set_modulus_in_code(code, number),
             Gene::StoreFromCode { slot, count } => self.store_from_code(code, slot, count),
-            Gene::Sum { count, signs, out, products } if self.ground.has_sums() => {
-                let slot = |slot: u8| (u16::from(slot) % self.slots) as u8; // Below 256.
-                let products = products.map(|slots| slots.map(slot));
-                let count = count.clamp(2, SUM_PRODUCTS_MAX as u8); // A small number.
-                let sum = SumOfProducts { out: slot(out), signs, products, count };
-                return self.encoded(code, &FieldInstruction::Sum(sum));
+            Gene::Formed { form, operands, count, word } if self.ground.forms().any(|own| own == form) => {
+                let operands = form.draw(&mut InRoom { slots: self.slots, numbers: operands.iter().cycle(), count });
+                for _ in form.row().words {
+                    code.push(u8::from(word));
+                }
+                self.encoded(code, &FieldInstruction::formed(form, &operands))?;
+                for _ in 0..form.row().pushes {
+                    code.op(op::POP);
+                }
             }
-            Gene::Fp2 { slots, strides, count } if self.ground.multiplies_fp2() => {
-                return self.fp2(code, slots, strides, count);
-            }
-            Gene::Copy { slots, strides, count } if self.ground.copies() => {
-                let count = count.clamp(1, u8::try_from(self.slots).unwrap_or(u8::MAX));
-                let [out, x] = [0, 1].map(|operand| self.lanes(slots[operand], strides[operand], count));
-                return self.encoded(code, &FieldInstruction::Copy { out, x, count });
-            }
-            Gene::Select { slots, strides, count, is_first } if self.ground.chooses() => {
-                let count = count.clamp(1, u8::try_from(self.slots).unwrap_or(u8::MAX));
-                let [out, x, y] = [0, 1, 2].map(|operand| self.lanes(slots[operand], strides[operand], count));
-                code.push(u8::from(is_first));
-                return self.encoded(code, &FieldInstruction::Select { out, x, y, count });
-            }
-            Gene::IsZero { slot } if self.ground.tests_for_zero() => {
-                let slot = (u16::from(slot) % self.slots) as u8; // Below 256.
-                self.encoded(code, &FieldInstruction::IsZero { slot })?;
-                code.op(op::POP);
-            }
-            Gene::Compare { is_less, slots } if self.ground.compares() => {
-                let comparison = if is_less { Comparison::Less } else { Comparison::Equal };
-                let [x, y] = slots.map(|slot| (u16::from(slot) % self.slots) as u8); // Below 256.
-                self.encoded(code, &FieldInstruction::Compare { comparison, x, y })?;
-                code.op(op::POP);
-            }
-            Gene::Fp6 { slots, xi } if self.ground.multiplies_fp6() => {
-                // Brought to the slots that there are; below 256.
-                let [out, x, y] = slots.map(|slots| slots.map(|slot| (u16::from(slot) % self.slots) as u8));
-                return self.encoded(code, &FieldInstruction::Fp6(Fp6Product { out, x, y, xi }));
-            }
-            Gene::Sum { .. }
-            | Gene::Fp2 { .. }
-            | Gene::Fp6 { .. }
-            | Gene::Copy { .. }
-            | Gene::Select { .. }
-            | Gene::IsZero { .. }
-            | Gene::Compare { .. } => {}
+            Gene::Formed { .. } => {}
             Gene::Convert { slot, count } => return self.convert(code, slot, count),
             Gene::Jumpdest => _ = code.op(op::JUMPDEST),
             Gene::Jump { is_copied } => jump(code, is_copied),
@@ -175,29 +144,6 @@ impl<'a> Room<'a> {
             Gene::Call(call) => self.call(code, call, |code| _ = code.op(op::ADDRESS)),
         }
         Ok(())
-    }
-
-    /// So many lanes of slots that there are.
-    fn lanes(&self, slot: u8, stride: u8, count: u8) -> Lanes {
-        let stride = u16::from(stride).min((self.slots - 1) / u16::from(count.max(2) - 1));
-        let starts = self.slots - u16::from(count - 1) * stride;
-        // Slots are below 256, and the stride is at most that of the gene.
-        Lanes { index: (u16::from(slot) % starts) as u8, stride: stride as u8 }
-    }
-
-    /// Products in Fp2, brought to the slots that there are.
-    fn fp2(&self, code: &mut Assembly, slots: [[u8; 2]; 3], strides: [u8; 3], count: u8) -> Result<(), LabError> {
-        let count = count.clamp(1, u8::try_from(self.slots).unwrap_or(u8::MAX));
-        let most = (self.slots - 1) / u16::from(count.max(2) - 1);
-        let mut operands = slots.into_iter().zip(strides).map(|(slots, stride)| {
-            let stride = u16::from(stride).min(most);
-            let starts = self.slots - u16::from(count - 1) * stride;
-            let [c0, c1] = slots.map(|slot| (u16::from(slot) % starts) as u8); // Below 256.
-            Fp2Lanes { c0, c1, stride: stride as u8 } // At most that of the gene.
-        });
-        let mut next = || operands.next().expect("there are three operands");
-        let (out, x, y) = (next(), next(), next());
-        self.encoded(code, &FieldInstruction::Fp2(Fp2Products { out, x, y, count }))
     }
 
     /// A call with the memory that calldata was copied to; `address` pushes whom.
@@ -307,9 +253,7 @@ impl<'a> Room<'a> {
             Kind::Slots(rules) => {
                 let id = (u16::from(number) % self.contexts) as u8; // Below 256.
                 let at = if rules.form == SetForm::One { at } else { self.modulus_at(id) };
-                let (words, immediate) = self.context_operands(rules, id, at);
-                words.iter().rev().for_each(|&word| _ = code.push(word));
-                code.op_with(rules.set_modulus, immediate);
+                code.written(self.context_operands(rules, id, at));
             }
         }
     }
@@ -322,18 +266,18 @@ impl<'a> Room<'a> {
         if rules.form != SetForm::IdOnStack {
             return self.set_modulus(code, 0);
         }
-        let (words, _) = self.context_operands(rules, 0, self.modulus_at(0));
-        let [_, others @ ..] = &words[..] else { unreachable!("the id is on the stack") };
+        let written = self.context_operands(rules, 0, self.modulus_at(0));
+        let [_, others @ ..] = &written.words[..] else { unreachable!("the id is on the stack") };
         others.iter().rev().for_each(|&word| _ = code.push(word));
         // The count is at most a few words down.
         code.op(op::DUP1 + turn_at + others.len() as u8).op(rules.set_modulus);
     }
 
-    fn context_operands(&self, rules: &SlotRules, id: u8, at: u32) -> (Vec<u64>, Vec<u8>) {
+    fn context_operands(&self, rules: &SlotRules, id: u8, at: u32) -> Written<u64> {
         // Where bits count, the modulus of 48 bytes has 381.
         let is_bls = self.width_bytes == 48 && !rules.moduli.powers_of_two;
         let bits = if is_bls { 381 } else { 8 * u64::from(self.width_bytes) };
-        set_modulus_operands(rules, id, at.into(), bits, self.slots.into())
+        writer::set_modulus(rules, (id.into(), id), [at.into(), rules.declared_size(bits), self.slots.into()])
     }
 
     fn transfer(&self, code: &mut Assembly, is_load: bool, slot: u8, count: u16) {
@@ -341,30 +285,29 @@ impl<'a> Room<'a> {
         let most = self.area_bytes / u32::from(self.width_bytes);
         let count = count.min(self.slots).min(most.min(256) as u16); // At most 256.
         let slot = u16::from(slot) % (self.slots - count + 1);
-        code.push(count);
-        if is_load {
-            code.push(slot).push(self.values_at + self.area_bytes);
-        } else {
-            code.push(self.values_at).push(slot);
-        }
-        if rules.transfer_names_context {
-            code.push(0_u8);
-        }
-        code.op(if is_load { rules.load } else { rules.store });
+        let [slot, count] = [slot, count].map(u32::from);
+        code.written(match is_load {
+            true => writer::load(rules, 0, [self.values_at + self.area_bytes, slot, count]),
+            false => writer::store(rules, 0, [slot, self.values_at, count]),
+        });
+    }
+
+    /// The opcode of a form, where there is one.
+    fn opcode(&self, form: Form) -> Option<u8> {
+        self.ground.revision.slot_rules()?.opcode(form)
     }
 
     fn element(&self, code: &mut Assembly, is_get: bool, (slot, count): (u8, u8), index: u16) {
-        let Kind::Slots(SlotRules { get: Some(get), put: Some(put), .. }) = self.ground.kind else { return };
+        let Some(opcode) = self.opcode(if is_get { Form::Get } else { Form::Put }) else { return };
         let count = u16::from(count).min(self.slots).max(1);
         let slot = u16::from(slot) % (self.slots - count + 1);
-        let opcode = if is_get { *get } else { *put };
         // The array would end before the last element.
         let index = index.min(u16::MAX - count);
         code.push(index).data([opcode, slot as u8, count as u8]); // At most 255.
     }
 
     fn padded(&self, code: &mut Assembly, slot: u8, count: u16) {
-        let Kind::Slots(SlotRules { load_padded: Some(load), store_padded: Some(store), .. }) = self.ground.kind else {
+        let [Some(load), Some(store)] = [Form::LoadPadded, Form::StorePadded].map(|form| self.opcode(form)) else {
             return;
         };
         const VALUE_BYTES: u8 = 96; // As many as any modulus has.
@@ -372,8 +315,8 @@ impl<'a> Room<'a> {
         let count = count.min(self.slots).min(most.min(256) as u16); // At most 256.
         let slot = u16::from(slot) % (self.slots - count + 1);
         let memory = self.values_at + self.area_bytes;
-        code.push(count).push(slot).push(memory).data([*load, VALUE_BYTES]);
-        code.push(count).push(memory).push(slot).data([*store, VALUE_BYTES]);
+        code.push(count).push(slot).push(memory).data([load, VALUE_BYTES]);
+        code.push(count).push(memory).push(slot).data([store, VALUE_BYTES]);
     }
 
     /// Appends the data of genes that read code: moduli and values as in calldata, at [`IMAGE_IN_CODE_AT`]; nothing if
@@ -395,18 +338,18 @@ impl<'a> Room<'a> {
     }
 
     fn set_modulus_in_code(&self, code: &mut Assembly, number: u8) {
-        let Kind::Slots(SlotRules { set_modulus_in_code: Some(opcode), .. }) = self.ground.kind else { return };
+        let Some(opcode) = self.opcode(Form::SetModulusInCode) else { return };
         let id = u16::from(number) % self.contexts;
         let at = IMAGE_IN_CODE_AT + usize::from(self.width_bytes) * usize::from(id % MODULI as u16); // A small number.
-        code.push(self.slots).push(self.width_bytes).push(at as u16).push(id).op(*opcode); // A small number.
+        code.push(self.slots).push(self.width_bytes).push(at as u16).push(id).op(opcode); // A small number.
     }
 
     fn store_from_code(&self, code: &mut Assembly, slot: u8, count: u8) {
-        let Kind::Slots(SlotRules { store_from_code: Some(opcode), .. }) = self.ground.kind else { return };
+        let Some(opcode) = self.opcode(Form::StoreFromCode) else { return };
         let count = u16::from(count).clamp(1, VALUES_IN_CODE as u16).min(self.slots); // A small number.
         let slot = u16::from(slot) % (self.slots - count + 1);
         let values_at = IMAGE_IN_CODE_AT + MODULI * usize::from(self.width_bytes);
-        code.push(count).push(values_at as u16).push(slot).op(*opcode); // A small number.
+        code.push(count).push(values_at as u16).push(slot).op(opcode); // A small number.
     }
 
     /// TOMONTX of a slot, or INVMODX of slots: modulo the power of two, which is set before, where that is what it is for.
@@ -419,7 +362,7 @@ impl<'a> Room<'a> {
             let slot = (u16::from(slot) % (self.slots - count + 1)) as u8; // Below 256.
             // At most 64 lanes.
             let (lanes, count) = (Lanes::one(slot), count as u8);
-            return self.encoded(code, &FieldInstruction::Inverse { out: lanes, x: lanes, count });
+            return self.encoded(code, &FieldInstruction::in_lanes(Form::Invert, &[lanes, lanes], count));
         }
         let slot = self.memory_slot(slot);
         // Slots, or in go-ethereum byte offsets.
@@ -464,6 +407,40 @@ impl<'a> Room<'a> {
             input.push(to_tail >> number & 1);
         }
         input
+    }
+}
+
+/// Operands from numbers, brought to the slots that there are.
+struct InRoom<N> {
+    slots: u16,
+    numbers: N,
+    count: u8,
+}
+
+impl<'a, N: Iterator<Item = &'a u8>> Draw for InRoom<N> {
+    fn count(&mut self) -> u8 {
+        self.count.clamp(1, u8::try_from(self.slots).unwrap_or(u8::MAX))
+    }
+
+    fn lanes(&mut self, is_written: bool, count: u8) -> Lanes {
+        let (slot, stride) = (u16::from(self.byte()), u16::from(self.byte() % 9).max(is_written.into()));
+        let stride = stride.min((self.slots - 1) / u16::from(count.max(2) - 1));
+        let starts = self.slots - u16::from(count - 1) * stride;
+        // Slots are below 256, and the stride is at most 8.
+        Lanes { index: (slot % starts) as u8, stride: stride as u8 }
+    }
+
+    fn slot(&mut self) -> u8 {
+        (u16::from(self.byte()) % self.slots) as u8 // Below 256.
+    }
+
+    fn second(&mut self, first: Lanes, count: u8) -> u8 {
+        let starts = self.slots - u16::from(count - 1) * u16::from(first.stride);
+        (u16::from(self.byte()) % starts) as u8 // Below 256.
+    }
+
+    fn byte(&mut self) -> u8 {
+        self.numbers.next().copied().unwrap_or_default()
     }
 }
 

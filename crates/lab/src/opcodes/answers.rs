@@ -3,10 +3,10 @@
 use num_bigint::BigUint;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::SlotRules;
-use residue_isa::{Assembly, Comparison, FieldInstruction, Revision};
+use residue_isa::{Assembly, FieldInstruction, Form, Revision};
 
+use super::chain::begin;
 use super::pair::{Pair, bytes, data, looped};
-use super::set_modulus::set_modulus_operands;
 use super::values::{modulus, operands, random, to_be};
 use crate::error::LabError;
 
@@ -27,19 +27,16 @@ struct Question {
 pub(super) fn answers(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Vec<Pair> {
     let m = modulus(width_limbs);
     let mut questions = Vec::new();
-    questions.extend(rules.is_zero.map(|opcode| {
-        let instruction = FieldInstruction::IsZero { slot: 0 };
+    questions.extend(rules.opcode(Form::IsZero).map(|opcode| {
+        let instruction = FieldInstruction::formed(Form::IsZero, &[0]);
         Question { class: "plain", opcode, instruction, values: [8, 9].map(|seed| random(&m, seed)), answer: 0 }
     }));
-    for comparison in [Comparison::Equal, Comparison::Less] {
-        let Some(opcode) = rules.comparison(comparison) else { continue };
-        let instruction = FieldInstruction::Compare { comparison, x: 0, y: 1 };
+    for comparison in [Form::Equal, Form::Less] {
+        let Some(opcode) = rules.opcode(comparison) else { continue };
+        let instruction = FieldInstruction::formed(comparison, &[0, 1]);
         let near = [&m - 2u8, &m - 1u8];
         for (class, values) in [("random", operands("random", &m)), ("near", near), ("equal", operands("near", &m))] {
-            let answer = match comparison {
-                Comparison::Equal => values[0] == values[1],
-                Comparison::Less => values[0] < values[1],
-            };
+            let answer = if comparison == Form::Equal { values[0] == values[1] } else { values[0] < values[1] };
             questions.push(Question { class, opcode, instruction, values, answer: answer.into() });
         }
     }
@@ -61,11 +58,7 @@ fn pair(
         let mut asked = Vec::new();
         revision.encode(&instruction, &mut asked).map_err(LabError::Encode)?;
         let before = |code: &mut Assembly| {
-            code.push(3 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 2);
-            words.iter().rev().for_each(|&word| _ = code.push(word));
-            code.op_with(rules.set_modulus, immediate);
-            code.push(2_u8).push(element).push(0_u8).op(rules.store);
+            begin(code, rules, element, [2, 2]);
         };
         let body = |code: &mut Assembly| {
             for _ in 0..if with { BODY } else { 0 } {

@@ -4,10 +4,9 @@
 use num_bigint::BigUint;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::SlotRules;
-use residue_isa::{Assembly, FieldInstruction, OpcodeRow, Revision};
+use residue_isa::{Assembly, FieldInstruction, OpcodeRow, Revision, writer};
 
 use super::pair::{Expected, Pair, bytes, data, looped};
-use super::set_modulus::set_modulus_operands;
 use super::values::to_be;
 use crate::error::LabError;
 
@@ -33,6 +32,20 @@ pub(super) struct Chain {
     pub expected: Expected,
 }
 
+/// Brings a modulus and so many values from calldata to memory, and them to the first of so many slots.
+pub(super) fn begin(code: &mut Assembly, rules: &SlotRules, element_bytes: u64, [slots, values]: [u64; 2]) {
+    code.push((values + 1) * element_bytes).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
+    let size = rules.declared_size(8 * element_bytes);
+    code.written(writer::set_modulus(rules, (0, 0), [0, size, slots]));
+    code.written(writer::store(rules, 0, [0, element_bytes, values]));
+}
+
+/// Returns the values of so many slots from the first one on.
+pub(super) fn end(code: &mut Assembly, rules: &SlotRules, element_bytes: u64, (first, values): (u8, u8)) {
+    code.written(writer::load(rules, 0, [0, first, values]));
+    code.push(u64::from(values) * element_bytes).push(0_u8).op(op::RETURN);
+}
+
 impl Chain {
     /// The program with the instructions and that without.
     pub fn pair(self, revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Pair {
@@ -46,17 +59,11 @@ impl Chain {
             let mut code_of_one = Vec::new();
             revision.encode(&instruction, &mut code_of_one).map_err(LabError::Encode)?;
             let before = |code: &mut Assembly| {
-                code.push((values + 1) * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-                let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, slots.into());
-                words.iter().rev().for_each(|&word| _ = code.push(word));
-                code.op_with(rules.set_modulus, immediate);
-                code.push(values).push(element).push(0_u8).op(rules.store);
+                begin(code, rules, element, [slots.into(), values]);
             };
             let body = |code: &mut Assembly| data(code, code_of_one.repeat(if with { count } else { 0 }));
             let after = |code: &mut Assembly| {
-                let (first, values) = returned;
-                code.push(values).push(first).push(0_u8).op(rules.load);
-                code.push(u64::from(values) * element).push(0_u8).op(op::RETURN);
+                end(code, rules, element, returned);
             };
             bytes(&looped(turns, before, body, after), revision)
         };

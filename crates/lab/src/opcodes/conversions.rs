@@ -4,11 +4,10 @@ use num_bigint::BigUint;
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip5843::{SETMODX, TOMONTX};
 use residue_isa::revision::rules::{InvertsModulo, SlotRules};
-use residue_isa::{Assembly, FieldInstruction, Lanes, Revision};
+use residue_isa::{Assembly, FieldInstruction, Form, Lanes, Revision};
 
-use super::chain::Chain;
+use super::chain::{Chain, begin, end};
 use super::pair::{Pair, bytes, data, looped, ops};
-use super::set_modulus::set_modulus_operands;
 use super::values::{modulus, random, to_be};
 use crate::error::LabError;
 
@@ -78,7 +77,7 @@ fn montgomery_opcode(revision: Revision, width_limbs: usize, opcode: u8, words: 
 
 /// INVMODX, if the revision has it: of a value modulo an odd modulus, or modulo 2⁶⁴ⁿ, the modulus being half of that.
 pub(super) fn inversion(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Option<Pair> {
-    let row = revision.row(rules.invert?)?;
+    let row = revision.row(rules.opcode(Form::Invert)?)?;
     let element_bytes = 8 * width_limbs;
     let (m, inverted_modulo) = match rules.inverts_modulo {
         InvertsModulo::Modulus => (modulus(width_limbs), modulus(width_limbs)),
@@ -93,7 +92,7 @@ pub(super) fn inversion(revision: Revision, rules: &'static SlotRules, width_lim
     let chain = Chain {
         row,
         class: "plain".to_owned(),
-        instruction: FieldInstruction::Inverse { out: Lanes::one(1), x: Lanes::one(0), count: 1 },
+        instruction: FieldInstruction::in_lanes(Form::Invert, &[Lanes::one(1), Lanes::one(0)], 1),
         count: BODY,
         modulus: m,
         slots: 2,
@@ -106,7 +105,7 @@ pub(super) fn inversion(revision: Revision, rules: &'static SlotRules, width_lim
 
 /// GETX and PUTX of some values, if the revision has them: the slot that is read back was put before.
 pub(super) fn elements(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Vec<Pair> {
-    let (Some(get), Some(put)) = (rules.get, rules.put) else { return Vec::new() };
+    let (Some(get), Some(put)) = (rules.opcode(Form::Get), rules.opcode(Form::Put)) else { return Vec::new() };
     let counts = if width_limbs == 6 { &[1u8, 3, 16][..] } else { &[1] };
     let both = counts.iter().flat_map(|&count| [(get, count), (put, count)]);
     both.map(|(opcode, count)| element(revision, rules, [opcode, get, put], (width_limbs, count))).collect()
@@ -126,11 +125,7 @@ fn element(
     let program = move |with: bool, turns: usize| {
         let element = element_bytes as u64; // Widens.
         let before = |code: &mut Assembly| {
-            code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 16);
-            words.iter().rev().for_each(|&word| _ = code.push(word));
-            code.op_with(rules.set_modulus, immediate);
-            code.push(1_u8).push(element).push(0_u8).op(rules.store);
+            begin(code, rules, element, [16, 1]);
             code.push(0_u8);
             data(code, vec![put, 0, count]);
         };
@@ -143,8 +138,7 @@ fn element(
         let after = |code: &mut Assembly| {
             code.push(0_u8);
             data(code, vec![get, 1, 1]);
-            code.push(1_u8).push(1_u8).push(0_u8).op(rules.load);
-            code.push(element).push(0_u8).op(op::RETURN);
+            end(code, rules, element, (1, 1));
         };
         bytes(&looped(turns, before, body, after), revision)
     };
@@ -163,20 +157,20 @@ fn element(
 
 /// MOVX and SELECTX of some neighbouring slots, and of every second one, if the revision has them: what is read back was copied.
 pub(super) fn copies(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Vec<Pair> {
-    let Some(opcode) = rules.copy.or(rules.select) else { return Vec::new() };
+    let Some(form) = [Form::Copy, Form::Select].into_iter().find(|&form| rules.has(form)) else { return Vec::new() };
     let kinds = [(1, 1), (2, 1), (3, 1), (4, 1), (6, 1), (12, 1), (16, 1), (16, 2)];
-    kinds.map(|(count, stride)| copy(revision, rules, opcode, width_limbs, (count, stride))).into()
+    kinds.map(|(count, stride)| copy(revision, rules, form, width_limbs, (count, stride))).into()
 }
 
 fn copy(
     revision: Revision,
     rules: &'static SlotRules,
-    opcode: u8,
+    form: Form,
     width_limbs: usize,
     (count, stride): (u8, u8),
 ) -> Pair {
-    let row = revision.row(opcode).expect("it is an opcode of the revision");
-    let chooses = rules.select == Some(opcode);
+    let row = rules.opcode(form).and_then(|opcode| revision.row(opcode)).expect("it is an opcode of the revision");
+    let chooses = form == Form::Select;
     let element_bytes = 8 * width_limbs;
     let m = modulus(width_limbs);
     let value = to_be(&random(&m, 8), element_bytes);
@@ -186,17 +180,10 @@ fn copy(
         let mut copies = Vec::new();
         let lanes = |index: u8| Lanes { index, stride };
         let (out, x, y) = (lanes(40), lanes(0), lanes(20));
-        let instruction = match chooses {
-            true => FieldInstruction::Select { out, x, y, count },
-            false => FieldInstruction::Copy { out, x, count },
-        };
+        let instruction = FieldInstruction::in_lanes(form, &[out, x, y][..if chooses { 3 } else { 2 }], count);
         revision.encode(&instruction, &mut copies).map_err(LabError::Encode)?;
         let before = |code: &mut Assembly| {
-            code.push(2 * element).push(0_u8).push(0_u8).op(op::CALLDATACOPY);
-            let (words, immediate) = set_modulus_operands(rules, 0, 0, 8 * element, 80);
-            words.iter().rev().for_each(|&word| _ = code.push(word));
-            code.op_with(rules.set_modulus, immediate);
-            code.push(1_u8).push(element).push(0_u8).op(rules.store);
+            begin(code, rules, element, [80, 1]);
             if chooses {
                 code.push(1_u8);
             }
@@ -213,8 +200,7 @@ fn copy(
             }
         };
         let after = |code: &mut Assembly| {
-            code.push(1_u8).push(40_u8).push(0_u8).op(rules.load);
-            code.push(element).push(0_u8).op(op::RETURN);
+            end(code, rules, element, (40, 1));
         };
         bytes(&looped(turns, before, body, after), revision)
     };

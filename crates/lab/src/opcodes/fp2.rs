@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 use residue_isa::revision::rules::SlotRules;
-use residue_isa::{FieldInstruction, Fp2Lanes, Fp2Products, Revision};
+use residue_isa::{Form, Fp2Lanes, Fp2Products, Revision};
 
 use super::chain::Chain;
 use super::pair::{Expected, Pair};
@@ -33,7 +33,7 @@ fn pair(
     lanes: u8,
     class: &'static str,
 ) -> Option<Pair> {
-    let row = revision.row(rules.mul_fp2?)?;
+    let row = revision.row(rules.opcode(Form::MulFp2)?)?;
     let m = modulus(width_limbs);
     let element_bytes = 8 * width_limbs;
     let [x, y] = operands(class, &m);
@@ -51,7 +51,7 @@ fn pair(
     let stored = elements.cloned().collect();
     let of_lanes = Fp2Lanes { c0: 2, c1: 3, stride: 2 };
     let by = Fp2Lanes { c0: 0, c1: 1, stride: 0 };
-    let instruction = FieldInstruction::Fp2(Fp2Products { out: of_lanes, x: of_lanes, y: by, count: lanes });
+    let instruction = Fp2Products { out: of_lanes, x: of_lanes, y: by, count: lanes }.into();
     // The class says which operands, or how many lanes of random ones.
     let class = if lanes == 1 { class.to_owned() } else { lanes.to_string() };
     let (slots, returned) = (2 + 2 * lanes, (2, 2 * lanes));

@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 use residue_isa::revision::rules::SlotRules;
-use residue_isa::{FieldInstruction, Fp6Product, Revision};
+use residue_isa::{Form, Fp6Product, Revision};
 
 use super::chain::Chain;
 use super::pair::{Expected, Pair};
@@ -33,7 +33,7 @@ fn pair(
     xi: [u8; 2],
     class: &'static str,
 ) -> Option<Pair> {
-    let row = revision.row(rules.mul_fp6?)?;
+    let row = revision.row(rules.opcode(Form::MulFp6)?)?;
     let m = modulus(width_limbs);
     let element_bytes = 8 * width_limbs;
     let [x, y] = operands(class, &m);
@@ -47,7 +47,7 @@ fn pair(
     let (by, of) = ([0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]);
     // The class says which operands, or which ξ random ones have.
     let class = if xi == NONRESIDUES[0] { class.to_owned() } else { xi[0].to_string() };
-    let instruction = FieldInstruction::Fp6(Fp6Product { out: of, x: of, y: by, xi });
+    let instruction = Fp6Product { out: of, x: of, y: by, xi }.into();
     let chain = Chain { row, class, instruction, count: BODY, modulus, slots: 12, stored, returned: (6, 6), expected };
     Some(chain.pair(revision, rules, width_limbs))
 }

@@ -7,12 +7,11 @@ use num_bigint::BigUint;
 use residue_ir::{Machine, Program, record};
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::rules::{SetForm, SlotBytesMax, SlotRules};
-use residue_isa::{Assembly, FieldOp, GasSchedule, Revision};
+use residue_isa::{Assembly, FieldOp, Form, GasSchedule, Revision, writer};
 
 use super::pair::{Expected, Pair, bytes, looped, ops};
-use super::set_modulus::set_modulus_operands;
 use super::values::{FIELD_CLASSES, modulus, operands, random, to_be};
-use super::{MeasureEffort, answers, conversions, fp2, fp6, sums};
+use super::{MeasureEffort, answers, conversions, forms, fp2, fp6, sums};
 use crate::error::LabError;
 
 /// Operations in a turn of the loop.
@@ -57,12 +56,20 @@ pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pa
                 pairs.extend(sums::pairs(revision, rules, width_limbs, classes));
                 pairs.extend(fp2::pairs(revision, rules, width_limbs, classes));
                 pairs.extend(fp6::pairs(revision, rules, width_limbs, classes));
+                let forms = rules.all_forms().filter(|form| form.is_instruction());
+                let others: Vec<Form> = forms.filter(|form| !is_measured(&pairs, *form)).collect();
+                pairs.extend(others.into_iter().flat_map(|form| forms::pairs(revision, rules, form, width_limbs)));
             }
             None if matters => pairs.extend(conversions::montgomery(revision, width_limbs)),
             _ => {}
         }
     }
     Ok(pairs)
+}
+
+/// True if there are pairs of a form.
+fn is_measured(pairs: &[Pair], form: Form) -> bool {
+    pairs.iter().any(|pair| pair.mnemonic == form.row().mnemonic)
 }
 
 /// Parses two values, applies the operation `turns · body` times to the first, and returns it.
@@ -157,27 +164,24 @@ fn transfer(
     let mut input = to_be(&m, element_bytes);
     input.extend(to_be(&random(&m, 7), element_bytes));
     let modulus_bits = m.bits();
-    // The words that an opcode takes, top first, and its immediate.
+    // An opcode with its operands.
     let operands = move |opcode: u8, id: u64| {
         let value_at = element_bytes as u64; // Widens.
-        let named = |words: Vec<u64>| {
-            if rules.transfer_names_context { [vec![0], words].concat() } else { words }
-        };
         match opcode {
-            _ if opcode == rules.load => (named(vec![value_at, 1, 1]), vec![]),
-            _ if opcode == rules.store => (named(vec![1, value_at, 1]), vec![]),
-            _ => set_modulus_operands(rules, id as u8, 0, modulus_bits, 2), // At most CONTEXTS.
+            _ if opcode == rules.load => writer::load(rules, 0, [value_at, 1, 1]),
+            _ if opcode == rules.store => writer::store(rules, 0, [1, value_at, 1]),
+            // The id is at most CONTEXTS.
+            _ => writer::set_modulus(rules, (id, id as u8), [0, rules.declared_size(modulus_bits), 2]),
         }
     };
     let emit = move |code: &mut Assembly, opcode: u8, id: u64, with: bool| {
-        let (words, immediate) = operands(opcode, id);
-        for &word in words.iter().rev() {
-            code.push(word);
+        let written = operands(opcode, id);
+        if with {
+            code.written(written);
+            return;
         }
-        match with {
-            true => _ = code.op_with(opcode, immediate),
-            false => words.iter().for_each(|_| ops(code, &[op::POP])),
-        }
+        written.words.iter().rev().for_each(|&word| _ = code.push(word));
+        written.words.iter().for_each(|_| ops(code, &[op::POP]));
     };
     let image_bytes = input.len() as u64; // Widens.
     let program = move |with: bool, turns: usize| {

@@ -1,8 +1,9 @@
 //! SUM2X to SUM6X: chains of sums over a class of operands, each of products of the sum before.
 
 use num_bigint::BigUint;
-use residue_isa::revision::rules::{SUM_PRODUCTS_MAX, SlotRules};
-use residue_isa::{FieldInstruction, Revision, SumOfProducts};
+use residue_isa::field_instruction::SUM_PRODUCTS_MAX;
+use residue_isa::revision::rules::SlotRules;
+use residue_isa::{Form, Revision, SumOfProducts};
 
 use super::chain::Chain;
 use super::pair::{Expected, Pair};
@@ -32,7 +33,7 @@ fn pair(
     count: usize,
     class: &'static str,
 ) -> Option<Pair> {
-    let row = revision.row(rules.sums? + u8::try_from(count - 2).ok()?)?;
+    let row = revision.row(rules.opcode(Form::sum(u8::try_from(count).ok()?)?)?)?;
     let m = modulus(width_limbs);
     let element_bytes = 8 * width_limbs;
     let [x, y] = operands(class, &m);
@@ -51,7 +52,7 @@ fn pair(
     let chain = Chain {
         row,
         class: class.to_owned(),
-        instruction: FieldInstruction::Sum(sum),
+        instruction: sum.into(),
         count: BODY,
         modulus: m,
         slots: 3,

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use residue_isa::{FieldOp, GasSchedule, Price, Revision, UnknownName, WidthPrices};
+use residue_isa::{FieldOp, Form, FormPrice, GasSchedule, Price, Revision, UnknownName, WidthPrices};
 
 use super::fit::{Fit, fit};
 use super::runtimes::{Pivot, Runtime, Runtimes};
@@ -171,20 +171,19 @@ impl Pricing<'_> {
             let [load, store] = [rules.load, rules.store].map(time_of);
             prices.load = load.map_or(prices.load, |time_ns| self.price(time_ns));
             prices.store = store.map_or(prices.store, |time_ns| self.price(time_ns));
-            if let Some(sums) = rules.sums {
-                let time = |count: u8| Some((f64::from(count), time_of(sums + count - 2)?));
-                let times: Vec<_> = (2..=6).filter_map(time).collect();
-                if let Some(prices_ns) = ns_of_sums(&times) {
-                    // Rounded up once an instruction, not each by itself.
-                    [prices.reduction, prices.product] =
-                        prices_ns.map(|time_ns| Model::Particle.price(time_ns, self.ns_per_gas));
+            // Rounded up once an instruction, not each by itself.
+            let particle = |time_ns| Model::Particle.price(time_ns, self.ns_per_gas);
+            let time_of_form = |form: Form| rules.opcode(form).and_then(time_of);
+            let time = |count: u8| Some((f64::from(count), time_of_form(Form::sum(count)?)?));
+            let times: Vec<_> = (2..=6).filter_map(time).collect();
+            if let Some([reduction, product]) = ns_of_sums(&times) {
+                prices.forms[FormPrice::Reduction] = particle(reduction);
+                prices.forms[FormPrice::Product] = particle(product);
+            }
+            for (form, price) in [(Form::MulFp6, FormPrice::Fp6), (Form::MulFp2, FormPrice::Fp2)] {
+                if let Some(time_ns) = time_of_form(form) {
+                    prices.forms[price] = particle(time_ns);
                 }
-            }
-            if let Some(time_ns) = rules.mul_fp6.and_then(time_of) {
-                prices.fp6 = Model::Particle.price(time_ns, self.ns_per_gas);
-            }
-            if let Some(time_ns) = rules.mul_fp2.and_then(time_of) {
-                prices.fp2 = Model::Particle.price(time_ns, self.ns_per_gas);
             }
             prices.set_modulus = time_of(rules.set_modulus).map_or(prices.set_modulus, |time_ns| self.price(time_ns));
         }

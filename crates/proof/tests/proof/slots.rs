@@ -7,8 +7,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_engine::{Engine, EngineConfig, Halt};
 use residue_extent::{cases, seed};
+use residue_isa::form::{LOADPX, SETMODCX, STORECX, STOREPX};
 use residue_isa::opcode::evm as op;
-use residue_isa::revision::evmmax_next::{LOADPX, LOADX, SETMODCX, SETMODX, STORECX, STOREPX, STOREX};
+use residue_isa::revision::eip6690_2024::{LOADX, SETMODX, STOREX};
 use residue_proof::{Semantics, coq};
 
 /// More than any of the codes takes.

@@ -142,7 +142,7 @@ impl Added {
         if out.max(x).max(out + out_stride * (count - 1)).max(x + x_stride * (count - 1)) >= context.slots.len() {
             return Err(Halt::SlotOutOfRange);
         }
-        let price = prices.invert.at(context.width_limbs(), opcode)?;
+        let price = prices.added("invert", context.width_limbs(), opcode)?;
         frame.charge(prices.times(price, count as u64))?; // style: S11: below 256
         let inverse = |slot: usize| context.slots[slot].modinv(&context.modulus).unwrap_or_default();
         let inverses: Vec<BigUint> = (0..count).map(|lane| inverse(x + x_stride * lane)).collect();
@@ -166,7 +166,7 @@ impl Added {
             return Err(Halt::SlotOutOfRange);
         }
         let width = context.width_limbs();
-        let (each, once) = (prices.product.at(width, opcode)?, prices.reduction.at(width, opcode)?);
+        let (each, once) = (prices.added("product", width, opcode)?, prices.added("reduction", width, opcode)?);
         frame.charge(prices.times(each * (slots.len() as u64 / 2) + once, 1))?; // style: S11: at most 6 products
         let mut sum = BigUint::ZERO;
         for (number, pair) in slots.chunks(2).enumerate() {
@@ -202,17 +202,20 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
         }
     }
     let thousandths = |ByWidth(prices): &ByWidth| ByWidth(prices.iter().map(|gas| 1000 * gas).collect());
-    // Thousandths of a multiplication.
-    let share = |thousandths: u64| {
-        let ByWidth(prices) = &eip.mul;
-        let sums = opcodes.contains(&SUM2X);
-        ByWidth(prices.iter().filter(|_| sums).map(|gas| thousandths * gas).collect())
-    };
-    let inverts = opcodes.contains(&INVMODX);
-    let invert = if inverts { vec![40, 70, 100, 140, 170, 215, 270, 300, 345, 405, 465, 505] } else { Vec::new() };
-    // Two for each two limbs begun, and two more, in tenths of gas: as time grows.
-    let copies = [GETX, MOVX, SELECTX].iter().any(|opcode| opcodes.contains(opcode));
-    let copy = if copies { (1..=12u64).map(|limbs| 1000 * (1 + limbs.div_ceil(2)) / 10).collect() } else { Vec::new() };
+    let ByWidth(mul) = &eip.mul;
+    let of_mul = |thousandths: u64| mul.iter().map(|gas| thousandths * gas).collect();
+    let inversions = [40, 70, 100, 140, 170, 215, 270, 300, 345, 405, 465, 505];
+    let added = [
+        (&[INVMODX][..], "invert", inversions.map(|gas| 1000 * gas).to_vec()),
+        (&[SUM2X], "product", of_mul(540)),
+        (&[SUM2X], "reduction", of_mul(460)),
+        // Four products and two reductions of sums.
+        (&[FP2MULX], "fp2", of_mul(4 * 540 + 2 * 460)),
+        (&[FP6MULX], "fp6", of_mul(28_000)),
+        // Two for each two limbs begun, and two more, in tenths of gas: as time grows.
+        (&[GETX, MOVX, SELECTX], "copy", (1..=12u64).map(|limbs| 1000 * (1 + limbs.div_ceil(2)) / 10).collect()),
+    ];
+    let added = added.into_iter().filter(|(of, ..)| of.iter().any(|opcode| opcodes.contains(opcode)));
     vec![Prices {
         name: "next".to_owned(),
         base,
@@ -222,12 +225,7 @@ pub fn prices(opcodes: &[FieldOpcode]) -> Vec<Prices> {
         mul: thousandths(&eip.mul),
         load: thousandths(&eip.load),
         store: thousandths(&eip.store),
-        invert: thousandths(&ByWidth(invert)),
-        product: share(540),
-        reduction: share(460),
-        fp2: fp2::prices(opcodes, &eip.mul),
-        fp6: fp6::prices(opcodes, &eip.mul),
-        copy: ByWidth(copy),
+        added: added.map(|(_, name, prices)| (name, ByWidth(prices))).collect(),
         in_thousandths: true,
         ..eip
     }]

@@ -330,7 +330,7 @@ impl Contexts {
         if context.modulus.is_odd() {
             return Err(Halt::InvalidModulus);
         }
-        frame.charge(prices.times(prices.invert.at(context.width, opcode)?, count))?;
+        frame.charge(prices.times(prices.added("invert", context.width, opcode)?, count))?;
         for lane in 0..count {
             let inverse = bit_by_bit(&context.slots[narrow(x + x_stride * lane)], context.modulus.bits());
             context.slots[narrow(out + out_stride * lane)] = inverse;

@@ -6,6 +6,7 @@ use super::Revision;
 use super::contexts::{Contexts, Rules};
 use crate::field_opcode::FieldOpcode;
 use crate::prices::{ByWidth, Prices};
+use std::collections::BTreeMap;
 
 /// The revision.
 pub const REVISION: Revision = Revision {
@@ -47,7 +48,7 @@ pub(super) fn prices() -> Prices {
         add,
         load: mul.clone(),
         store: mul.clone(),
-        invert: ByWidth(mul.0.iter().map(|gas| 10 * gas).collect()),
+        added: BTreeMap::from([("invert", ByWidth(mul.0.iter().map(|gas| 10 * gas).collect()))]),
         mul,
         ..Prices::of_base("evmone", &base)
     }

@@ -10,7 +10,7 @@ use num_bigint::BigUint;
 use residue_engine::{Halt, Step, Tracer, View};
 use residue_isa::opcode::evm::{PUSH0, PUSH32};
 use residue_isa::revision::evm384::{BLS12_381_P, ByteOrder, Evm384, Modulus, VALUE_BYTES};
-use residue_isa::{FieldInstruction, FieldOp, Lanes, ModulusAt, Revision};
+use residue_isa::{FieldInstruction, FieldOp, ModulusAt, Revision};
 
 /// True if `source`, in the form of [`residue_compiler::SourceMap::name_at`], is of the function or within the stretch
 /// `name`.
@@ -149,66 +149,28 @@ impl<F: FnMut(Executed)> Tracer for Tracing<F> {
     }
 }
 
-/// The lanes of an instruction, without values.
+/// The lanes of an instruction, without values. An instruction beside arithmetic has a lane for each slot of an operand, and names a result that they
+/// share in each.
 fn lanes_of(instruction: &FieldInstruction) -> Vec<Lane> {
-    let slots = |out: Lanes, x: Lanes, y: Option<Lanes>, count: u8| {
-        let lane = move |lane| {
-            let place = |lanes: Lanes| lanes.slot(lane).map(Place::Slot);
-            Lane {
-                operation: instruction.operation(),
-                places: [place(out), place(x), y.and_then(place)],
-                values: [const { None }; 3],
-            }
-        };
-        (0..count).map(lane).collect()
-    };
+    let operation = instruction.operation();
+    let lane = |places| Lane { operation, places, values: [const { None }; 3] };
     match *instruction {
-        FieldInstruction::Slots { out, x, y, count, .. } | FieldInstruction::Select { out, x, y, count } => {
-            slots(out, x, Some(y), count)
+        FieldInstruction::Slots { out, x, y, count, .. } => {
+            let places = |at| [out, x, y].map(|lanes| lanes.slot(at).map(Place::Slot));
+            (0..count).map(|at| lane(places(at))).collect()
         }
-        FieldInstruction::Inverse { out, x, count } | FieldInstruction::Copy { out, x, count } => {
-            slots(out, x, None, count)
-        }
-        FieldInstruction::Sum(sum) => {
-            let lane = |(_, [x, y]): (bool, [u8; 2])| Lane {
-                operation: None,
-                places: [sum.out, x, y].map(|slot| Some(Place::Slot(slot))),
-                values: [const { None }; 3],
+        FieldInstruction::Formed(formed) => {
+            let (written, read): (Vec<_>, Vec<_>) = formed.slots().partition(|(is_written, _)| *is_written);
+            let operands = [written.first(), read.first(), read.get(1)].map(|operand| operand.map(|(_, slots)| slots));
+            let count = operands.iter().flatten().map(|slots| slots.len()).max().unwrap_or(0);
+            let place = |slots: Option<&Vec<u16>>, at: usize| {
+                let slot = slots.and_then(|slots| slots.get(at).or(slots.first()));
+                slot.and_then(|&slot| u8::try_from(slot).ok()).map(Place::Slot)
             };
-            sum.products().map(lane).collect()
+            (0..count).map(|at| lane(operands.map(|slots| place(slots, at)))).collect()
         }
-        FieldInstruction::Fp2(products) => {
-            let slot = |slot: u16| u8::try_from(slot).ok().map(Place::Slot);
-            let lane = |lane: u8| {
-                let places = |coefficient: usize| {
-                    [products.out, products.x, products.y].map(|operand| slot(operand.slots(lane)[coefficient]))
-                };
-                [0, 1].map(|coefficient| Lane {
-                    operation: None,
-                    places: places(coefficient),
-                    values: [const { None }; 3],
-                })
-            };
-            (0..products.count).flat_map(lane).collect()
-        }
-        FieldInstruction::Fp6(product) => {
-            let lane = |coefficient: usize| Lane {
-                operation: None,
-                places: [product.out, product.x, product.y].map(|slots| Some(Place::Slot(slots[coefficient]))),
-                values: [const { None }; 3],
-            };
-            (0..6).map(lane).collect()
-        }
-        FieldInstruction::IsZero { slot } => {
-            vec![Lane { operation: None, places: [None, Some(Place::Slot(slot)), None], values: [const { None }; 3] }]
-        }
-        FieldInstruction::Compare { x, y, .. } => {
-            let places = [None, Some(Place::Slot(x)), Some(Place::Slot(y))];
-            vec![Lane { operation: None, places, values: [const { None }; 3] }]
-        }
-        FieldInstruction::Memory { operation, out, x, y, .. } => {
-            let places = [out, x, y].map(|offset| Some(Place::Memory(offset)));
-            vec![Lane { operation: Some(operation), places, values: [const { None }; 3] }]
+        FieldInstruction::Memory { out, x, y, .. } => {
+            vec![lane([out, x, y].map(|offset| Some(Place::Memory(offset))))]
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Instruction selection: by price, and as lanes if strides allow it.
 
-use super::super::{Form, push, slot_index, slot_instruction};
+use super::super::{FusedKind, push, slot_index, slot_instruction};
 use super::{Slots, fp2, fp6};
 use crate::fuse::ANYWHERE;
 use crate::pipeline::Priced;
 use crate::portable::{is_harmless, within};
 use residue_ir::Modulus;
+use residue_isa::field_instruction::SUM_PRODUCTS_MAX;
 use residue_isa::opcode::evm;
-use residue_isa::revision::rules::SUM_PRODUCTS_MAX;
-use residue_isa::{Assembly, Comparison, FieldInstruction, FieldOp, Lanes, Price};
+use residue_isa::{Assembly, FieldInstruction, FieldOp, Form, Lanes};
 use residue_passes::{Slot, SlotOp};
 use std::sync::Arc;
 
@@ -21,16 +21,17 @@ impl Slots {
         let width = self.rules.price_width(self.modulus_bytes as usize); // u32 to usize widens
         let schedule = priced.schedule;
         self.fusions = Arc::clone(priced.fusions);
-        self.fused = match self.rules.sums {
-            _ if fp2::is_cheaper(priced, modulus) => Some(Form::Fp2),
-            _ if fp6::is_cheaper(priced, modulus) => Some(Form::Fp6),
-            sums => sums.map(|_| Form::Sums(SUM_PRODUCTS_MAX)),
+        self.fused = match self.rules.has(Form::Sum6) {
+            _ if fp2::is_cheaper(priced, modulus) => Some(FusedKind::Fp2),
+            _ if fp6::is_cheaper(priced, modulus) => Some(FusedKind::Fp6),
+            has_sums => has_sums.then_some(FusedKind::Sums(SUM_PRODUCTS_MAX)),
         };
-        let Some(row) = self.rules.copy.and_then(|opcode| self.revision.row(opcode)) else { return self };
-        let base = schedule.base(row.mnemonic).unwrap_or(Price::ZERO);
+        if !self.rules.has(Form::Copy) {
+            return self;
+        }
         let is_cheaper = |count: &u8| {
-            let copy = base + schedule.at_width(width).copy * u64::from(*count);
-            copy.whole() < schedule.instruction(FieldOp::Add, width, *count).whole()
+            schedule.formed(Form::Copy, width, *count).whole()
+                < schedule.instruction(FieldOp::Add, width, *count).whole()
         };
         self.copies_from = (1..=u8::MAX).find(is_cheaper);
         self
@@ -41,8 +42,8 @@ impl Slots {
         let FieldInstruction::Slots { operation: FieldOp::Add, out, x, y, count } = addition else { return addition };
         let is_zero = |lanes: Lanes| Slot::from(lanes.index) == self.places.zero && (count == 1 || lanes.stride == 0);
         match self.copies_from {
-            Some(least) if count >= least && is_zero(y) => FieldInstruction::Copy { out, x, count },
-            Some(least) if count >= least && is_zero(x) => FieldInstruction::Copy { out, x: y, count },
+            Some(least) if count >= least && is_zero(y) => FieldInstruction::in_lanes(Form::Copy, &[out, x], count),
+            Some(least) if count >= least && is_zero(x) => FieldInstruction::in_lanes(Form::Copy, &[out, y], count),
             _ => addition,
         }
     }
@@ -61,11 +62,10 @@ impl Slots {
     }
 
     /// Compares two slots, if there is an instruction for it. True if there is. [] → [1 or 0]
-    pub(super) fn compare(&self, code: &mut Assembly, comparison: Comparison, slots: [Slot; 2]) -> bool {
-        let is_there = self.rules.comparison(comparison).is_some();
+    pub(super) fn compare(&self, code: &mut Assembly, comparison: Form, slots: [Slot; 2]) -> bool {
+        let is_there = self.rules.has(comparison);
         if is_there {
-            let [x, y] = slots.map(slot_index);
-            code.field(FieldInstruction::Compare { comparison, x, y });
+            code.field(FieldInstruction::formed(comparison, &slots.map(slot_index)));
         }
         is_there
     }
@@ -77,10 +77,10 @@ impl Slots {
     }
 
     /// `STOREPX` or `LOADPX` if elements of `size_bytes` bytes are padded and there is such an instruction.
-    pub(super) fn padded(&self, opcode: Option<u8>, size_bytes: u32) -> Option<[u8; 2]> {
+    pub(super) fn padded(&self, form: Form, size_bytes: u32) -> Option<[u8; 2]> {
         let size = u8::try_from(size_bytes).ok().filter(|_| size_bytes > self.element_bytes);
         let size = size.filter(|&size| !self.places.is_literal || is_harmless(size));
-        Some([opcode?, size?])
+        Some([self.rules.opcode(form)?, size?])
     }
 
     /// `STOREPX` or `LOADPX` of a run of slots, with memory from an address on. [] → []
@@ -91,7 +91,7 @@ impl Slots {
         (slot, count, address): (Slot, u32, u32),
     ) {
         push(code, count);
-        let is_load = self.rules.load_padded == Some(opcode);
+        let is_load = self.rules.opcode(Form::LoadPadded) == Some(opcode);
         for operand in if is_load { [slot, address] } else { [address, slot] } {
             push(code, operand);
         }
@@ -99,8 +99,8 @@ impl Slots {
     }
 
     /// `GETX` or `PUTX` of neighbouring slots, several at a time. [index of the first element] → []
-    pub(super) fn copy_elements(&self, code: &mut Assembly, opcode: Option<u8>, (first, count): (Slot, u32)) {
-        let opcode = opcode.expect("only programs for targets with arrays have them there");
+    pub(super) fn copy_elements(&self, code: &mut Assembly, form: Form, (first, count): (Slot, u32)) {
+        let opcode = self.rules.opcode(form).expect("only programs for targets with arrays have them there");
         for done in (0..count).step_by(COPIED_MAX as usize) {
             let copied = COPIED_MAX.min(count - done);
             let is_last = done + copied == count;

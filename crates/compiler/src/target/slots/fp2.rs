@@ -3,17 +3,19 @@
 use super::{modulus_size_bytes, slot_index};
 use crate::pipeline::{Interface, Priced};
 use residue_ir::Modulus;
-use residue_isa::{FieldOp, Fp2Lanes, Fp2Products, Price};
+use residue_isa::{FieldOp, Form, Fp2Lanes, Fp2Products};
 use residue_passes::Slot;
 use residue_passes::fp2::SlotFp2;
 
 /// True if a product by its instruction, if there is one, costs less than by four multiplications and two additions.
 pub(crate) fn is_cheaper(priced: &Priced<'_>, modulus: &Modulus) -> bool {
-    let Priced { interface: Interface { revision, rules, .. }, schedule, .. } = *priced;
+    let Priced { interface: Interface { rules, .. }, schedule, .. } = *priced;
     let Some(rules) = rules else { return false };
-    let Some(row) = rules.mul_fp2.and_then(|opcode| revision.row(opcode)) else { return false };
+    if !rules.has(Form::MulFp2) {
+        return false;
+    }
     let width = rules.price_width(modulus_size_bytes(rules, modulus));
-    let fused = schedule.base(row.mnemonic).unwrap_or(Price::ZERO) + schedule.at_width(width).fp2;
+    let fused = schedule.formed(Form::MulFp2, width, 1);
     let of = |operation| schedule.instruction(operation, width, 1).whole();
     fused.whole() < 4 * of(FieldOp::Mul) + of(FieldOp::Add) + of(FieldOp::Sub)
 }

@@ -3,7 +3,7 @@
 use super::{modulus_size_bytes, slot_index};
 use crate::pipeline::{Interface, Priced};
 use residue_ir::Modulus;
-use residue_isa::{FieldOp, Fp6Product, Price};
+use residue_isa::{FieldOp, Form, Fp6Product};
 use residue_passes::Slot;
 use residue_passes::fp6::SlotFp6;
 
@@ -13,11 +13,13 @@ const OPERATIONS: [u64; 2] = [36, 30 + 4];
 
 /// True if a product by its instruction, if there is one, costs less than by its operations.
 pub(crate) fn is_cheaper(priced: &Priced<'_>, modulus: &Modulus) -> bool {
-    let Priced { interface: Interface { revision, rules, .. }, schedule, .. } = *priced;
+    let Priced { interface: Interface { rules, .. }, schedule, .. } = *priced;
     let Some(rules) = rules else { return false };
-    let Some(row) = rules.mul_fp6.and_then(|opcode| revision.row(opcode)) else { return false };
+    if !rules.has(Form::MulFp6) {
+        return false;
+    }
     let width = rules.price_width(modulus_size_bytes(rules, modulus));
-    let fused = schedule.base(row.mnemonic).unwrap_or(Price::ZERO) + schedule.at_width(width).fp6;
+    let fused = schedule.formed(Form::MulFp6, width, 1);
     let of = |operation| schedule.instruction(operation, width, 1).whole();
     let [multiplications, additions] = OPERATIONS;
     fused.whole() < multiplications * of(FieldOp::Mul) + additions * of(FieldOp::Add)

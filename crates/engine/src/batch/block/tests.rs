@@ -19,7 +19,7 @@ fn layout(revision: Revision) -> Layout {
 }
 
 fn instruction(operation: FieldOp, out: (u16, u16), count: u16) -> Instruction {
-    Instruction { operation, out, x: (20, 1), y: (40, 2), count, sum: None, fp6: None, is_copy: false, length: 8 }
+    Instruction { operation, out, x: (20, 1), y: (40, 2), count, sum: None, fp6: None, form: None, length: 8 }
 }
 
 /// A block of instructions that stand for themselves.

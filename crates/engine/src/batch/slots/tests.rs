@@ -148,7 +148,7 @@ fn copies_are_instructions_of_blocks() {
     };
     let found = copy([7, 2, 1, 0, 3]).unwrap();
     assert_eq!(found.lanes().collect::<Vec<_>>(), [(7, 1, 1), (9, 1, 1), (11, 1, 1)]);
-    assert_eq!((found.is_copy, found.length, found.last(), found.operation_count()), (true, 6, 11, 4));
+    assert_eq!((found.form, found.length, found.last(), found.operation_count()), (Some(Form::Copy), 6, 11, 4));
     let is_found = |operands| copy(operands).is_some();
     assert!(is_found([1, 1, 0, 1, 255]) && !is_found([2, 1, 0, 1, 255]), "slot 256");
     assert!(!is_found([1, 1, 0, 1, 0]) && !is_found([1, 0, 0, 1, 2]), "no lane, one slot for all results");

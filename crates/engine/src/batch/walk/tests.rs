@@ -268,7 +268,7 @@ fn is_chain(instructions: &[(FieldOp, Vec<Lane>)]) -> bool {
         let place = |of: fn(&Lane) -> u16| (of(&lanes[0]), stride(of));
         let (out, x, y) = (place(|lane| lane.0), place(|lane| lane.1), place(|lane| lane.2));
         let count = u16::try_from(lanes.len()).unwrap();
-        (0, Instruction { operation: *operation, out, x, y, count, sum: None, fp6: None, is_copy: false, length: 8 })
+        (0, Instruction { operation: *operation, out, x, y, count, sum: None, fp6: None, form: None, length: 8 })
     });
     is_dependent(&runs.collect::<Vec<_>>())
 }

@@ -3,12 +3,14 @@
 
 use residue_isa::revision::rules::ARRAY_ELEMENTS_MAX;
 use residue_isa::revision::strided::{Operands, unpack};
-use residue_isa::{Fp2Lanes, Fp2Products, Fp6Product, Lanes, SumOfProducts};
+use residue_isa::{Form, Fp2Lanes, Fp2Products, Fp6Product, Lanes, SumOfProducts};
 use residue_modular::{Fp2Strided, Fp6Slots};
 use revm::primitives::U256;
 
 use super::super::{FieldHost, Frame, Handled, charge, halt, pop};
-use super::{Rules, check_complete, halt_of_arithmetic, immediate, is_inside, runs_in_block, strided, transfer};
+use super::{
+    Rules, base_of, check_complete, halt_of_arithmetic, immediate, is_inside, runs_in_block, strided, transfer,
+};
 use crate::halt::Halt;
 use crate::machine::words;
 use crate::prices::memory_cost;
@@ -18,7 +20,7 @@ pub(super) fn load_padded<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Ha
     let [value_bytes] = immediate(&mut frame);
     check_complete(&mut frame)?;
     let [offset, first_slot, count] = pop(&mut frame)?;
-    let opcode = R::RULES.load_padded.unwrap_or_default();
+    let opcode = R::RULES.opcode(Form::LoadPadded).unwrap_or_default();
     let value = Some(usize::from(value_bytes));
     let Some(transfer) = transfer::<R, H>(&mut frame, (opcode, value), U256::ZERO, offset, first_slot, count)? else {
         return Ok(());
@@ -41,7 +43,7 @@ pub(super) fn store_padded<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> H
     let [value_bytes] = immediate(&mut frame);
     check_complete(&mut frame)?;
     let [first_slot, offset, count] = pop(&mut frame)?;
-    let opcode = R::RULES.store_padded.unwrap_or_default();
+    let opcode = R::RULES.opcode(Form::StorePadded).unwrap_or_default();
     let value = Some(usize::from(value_bytes));
     let Some(transfer) = transfer::<R, H>(&mut frame, (opcode, value), U256::ZERO, offset, first_slot, count)? else {
         return Ok(());
@@ -71,8 +73,8 @@ pub(super) fn sum<R: Rules, H: FieldHost, const BYTES: usize>(mut frame: Frame<'
     let sum = operands.expect("an opcode has as many bytes as its products need");
     check_complete(&mut frame)?;
     let machine = frame.host.chain_mut();
-    let opcode = R::RULES.sums.map_or(0, |first| first + sum.count - 2);
-    let base = machine.prices.base[usize::from(opcode)];
+    let form = const { [Form::Sum2, Form::Sum3, Form::Sum4, Form::Sum5, Form::Sum6][(BYTES - 6) / 2] };
+    let base = base_of::<R>(machine, form);
     let Some((context, prices)) = machine.frame.active() else {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
     };
@@ -81,7 +83,7 @@ pub(super) fn sum<R: Rules, H: FieldHost, const BYTES: usize>(mut frame: Frame<'
     if usize::from(last) >= context.slot_count() {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
     }
-    let cost = base + prices.times(prices.product * u64::from(sum.count) + prices.reduction, 1);
+    let cost = base + prices.charge(form, 1, true);
     charge(&mut frame.interpreter.gas, cost)?;
     machine.frame.earned += cost;
     let products = sum.products.map(|slots| slots.map(u16::from));
@@ -98,7 +100,7 @@ pub(super) fn mul_fp2<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handle
     let products = Fp2Products::unpack(immediate(&mut frame));
     let Fp2Products { out, x, y, count } = products;
     let machine = frame.host.chain_mut();
-    let base = R::RULES.mul_fp2.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let base = base_of::<R>(machine, Form::MulFp2);
     let Some((context, prices)) = machine.frame.active() else {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
     };
@@ -109,7 +111,7 @@ pub(super) fn mul_fp2<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handle
     if usize::from(products.last()) >= context.slot_count() {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
     }
-    let cost = base + prices.times(prices.fp2, count.into());
+    let cost = base + prices.charge(Form::MulFp2, count.into(), true);
     charge(&mut frame.interpreter.gas, cost)?;
     machine.frame.earned += cost;
     let (context, _) = machine.frame.active().expect("the context is active still");
@@ -127,14 +129,14 @@ pub(super) fn mul_fp6<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handle
     let product = Fp6Product::unpack(immediate(&mut frame));
     check_complete(&mut frame)?;
     let machine = frame.host.chain_mut();
-    let base = R::RULES.mul_fp6.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let base = base_of::<R>(machine, Form::MulFp6);
     let Some((context, prices)) = machine.frame.active() else {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
     };
     if usize::from(product.last()) >= context.slot_count() {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
     }
-    let cost = base + prices.times(prices.fp6, 1);
+    let cost = base + prices.charge(Form::MulFp6, 1, true);
     charge(&mut frame.interpreter.gas, cost)?;
     machine.frame.earned += cost;
     let (context, _) = machine.frame.active().expect("the context is active still");
@@ -152,7 +154,7 @@ pub(super) fn copy<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let [out, out_stride, x, x_stride, count] = immediate(&mut frame);
     let [out, x] = [(out, out_stride), (x, x_stride)].map(|(index, stride)| Lanes { index, stride });
     let machine = frame.host.chain_mut();
-    let base = R::RULES.copy.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let base = base_of::<R>(machine, Form::Copy);
     let Some((context, prices)) = machine.frame.active() else {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::NoContext));
     };
@@ -163,7 +165,7 @@ pub(super) fn copy<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     if [out, x].iter().any(|lanes| !is_inside::<R>(lanes, count, context.slot_count())) {
         return Err(halt_of_arithmetic(&mut frame, base, Halt::SlotOutOfRange));
     }
-    let cost = base + prices.times(prices.copy, count.into());
+    let cost = base + prices.charge(Form::Copy, count.into(), true);
     charge(&mut frame.interpreter.gas, cost)?;
     machine.frame.earned += cost;
     let (context, _) = machine.frame.active().expect("the context is active still");
@@ -177,7 +179,7 @@ pub(super) fn select<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled
     check_complete(&mut frame)?;
     let [word] = pop(&mut frame)?;
     let machine = frame.host.chain_mut();
-    let base = R::RULES.select.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let base = base_of::<R>(machine, Form::Select);
     charge(&mut frame.interpreter.gas, base)?;
     let Some((context, &prices)) = machine.frame.active() else {
         return Err(halt(&mut frame, Halt::NoContext));
@@ -188,7 +190,7 @@ pub(super) fn select<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled
     if [out, x, y].iter().any(|lanes| !is_inside::<R>(lanes, count, context.slot_count())) {
         return Err(halt(&mut frame, Halt::SlotOutOfRange));
     }
-    charge(&mut frame.interpreter.gas, prices.times(prices.copy, count.into()))?;
+    charge(&mut frame.interpreter.gas, prices.charge(Form::Select, count.into(), true))?;
     let chosen = if word.is_zero() { y } else { x };
     let (context, _) = machine.frame.active().expect("the context is active still");
     context.copy(strided(out), strided(chosen), count.into());
@@ -202,8 +204,8 @@ pub(super) fn element<R: Rules, H: FieldHost, const IS_GET: bool>(mut frame: Fra
     check_complete(&mut frame)?;
     let [word] = pop(&mut frame)?;
     let machine = frame.host.chain_mut();
-    let opcode = if IS_GET { R::RULES.get } else { R::RULES.put };
-    let base = opcode.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let form = if IS_GET { Form::Get } else { Form::Put };
+    let base = base_of::<R>(machine, form);
     charge(&mut frame.interpreter.gas, base)?;
     let Some((context, &prices)) = machine.frame.active() else {
         return Err(halt(&mut frame, Halt::NoContext));
@@ -223,7 +225,7 @@ pub(super) fn element<R: Rules, H: FieldHost, const IS_GET: bool>(mut frame: Fra
         charge(&mut frame.interpreter.gas, after - memory_cost(memory_words + machine.slot_words()))?;
         machine.frame.grow_array(start + count);
     }
-    charge(&mut frame.interpreter.gas, prices.times(prices.copy, count as u64))?; // usize to u64 widens.
+    charge(&mut frame.interpreter.gas, prices.charge(form, count as u64, true))?; // usize to u64 widens.
     let (context, _) = machine.frame.active().expect("the context is active still");
     if IS_GET {
         context.get(first_slot, count, start);

@@ -1,20 +1,20 @@
 //! Instructions of the experiments `x-iszerox` and `x-cmpx`, which put an answer about slots on the stack.
 
+use residue_isa::Form;
 use revm::interpreter::InstructionResult;
 use revm::primitives::U256;
 
 use super::super::{FieldHost, Frame, Handled, charge, halt};
-use super::{Rules, check_complete, immediate};
+use super::{Rules, base_of, check_complete, immediate};
 use crate::batch::slot_file::SlotFile;
 use crate::halt::Halt;
-use crate::prices::WidthPrices;
 
 /// `ISZEROX`: 1 on the stack if a slot is zero, else 0.
 pub(super) fn is_zero<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handled {
     let [slot] = immediate(&mut frame);
     check_complete(&mut frame)?;
     let machine = frame.host.chain_mut();
-    let base = R::RULES.is_zero.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let base = base_of::<R>(machine, Form::IsZero);
     charge(&mut frame.interpreter.gas, base)?;
     let Some((context, _)) = machine.frame.active() else {
         return Err(halt(&mut frame, Halt::NoContext));
@@ -29,27 +29,24 @@ pub(super) fn is_zero<R: Rules, H: FieldHost>(mut frame: Frame<'_, H>) -> Handle
 
 /// `EQX`: 1 on the stack if the values of two slots are equal, else 0.
 pub(super) fn equal<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
-    compare::<R, H>(frame, R::RULES.equal, |_, _| 0, SlotFile::equal)
+    compare::<R, H>(frame, Form::Equal, SlotFile::equal)
 }
 
 /// `LTX`: 1 on the stack if the value of the first slot is less than that of the second, else 0. Under an odd modulus both come out of
 /// Montgomery form, for the price of two values loaded.
 pub(super) fn less<R: Rules, H: FieldHost>(frame: Frame<'_, H>) -> Handled {
-    let cost =
-        |context: &SlotFile, prices: &WidthPrices| if context.is_odd() { prices.times(prices.load, 2) } else { 0 };
-    compare::<R, H>(frame, R::RULES.less, cost, SlotFile::less)
+    compare::<R, H>(frame, Form::Less, SlotFile::less)
 }
 
 fn compare<R: Rules, H: FieldHost>(
     mut frame: Frame<'_, H>,
-    opcode: Option<u8>,
-    cost: impl FnOnce(&SlotFile, &WidthPrices) -> u64,
+    form: Form,
     holds: impl FnOnce(&mut SlotFile, usize, usize) -> bool,
 ) -> Handled {
     let slots: [u8; 2] = immediate(&mut frame);
     check_complete(&mut frame)?;
     let machine = frame.host.chain_mut();
-    let base = opcode.map_or(0, |opcode| machine.prices.base[usize::from(opcode)]);
+    let base = base_of::<R>(machine, form);
     charge(&mut frame.interpreter.gas, base)?;
     let Some((context, prices)) = machine.frame.active() else {
         return Err(halt(&mut frame, Halt::NoContext));
@@ -58,7 +55,7 @@ fn compare<R: Rules, H: FieldHost>(
     if x.max(y) >= context.slot_count() {
         return Err(halt(&mut frame, Halt::SlotOutOfRange));
     }
-    charge(&mut frame.interpreter.gas, cost(context, prices))?;
+    charge(&mut frame.interpreter.gas, prices.charge(form, 1, context.is_odd()))?;
     let holds = holds(context, x, y);
     push(&mut frame, holds)
 }

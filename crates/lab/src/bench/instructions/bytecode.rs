@@ -11,7 +11,7 @@ use residue_isa::revision::evm384::{
     BLS12_381_P, BLS12_381_R_INV, ByteOrder, Operands as Stated, R_INV_BYTES, VALUE_BYTES,
 };
 use residue_isa::revision::rules::SlotRules;
-use residue_isa::{AssembleError, Assembly, FieldInstruction, Lanes, Revision};
+use residue_isa::{AssembleError, Assembly, FieldInstruction, Lanes, Revision, writer};
 use residue_modular::evm384::WIDTH_LIMBS;
 use residue_workbench::harness::Subject;
 
@@ -20,7 +20,7 @@ use super::{Layer, SUBJECTS};
 use crate::bench::effort::Effort;
 use crate::bench::engines::EngineLayer;
 use crate::error::LabError;
-use crate::opcodes::{Memory, set_modulus_operands};
+use crate::opcodes::Memory;
 
 /// Gas that no loop here uses up.
 const GAS: u64 = 1 << 40;
@@ -49,7 +49,7 @@ impl Ground {
             return None;
         }
         if let Some(rules) = revision.slot_rules() {
-            let size = set_modulus_operands(rules, 0, 0, operands.m().bits(), 0).0.into_iter().max()?;
+            let size = rules.declared_size(operands.m().bits());
             return rules.modulus_bytes(usize::try_from(size).ok()?).map(|_| Self::Context(rules));
         }
         let Some(evm384) = revision.evm384() else { return Some(Self::Numbered) };
@@ -98,15 +98,9 @@ impl Ground {
         let slots_at = self.slots_at(operands);
         match self {
             Self::Context(rules) => {
-                let slots = SLOTS as u64; // A small number.
-                let (words, immediate) = set_modulus_operands(rules, 0, 0, operands.m().bits(), slots);
-                for &word in words.iter().rev() {
-                    code.push(word);
-                }
-                code.op_with(rules.set_modulus, immediate);
-                // From below: count, offset, first slot.
-                code.push(SLOTS).push(slots_at).push(0_u8);
-                transfer(code, rules, rules.store);
+                let (slots, size) = (SLOTS as u64, rules.declared_size(operands.m().bits())); // A small number.
+                code.written(writer::set_modulus(rules, (0, 0), [0, size, slots]));
+                code.written(writer::store(rules, 0, [0, slots_at as u64, slots])); // Widens.
             }
             Self::Numbered => {
                 code.push(0_u8).push(operands.modulus.width_limbs()).push(0_u8).op(SETMODX);
@@ -118,8 +112,7 @@ impl Ground {
     /// Loads the slots where they are not in memory.
     fn end(&self, code: &mut Assembly, operands: &Operands) {
         if let Self::Context(rules) = self {
-            code.push(SLOTS).push(0_u8).push(self.slots_at(operands));
-            transfer(code, rules, rules.load);
+            code.written(writer::load(rules, 0, [self.slots_at(operands), 0, SLOTS]));
         }
     }
 
@@ -141,14 +134,6 @@ impl Ground {
             }
         }
     }
-}
-
-/// A load or a store whose words are on the stack, but for the field context that some name above them.
-fn transfer(code: &mut Assembly, rules: &SlotRules, opcode: u8) {
-    if rules.transfer_names_context {
-        code.push(0_u8);
-    }
-    code.op(opcode);
 }
 
 /// The chosen layers of a revision; none if it has no slots as wide as these.

@@ -53,7 +53,7 @@ impl Arrays {
             frame.allocate_slots(added_bytes as u64)?; // style: S11: at most 6 MiB
             array.len = end;
         }
-        frame.charge(prices.times(prices.copy.at(context.width_limbs(), opcode)?, count as u64))?; // style: S11: below 256
+        frame.charge(prices.times(prices.added("copy", context.width_limbs(), opcode)?, count as u64))?; // style: S11: below 256
         for (slot, element) in (first_slot..first_slot + count).zip(start..) {
             if opcode.mnemonic == "PUTX" {
                 array.elements.insert(element, context.slots[slot].clone());

@@ -56,7 +56,7 @@ fn transfer(
     if places.iter().any(|&(first, stride)| first + stride * (count - 1) >= context.slots.len()) {
         return Err(Halt::SlotOutOfRange);
     }
-    let price = prices.copy.at(context.width_limbs(), opcode)?;
+    let price = prices.added("copy", context.width_limbs(), opcode)?;
     frame.charge(prices.times(price, count as u64))?; // style: S11: below 256
     let values: Vec<BigUint> = (0..count).map(|lane| context.slots[x + x_stride * lane].clone()).collect();
     for (lane, value) in values.into_iter().enumerate() {

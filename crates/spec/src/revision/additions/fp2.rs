@@ -1,10 +1,9 @@
 //! `FP2MULX`: products in Fp2 = Fp[u] with u² = −1, an element in two slots, in lanes.
 
-use super::FP2MULX;
 use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
-use crate::prices::{ByWidth, Prices};
+use crate::prices::Prices;
 use crate::revision::eip6690_2024::Context;
 use num_bigint::BigUint;
 
@@ -28,7 +27,7 @@ pub fn multiply(
     if visited.iter().any(|(slot, stride)| slot + stride * (count - 1) >= context.slots.len()) {
         return Err(Halt::SlotOutOfRange);
     }
-    let price = prices.fp2.at(context.width_limbs(), opcode)?;
+    let price = prices.added("fp2", context.width_limbs(), opcode)?;
     frame.charge(prices.times(price, count as u64))?; // style: S11: below 256
     let m = &context.modulus;
     let mut results: Vec<(usize, BigUint)> = Vec::new();
@@ -43,10 +42,4 @@ pub fn multiply(
         context.slots[slot] = value;
     }
     Ok(())
-}
-
-/// A lane in thousandths of gas, where there is the opcode: four products and two reductions of sums, which are 540 and 460 thousandths of a multiplication.
-pub fn prices(opcodes: &[FieldOpcode], ByWidth(mul): &ByWidth) -> ByWidth {
-    let has = opcodes.contains(&FP2MULX);
-    ByWidth(mul.iter().filter(|_| has).map(|gas| (4 * 540 + 2 * 460) * gas).collect())
 }

@@ -1,10 +1,9 @@
 //! `FP6MULX`: products in Fp6 = Fp2[v] with v³ = a + b·u, over Fp2 = Fp[u] with u² = −1, an element in six slots.
 
-use super::FP6MULX;
 use crate::field_opcode::FieldOpcode;
 use crate::frame::Frame;
 use crate::halt::Halt;
-use crate::prices::{ByWidth, Prices};
+use crate::prices::Prices;
 use crate::revision::eip6690_2024::Context;
 use num_bigint::BigUint;
 
@@ -25,7 +24,7 @@ pub fn multiply(
     if slots.iter().any(|slot| *slot >= context.slots.len()) {
         return Err(Halt::SlotOutOfRange);
     }
-    let price = prices.fp6.at(context.width_limbs(), opcode)?;
+    let price = prices.added("fp6", context.width_limbs(), opcode)?;
     frame.charge(prices.times(price, 1))?;
     let m = context.modulus.clone();
     // The coefficients of 1, v and v², each of 1 and u.
@@ -58,10 +57,4 @@ type Fp2 = [BigUint; 2];
 /// (x₀ + x₁·u)(y₀ + y₁·u) with u² = −1.
 fn times([x0, x1]: &Fp2, [y0, y1]: &Fp2, m: &BigUint) -> Fp2 {
     [(x0 * y0 + m * m - x1 * y1 % m) % m, (x0 * y1 + x1 * y0) % m]
-}
-
-/// A product in thousandths of gas, where there is the opcode: 28 multiplications.
-pub fn prices(opcodes: &[FieldOpcode], ByWidth(mul): &ByWidth) -> ByWidth {
-    let has = opcodes.contains(&FP6MULX);
-    ByWidth(mul.iter().filter(|_| has).map(|gas| 28_000 * gas).collect())
 }
