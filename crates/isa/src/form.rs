@@ -414,13 +414,13 @@ impl PerForm<Option<u8>> {
     }
 
     /// Their number.
-    pub const fn len(&self) -> usize {
-        let (mut len, mut form) = (0, 0);
+    pub const fn count(&self) -> usize {
+        let (mut count, mut form) = (0, 0);
         while form < Form::ALL.len() {
-            len += self.0[form].is_some() as usize; // A bool to usize widens.
+            count += self.0[form].is_some() as usize; // A bool to usize widens.
             form += 1;
         }
-        len
+        count
     }
 }
 

@@ -189,6 +189,9 @@ pub enum Family {
     Words,
 }
 
+/// A field instruction with its length in bytes, if bytes start with one.
+pub type Decoded = Option<(FieldInstruction, usize)>;
+
 /// Definition of a revision, without prices.
 #[derive(Debug)]
 pub struct Interface {
@@ -212,7 +215,7 @@ pub struct Interface {
     /// Appends an instruction's bytes; appends nothing on an error.
     pub encode: fn(&Interface, &FieldInstruction, &mut Vec<u8>) -> Result<(), EncodeError>,
     /// Reads the instruction that starts the bytes, with its length.
-    pub decode: fn(&Interface, &[u8]) -> Option<(FieldInstruction, usize)>,
+    pub decode: fn(&Interface, &[u8]) -> Decoded,
 }
 
 /// A field instruction that a revision has no bytes for.

@@ -7,7 +7,7 @@
 //! - `MARK name ENTERSUB` a target of CALLSUB, where the revision has subroutines.
 //! - `const NAME = 5` before its first use; NAME then stands for the number.
 //! - `MULMODX out[:stride] x[:stride] y[:stride] [xCOUNT]` with slots; a stride is 1 unless given, and so is the count.
-//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `ISZEROX slot`, `SUM2X out signs x y x y`: an instruction of a form (`crates/isa/src/form.rs`) with its
+//! - `INVMODX out[:stride] x[:stride] [xCOUNT]`, `EQX slot slot`, `SUM2X out signs x y x y`: an instruction of a form (`crates/isa/src/form.rs`) with its
 //!   operands in lanes, or else with its bytes; `SETUPX 5` where the id is an immediate.
 //! - `MULMODMONT384 out x y modulus` with byte offsets; without operands they come from the stack. Where the revision takes
 //!   r_inv from the stack it follows after the modulus of a multiplication; where it takes no modulus neither is written.

@@ -26,7 +26,7 @@ macro_rules! experiments {
 
             const FORMS: PerForm<Option<u8>> = PerForm::of(&[$(crate::form::Form::$form),*])$($(.with(&super::$part::RULES.forms))*)?;
 
-            const OPCODES: &[OpcodeRow] = &super::opcodes::<{ eip6690_2024::OPCODES.len() + FORMS.len() }>(&FORMS);
+            const OPCODES: &[OpcodeRow] = &super::opcodes::<{ eip6690_2024::OPCODES.len() + FORMS.count() }>(&FORMS);
 
             /// The revision.
             pub const INTERFACE: Interface = {
