@@ -224,10 +224,8 @@ impl Walk<'_> {
         if first + operations.len() > OPERATIONS_MAX {
             return Err(format!("paths of more than {OPERATIONS_MAX} operations"));
         }
-        let mut next = u32::try_from(first).map_err(|error| error.to_string())?;
-        for &Operation { value, kind, x, y } in operations {
-            let made = Value(next);
-            next += 1;
+        let first = u32::try_from(first).map_err(|error| error.to_string())?;
+        for (made, &Operation { value, kind, x, y }) in (first..).map(Value).zip(operations) {
             self.operations.push(Operation { value: made, kind, x: read(state, x)?, y: read(state, y)? });
             state.values.insert(value, Read::Value(made));
         }
