@@ -25,6 +25,20 @@ Definition same (a b : cond) : bool :=
 
 Definition look (F : list fact) (c : cond) : option bool := option_map snd (find (fun f => same c (fst f)) F).
 
+(* A parsed number that is below the modulus, as an element and as bits. *)
+Definition other_form (F : list fact) (c : cond) : option cond :=
+  match c with
+  | CNone [i] => match look F (CNotBelow i) with Some false => Some (CZero [(i, 1)]) | _ => None end
+  | CZero [(i, m)] =>
+      match look F (CNotBelow i) with Some false => if m =? 1 then Some (CNone [i]) else None | _ => None end
+  | _ => None
+  end.
+Definition look_both (F : list fact) (c : cond) : option bool :=
+  match look F c with
+  | Some b => Some b
+  | None => match other_form F c with Some c => look F c | None => None end
+  end.
+
 (* What the facts say of a condition. *)
 Fixpoint decide (F : list fact) (c : cond) : option bool :=
   match c with
@@ -35,8 +49,8 @@ Fixpoint decide (F : list fact) (c : cond) : option bool :=
       | Some true, Some true => Some true
       | _, _ => None
       end
-  | CZero s => match as_const s with Some k => Some (k mod p =? 0) | None => look F c end
-  | _ => look F c
+  | CZero s => match as_const s with Some k => Some (k mod p =? 0) | None => look_both F c end
+  | _ => look_both F c
   end.
 
 (* A condition of which nothing is known, and which this one depends on. *)

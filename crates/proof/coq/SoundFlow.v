@@ -17,6 +17,7 @@ Hypothesis p_fits : p < W.
 Variable e : env.
 Hypothesis one : e 1%positive = 1.
 Hypothesis parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off.
+Hypothesis no_sign : forall i, 0 <= e i.
 Let reads := parses P.
 
 Notation ceval := (ceval P cd e).
@@ -68,11 +69,25 @@ Proof.
   unfold truths in HF. rewrite Forall_forall in HF. exact (HF _ I).
 Qed.
 
+Lemma look_both_ok F c b : truths F -> look_both p F c = Some b -> ceval c = b.
+Proof.
+  intros HF H. unfold look_both in H. destruct (look p F c) as [b'|] eqn:L; [injection H as <-; eapply look_ok; eassumption|].
+  destruct (other_form p F c) as [c'|] eqn:O; [|discriminate]. apply (look_ok _ _ _ HF) in H. rewrite <- H. clear H L.
+  assert (below : forall i, look p F (CNotBelow i) = Some false -> (e i mod p =? 0) = (all_bits e [i] =? 0)).
+  { intros i Q. apply (look_ok _ _ _ HF) in Q. cbn in Q. apply Z.leb_gt in Q. fold p in Q.
+    rewrite Z.mod_small by (split; [apply no_sign | exact Q]). cbn. rewrite Z.lor_0_r. reflexivity. }
+  destruct c as [| | | |s|l|]; try discriminate; cbn [other_form] in O.
+  - destruct s as [|[i m] [|x s]]; try discriminate. destruct (look p F (CNotBelow i)) as [[]|] eqn:Q; try discriminate.
+    destruct (Z.eqb_spec m 1) as [->|]; [|discriminate]. injection O as <-. cbn [Sound.ceval]. fold p. rewrite den_one. apply below; exact Q.
+  - destruct l as [|i [|j l]]; try discriminate. destruct (look p F (CNotBelow i)) as [[]|] eqn:Q; try discriminate.
+    injection O as <-. cbn [Sound.ceval]. fold p. rewrite den_one. symmetry. apply below; exact Q.
+Qed.
+
 Lemma decide_ok F c : truths F -> forall b, decide p F c = Some b -> ceval c = b.
 Proof.
-  intros HF. induction c as [n|i|a IH|i n|s|l|a IHa b IHb]; intros v H; cbn [decide] in H; try (eapply look_ok; eassumption).
+  intros HF. induction c as [n|i|a IH|i n|s|l|a IHa b IHb]; intros v H; cbn [decide] in H; try (eapply look_both_ok; eassumption).
   - destruct (decide p F a) as [x|]; [|discriminate]. injection H as <-. cbn. rewrite (IH _ eq_refl). reflexivity.
-  - destruct (as_const s) as [k|] eqn:C; [|eapply look_ok; eassumption]. injection H as <-.
+  - destruct (as_const s) as [k|] eqn:C; [|eapply look_both_ok; eassumption]. injection H as <-.
     apply (as_const_ok e one) in C. cbn. rewrite C. reflexivity.
   - cbn [Sound.ceval].
     destruct (decide p F a) as [[]|]; [specialize (IHa _ eq_refl) | specialize (IHa _ eq_refl) | clear IHa];
@@ -610,6 +625,19 @@ Proof.
   - destruct (IH I _ eq_refl) as [v [A B]]. exists v. split; [exact A | right; exact B].
 Qed.
 
+(* Values are numbers from zero on. *)
+Lemma final_no_sign P cd : 0 < modulus P -> Forall is_byte cd -> forall i, 0 <= final P cd i.
+Proof.
+  intros Hp Hcd. unfold final, eval_ops, first, eval_parses.
+  assert (A : forall l n, (forall i, 0 <= n i) -> forall i, 0 <= fold_left (fun e '(i, off) => set e i (cdword cd off)) (l : list (positive * Z)) n i).
+  { induction l as [|[j off] l IH]; intros n Hn; [exact Hn|]. cbn [fold_left]. apply IH. intros i. unfold set.
+    destruct (Pos.eqb i j); [apply cdword_range; exact Hcd | apply Hn]. }
+  assert (B : forall l n, (forall i, 0 <= n i) -> forall i, 0 <= fold_left (eval_op (modulus P)) l n i).
+  { induction l as [|q l IH]; intros n Hn; [exact Hn|]. cbn [fold_left]. apply IH. intros i. unfold eval_op, set.
+    destruct (Pos.eqb i (out q)); [destruct (what q); cbn; apply Z.mod_pos_bound; exact Hp | apply Hn]. }
+  apply B, A. intros i. destruct (Pos.eqb i 1); lia.
+Qed.
+
 (* An end that a program has on a path. *)
 Definition way_ends (p : Z) (e : env) (w : way) (o : outcome) : Prop :=
   match snd w with
@@ -622,7 +650,7 @@ Lemma paths_of_ok P h Q T ways : paths_of P h = Some (Q, T, ways) ->
   forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
   let e := final Q cd in
   modulus Q = f_modulus P /\ parses Q = h_reads h /\ 1 < modulus Q < W /\
-  e 1%positive = 1 /\ (forall i off, In (i, off) (parses Q) -> e i = cdword cd off) /\ tables_ok Q e T /\
+  e 1%positive = 1 /\ (forall i off, In (i, off) (parses Q) -> e i = cdword cd off) /\ (forall i, 0 <= e i) /\ tables_ok Q e T /\
   exists w, In w ways /\ truths Q cd e (fst w) /\ way_ends (modulus Q) e w (flow_meaning P cd).
 Proof.
   unfold paths_of. intros H cd Hcd Len.
@@ -638,12 +666,13 @@ Proof.
   assert (HT : tables_ok Q' e T') by (eapply join_ops_ok; eauto).
   assert (eqs : made_ok Q' e made).
   { unfold made_ok. cbn [ops Q'] in Holds. apply Forall_rev in Holds. rewrite rev_involutive in Holds. exact Holds. }
-  destruct (sym_ok Q' cd Hcd Len p1 pW e one parsed (f_body P) _ _ _ _ blank_frame Sy eqs) as [x [I Fx]].
+  assert (sign : forall i, 0 <= e i) by (apply final_no_sign; [lia | exact Hcd]).
+  destruct (sym_ok Q' cd Hcd Len p1 pW e one parsed sign (f_body P) _ _ _ _ blank_frame Sy eqs) as [x [I Fx]].
   { split; cbn [ren pwords]; intros i y E; rewrite PositiveMap.gempty in E; discriminate. }
   { constructor. }
   change (modulus Q') with (f_modulus P) in Fx. destruct (ways_of_in _ _ _ I _ Wy) as [w [Ew Iw]].
   split; [reflexivity|]. split; [reflexivity|]. split; [split; assumption|]. split; [exact one|]. split; [exact parsed|].
-  split; [exact HT|]. exists w. split; [exact Iw|]. destruct x as [s|F goal]; [discriminate|]. injection Ew as <-.
+  split; [exact sign|]. split; [exact HT|]. exists w. split; [exact Iw|]. destruct x as [s|F goal]; [discriminate|]. injection Ew as <-.
   unfold flow_meaning, way_ends. cbn [fst snd].
   destruct (mean (f_modulus P) cd (f_body P) blank_frame) as [f|o]; [destruct goal; destruct Fx|].
   split; [apply truths_lifted; [exact HT | destruct goal; apply Fx]|].
@@ -657,9 +686,9 @@ Theorem check_flow_sound P h code g0 : check_flow P h code = Some g0 ->
 Proof.
   unfold check_flow. intros H cd Hcd Len g G. destruct (paths_of P h) as [[[Q T] ways]|] eqn:Pp; [|discriminate].
   destruct (walk _ _ _ _ _ _ _ _ _ _) as [[[g1 hs] ns]|] eqn:R; [|discriminate]. injection H as ->.
-  destruct (paths_of_ok _ _ _ _ _ Pp cd Hcd Len) as [Eq [Er [[p1 pW] [one [parsed [HT [w [Iw [Tw Ew]]]]]]]]].
+  destruct (paths_of_ok _ _ _ _ _ Pp cd Hcd Len) as [Eq [Er [[p1 pW] [one [parsed [sign [HT [w [Iw [Tw Ew]]]]]]]]]].
   rewrite <- Eq, <- Er in R.
-  eapply (walk_ok Q cd Hcd Len code p1 pW _ one parsed T HT w Tw); [exact Ew | | exact Iw | | exact R | exact G].
+  eapply (walk_ok Q cd Hcd Len code p1 pW _ one parsed sign T HT w Tw); [exact Ew | | exact Iw | | exact R | exact G].
   - split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
   - constructor.
 Qed.

@@ -19,6 +19,7 @@ Hypothesis p_odd : Z.odd p = true.
 Variable e : env.
 Hypothesis one : e 1%positive = 1.
 Hypothesis parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off.
+Hypothesis no_sign : forall i, 0 <= e i.
 Variable T : tables.
 Hypothesis HT : tables_ok P e T.
 Variable taken : way.
@@ -215,12 +216,12 @@ Proof.
   destruct (Z.odd (f_modulus P)) eqn:Odd; [|discriminate]. cbn [andb] in H.
   destruct (paths_of P h) as [[[Q T] ways]|] eqn:Pp; [|discriminate].
   destruct (fwalk _ _ _ _ _ _ _ _ _ _) as [[[g1 hs] ns]|] eqn:R; [|discriminate]. injection H as ->.
-  destruct (paths_of_ok _ _ _ _ _ Pp cd Hcd Len) as [Eq [Er [[p1 pW] [one [parsed [HT [w [Iw [Tw Ew]]]]]]]]].
+  destruct (paths_of_ok _ _ _ _ _ Pp cd Hcd Len) as [Eq [Er [[p1 pW] [one [parsed [sign [HT [w [Iw [Tw Ew]]]]]]]]]].
   rewrite <- Eq in R, Odd.
   assert (Hc : Forall is_byte code).
   { apply Forall_forall. intros b I. rewrite forallb_forall in By. specialize (By _ I). unfold between in By.
     apply andb_prop in By as [L1 L2]. apply Z.leb_le in L1, L2. unfold is_byte. lia. }
-  eapply (fwalk_ok Q cd Hcd Len next code Hc p1 pW Odd _ one parsed T HT w Tw _ Ew); [|exact Iw | exact R | exact G].
+  eapply (fwalk_ok Q cd Hcd Len next code Hc p1 pW Odd _ one parsed sign T HT w Tw _ Ew); [|exact Iw | exact R | exact G].
   split; cbn [base known failures]; [|reflexivity | intros c []].
   split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
 Qed.

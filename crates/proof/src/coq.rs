@@ -198,13 +198,13 @@ pub fn branching(flow: &Flow) -> String {
     text + &format!("Definition the_program : flow := Flow {:#x} f{last}.", flow.modulus)
 }
 
-/// Hints of a program with branches as a term of Coq's; `None` of a straight one.
-pub fn hints_of_flow(certificate: &Certificate) -> Option<String> {
+/// Hints of a program with branches as a term of Coq's, for code of `more` instructions than the certificate's; `None` of a straight one.
+pub fn hints_of_flow(certificate: &Certificate, more: usize) -> Option<String> {
     let Certificate { program: Source::Flow(branching), code, semantics, witness, .. } = certificate else {
         return None;
     };
     let program = &branching.paths.program;
-    let steps = certificate.run(code).map_or(0, |ran| ran.steps);
+    let steps = certificate.run(code).map_or(0, |ran| ran.steps) + more;
     let aliases = certificate.program.job(*semantics, code).named(witness).map_or_else(|_| Vec::new(), Tables::aliases);
     let same = aliases.into_iter().map(|(later, first)| format!("({}, {})", name(later), name(first)));
     let reads = program.parses.iter().map(|&(parsed, offset)| format!("({}%positive, {offset})", value(parsed)));
@@ -239,7 +239,7 @@ pub fn theorem(certificate: &Certificate) -> String {
             (program, "meaning", "witness", hints(witness))
         }
         Source::Flow(branching) => {
-            let hints = hints_of_flow(certificate).unwrap_or_default();
+            let hints = hints_of_flow(certificate, 0).unwrap_or_default();
             (self::branching(&branching.flow), "flow_meaning", "hints_of_flow", hints)
         }
     };

@@ -8,6 +8,9 @@ use residue_ir::{ControlKind, Effect, Function, Operand, Program, Region, Statem
 use ruint::aliases::U256;
 use std::collections::HashMap;
 
+/// Parts of the expression of a word: words that are written out where they are used.
+const PARTS_MAX: usize = 256;
+
 /// A word of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expression {
@@ -87,7 +90,8 @@ impl Flow {
             return unsupported("a program that does not begin with its last function");
         }
         let routines = program.functions.iter().enumerate().map(|(number, function)| {
-            let mut reader = Reader { program, function, number, numbers: HashMap::new() };
+            let known = known_words(function);
+            let mut reader = Reader { program, function, number, known, numbers: HashMap::new() };
             let steps = reader.region(&function.body)?;
             let results = reader.reads(&function.results)?;
             Ok(Routine { parameters: function.params.clone(), steps, results })
@@ -102,6 +106,8 @@ struct Reader<'a> {
     program: &'a Program,
     function: &'a Function,
     number: usize,
+    /// The numbers of words that neither calldata nor the interface has an effect on.
+    known: Vec<Option<U256>>,
     /// The values that are looked up at constant indices.
     numbers: HashMap<Value, U256>,
 }
@@ -217,14 +223,8 @@ impl Reader<'_> {
         &self.function.words[word.0 as usize] // u32 to usize widens
     }
 
-    /// The number of a word that neither calldata nor the interface has an effect on.
     fn known(&self, word: Word) -> Option<U256> {
-        match *self.word(word) {
-            WordDef::Constant(number) => Some(number),
-            WordDef::Has(_) => Some(U256::ZERO),
-            WordDef::Op(op, a, b) => Some(op.apply(self.known(a)?, self.known(b)?)),
-            _ => None,
-        }
+        self.known[word.0 as usize] // u32 to usize widens
     }
 
     fn small(&self, word: Word, what: &str) -> Taken<u32> {
@@ -235,6 +235,14 @@ impl Reader<'_> {
     }
 
     fn expression(&self, word: Word) -> Taken<Expression> {
+        let mut parts = PARTS_MAX;
+        self.part(word, &mut parts)
+    }
+
+    /// A word with so many parts at most.
+    fn part(&self, word: Word, parts: &mut usize) -> Taken<Expression> {
+        *parts =
+            parts.checked_sub(1).map_or_else(|| unsupported(format!("a word of more than {PARTS_MAX} parts")), Ok)?;
         if let Some(number) = self.known(word) {
             return Ok(Expression::Number(number));
         }
@@ -244,11 +252,26 @@ impl Reader<'_> {
                 Expression::Calldata(self.small(offset, "the offset of a word of calldata")?)
             }
             WordDef::Op(op @ (WordOp::Lt | WordOp::Eq | WordOp::And | WordOp::Or), a, b) => {
-                Expression::Op(op, Box::new(self.expression(a)?), Box::new(self.expression(b)?))
+                Expression::Op(op, Box::new(self.part(a, parts)?), Box::new(self.part(b, parts)?))
             }
             WordDef::Op(op, ..) => return unsupported(format!("the operation {op:?} on words")),
             WordDef::Defined => Expression::Defined(word),
             _ => return unsupported("such a word"),
         })
     }
+}
+
+/// The numbers of words that neither calldata nor the interface has an effect on; words are of earlier ones.
+fn known_words(function: &Function) -> Vec<Option<U256>> {
+    let mut known: Vec<Option<U256>> = Vec::with_capacity(function.words.len());
+    for word in &function.words {
+        let of = |inner: Word| known.get(inner.0 as usize).copied().flatten(); // u32 to usize widens
+        known.push(match *word {
+            WordDef::Constant(number) => Some(number),
+            WordDef::Has(_) => Some(U256::ZERO),
+            WordDef::Op(op, a, b) => of(a).zip(of(b)).map(|(a, b)| op.apply(a, b)),
+            _ => None,
+        });
+    }
+    known
 }

@@ -76,13 +76,13 @@ impl<H: Hints> Machine<'_, H> {
         let target = self.pop()?.exact()?;
         let p = self.program.modulus;
         let is_zero = self.pop()?.is_zero(p)?;
+        self.budget.take(self.ways.len() * is_zero.size() + self.known.0.len())?;
         let ends = self.ends.unwrap_or_default();
         let may = |holds: bool| {
             let may = |&&way: &&usize| ends[way].facts.decide(&is_zero, p) != Some(!holds);
             self.ways.iter().filter(may).copied().collect::<Vec<usize>>()
         };
         let (on, off) = (may(true), may(false));
-        self.budget.take(self.ways.len())?;
         if off.is_empty() {
             (self.ways, self.known) = (on, self.known.told(&is_zero, true));
             return Ok(());

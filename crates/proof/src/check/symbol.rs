@@ -51,6 +51,17 @@ impl Condition {
         }
     }
 
+    /// Numbers that are compared where it is looked for.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Not(inner, _) => inner.size(),
+            Self::Both(one, other, _) => one.size() + other.size(),
+            Self::Zero(sum) => sum.terms().len() + 1,
+            Self::Nothing(parses) => parses.len(),
+            Self::SizeIs(_) | Self::NotBelow(_) | Self::Above(..) => 1,
+        }
+    }
+
     /// It does not hold.
     pub(crate) fn negated(self) -> Step<Self> {
         let parts = composed(self.parts() + 1)?;
@@ -86,8 +97,28 @@ impl Facts {
             Condition::Zero(sum) if sum.as_constant().is_some() => {
                 sum.as_constant().map(|number| (number % p).is_zero())
             }
-            _ => self.0.iter().find(|(known, _)| is_same(condition, known, p)).map(|&(_, holds)| holds),
+            _ => self.said(condition, p).or_else(|| self.other_form(condition).and_then(|other| self.said(&other, p))),
         }
+    }
+
+    fn said(&self, condition: &Condition, p: U256) -> Option<bool> {
+        self.0.iter().find(|(known, _)| is_same(condition, known, p)).map(|&(_, holds)| holds)
+    }
+
+    /// A parsed number that is below the modulus is 0 as an element where its bits are.
+    fn other_form(&self, condition: &Condition) -> Option<Condition> {
+        let (atom, other) = match condition {
+            Condition::Nothing(parses) => match **parses {
+                [atom] => (atom, Condition::Zero(Arc::new(Sum::atom(atom)))),
+                _ => return None,
+            },
+            Condition::Zero(sum) => match *sum.terms() {
+                [(atom, factor)] if factor == U256::ONE => (atom, Condition::Nothing([atom].into())),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        (self.is_known(&Condition::NotBelow(atom)) == Some(false)).then_some(other)
     }
 
     /// What is said of the condition itself.

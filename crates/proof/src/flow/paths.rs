@@ -17,6 +17,10 @@ use std::sync::Arc;
 const PATHS_MAX: usize = 1 << 8;
 /// Operations of all paths: programs with more are refused.
 const OPERATIONS_MAX: usize = 1 << 18;
+/// Requirements, parses, branches and calls of a path: they are gone through by recursion.
+const DEPTH_MAX: usize = 400;
+/// Words of calldata that one word is the OR of.
+const ORED_MAX: usize = 64;
 /// Facts that one condition may ask for.
 const SPLITS_MAX: usize = 16;
 
@@ -75,8 +79,12 @@ impl Paths {
     pub(crate) fn of(flow: &Flow) -> Found<Self> {
         let offsets: BTreeSet<u32> = flow.routines.iter().flat_map(|routine| offsets(&routine.steps)).collect();
         let reads: Vec<(Value, u32)> = (0..).map(Value).zip(offsets).collect();
-        let mut walk =
-            Walk { flow, reads: reads.iter().map(|&(value, at)| (at, value)).collect(), operations: Vec::new() };
+        let mut walk = Walk {
+            flow,
+            reads: reads.iter().map(|&(value, at)| (at, value)).collect(),
+            operations: Vec::new(),
+            depth: 0,
+        };
         let last = flow.routines.last().ok_or("a program has a function")?;
         let fates = walk.steps(&last.steps, State::default())?;
         let ends = fates.into_iter().map(|fate| match fate {
@@ -129,11 +137,23 @@ struct Walk<'a> {
     /// The value that a word of calldata is, by its offset.
     reads: HashMap<u32, Value>,
     operations: Vec<Operation>,
+    /// Calls of [`Self::steps`] that have not returned.
+    depth: usize,
 }
 
 impl Walk<'_> {
     /// All ways through these steps.
-    fn steps(&mut self, steps: &[Step], mut state: State) -> Found<Vec<Fate>> {
+    fn steps(&mut self, steps: &[Step], state: State) -> Found<Vec<Fate>> {
+        self.depth += 1;
+        let fates = match self.depth {
+            ..=DEPTH_MAX => self.ways(steps, state),
+            _ => Err(format!("paths of more than {DEPTH_MAX} requirements, parses, branches and calls")),
+        };
+        self.depth -= 1;
+        fates
+    }
+
+    fn ways(&mut self, steps: &[Step], mut state: State) -> Found<Vec<Fate>> {
         for (place, step) in steps.iter().enumerate() {
             let rest = &steps[place + 1..];
             match step {
@@ -204,10 +224,8 @@ impl Walk<'_> {
         if first + operations.len() > OPERATIONS_MAX {
             return Err(format!("paths of more than {OPERATIONS_MAX} operations"));
         }
-        let mut next = u32::try_from(first).map_err(|error| error.to_string())?;
-        for &Operation { value, kind, x, y } in operations {
-            let made = Value(next);
-            next += 1;
+        let first = u32::try_from(first).map_err(|error| error.to_string())?;
+        for (made, &Operation { value, kind, x, y }) in (first..).map(Value).zip(operations) {
             self.operations.push(Operation { value: made, kind, x: read(state, x)?, y: read(state, y)? });
             state.values.insert(value, Read::Value(made));
         }
@@ -259,7 +277,15 @@ impl Walk<'_> {
             Expression::Defined(word) => {
                 state.words.get(word).cloned().ok_or_else(|| format!("w{} is read before it is defined", word.0))
             }
-            Expression::Op(op, a, b) => Symbol::combined(opcode(*op), &self.word(state, a)?, &self.word(state, b)?, p),
+            Expression::Op(op, a, b) => {
+                let (a, b) = (self.word(state, a)?, self.word(state, b)?);
+                match Symbol::combined(opcode(*op), &a, &b, p)? {
+                    Symbol::Or(parses, _) if parses.len() > ORED_MAX => {
+                        Err(format!("an OR of more than {ORED_MAX} words"))
+                    }
+                    symbol => Ok(symbol),
+                }
+            }
         }
     }
 }
@@ -292,6 +318,9 @@ fn split(state: State, condition: &Condition, p: U256, splits: usize) -> Found<V
     for holds in [true, false] {
         let learned = State { facts: state.facts.with(unknown.clone(), holds), ..state.clone() };
         all.extend(split(learned, condition, p, splits)?);
+        if all.len() > PATHS_MAX {
+            return Err(format!("more than {PATHS_MAX} paths"));
+        }
     }
     Ok(all)
 }

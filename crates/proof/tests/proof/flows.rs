@@ -2,12 +2,13 @@
 
 use crate::code_of;
 use crate::judges::verdict;
-use crate::mutants::{mutants, starts};
+use crate::mutants::{engine, mutants, starts};
 use crate::semantics::{compiled, end, library, numbers};
 use num_bigint::BigUint;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use residue_engine::Halt;
 use residue_extent::{cases, seed};
 use residue_ir::{Outcome, Program, evaluate, text};
 use residue_proof::{Certificate, Semantics, Source, coq};
@@ -154,7 +155,7 @@ fn coq_says_what_the_evaluator_does_of_programs_with_branches() {
     let Some(folder) = library("flows", &["Evm", "Program", "Flow"]) else { return };
     let rng = &mut ChaCha8Rng::seed_from_u64(seed());
     let (mut modules, mut terms, mut returned) = (String::new(), Vec::new(), 0);
-    for number in 0..cases(100) {
+    for number in 0..cases(60) {
         let written = program(rng, &MODULI);
         let program = read(&written);
         let source = Source::of(&program).unwrap_or_else(|error| panic!("{error}:\n{written}"));
@@ -188,9 +189,9 @@ fn coq_says_what_the_evaluator_does_of_programs_with_branches() {
 fn coq_accepts_what_the_checker_accepts_of_programs_with_branches() {
     let Some(folder) = library("ways", &SOURCES) else { return };
     for (semantics, checker, programs) in [
-        (Semantics::Evm, "check_flow", cases(60)),
+        (Semantics::Evm, "check_flow", cases(24)),
         // Contexts take Coq's machine several times as long. In `evmmax-next` an instruction tests for zero, which certificates do not know.
-        (Semantics::Slots, "check_flow_slots false", cases(10)),
+        (Semantics::Slots, "check_flow_slots false", cases(4)),
     ] {
         let rng = &mut ChaCha8Rng::seed_from_u64(seed());
         let (mut modules, mut terms, mut accepted, mut made) = (String::new(), Vec::new(), 0, 0);
@@ -208,7 +209,8 @@ fn coq_accepts_what_the_checker_accepts_of_programs_with_branches() {
                 let place = rng.random_range(0..starts.len() - 1);
                 codes.extend(mutants(&certificate.code, &starts, place).choose(rng).cloned());
             }
-            let hints = coq::hints_of_flow(&certificate).unwrap();
+            // A mutant may go through a part of the code once more.
+            let hints = coq::hints_of_flow(&certificate, certificate.code.len()).unwrap();
             for code in codes {
                 let gas = certificate.gas_of(&code).ok();
                 accepted += usize::from(gas.is_some());
@@ -229,4 +231,137 @@ fn coq_accepts_what_the_checker_accepts_of_programs_with_branches() {
         let said = compiled(&folder, &file, &source);
         assert_eq!(numbers(&said), "[]", "cases that differ, by number, in {}/{file}.v", folder.display());
     }
+}
+
+/// A program that returns twice its element where that is 0, and its square elsewhere.
+const TWO_ENDS: &str = "program \"p\"\nmodulus 0x65\nfunction f0 \"start\" () -> () values 3 {\nword w0 = 0x0\nword w1 = defined\n\
+    parse w0 bytes 32 -> v0\nis_zero v0 -> w1\nbranch w1 {\nblock { v1 = add v0 v0 }\nreturn_elements (v1) bytes 32\ngive ()\n} else {\ngive ()\n} -> ()\n\
+    block { v2 = mul v0 v0 }\nreturn_elements (v2) bytes 32\n}\n";
+/// The element, and a jump to the failure, byte 46, if it is not below the modulus.
+const ELEMENT: [u8; 9] = [0x5f, 0x35, 0x60, 100, 0x81, 0x11, 0x60, 46, 0x57];
+/// A jump to byte 29 if the element is not 0.
+const ZERO: [u8; 4] = [0x80, 0x60, 29, 0x57];
+/// Twice, and the square of, the element on top modulo 0x65, and its return.
+const DOUBLE: [u8; 5] = [0x60, 0x65, 0x90, 0x80, 0x08];
+const SQUARE: [u8; 5] = [0x60, 0x65, 0x90, 0x80, 0x09];
+const END: [u8; 6] = [0x5f, 0x52, 0x60, 32, 0x5f, 0xf3];
+
+/// Code of [`TWO_ENDS`]: its parts, each one with NOPs (JUMPDEST) up to its place.
+fn two_ends(element: &[u8], zero: &[u8], first: &[u8], second: &[u8]) -> Vec<u8> {
+    let mut code = [element, zero, first].concat();
+    code.resize(29, 0x5b);
+    code.push(0x5b);
+    code.extend(second);
+    code.resize(46, 0x5b);
+    [&code[..], &[0x5b, 0xfe]].concat()
+}
+
+#[test]
+fn code_of_a_program_with_two_ends_is_refused_with_the_instruction() {
+    let program = read(TWO_ENDS);
+    let [double, square] = [DOUBLE, SQUARE].map(|part| [&part[..], &END].concat());
+    let right = two_ends(&ELEMENT, &ZERO, &double, &square);
+    let certificate = Certificate::new(&program, Semantics::Evm, &right).unwrap();
+    certificate.check().unwrap();
+    let engine = engine(Semantics::Evm);
+    let run = |last: u8, gas| engine.run_code(&right, &[&[0; 31][..], &[last]].concat(), gas);
+    assert_eq!([0, 7].map(|last| run(last, certificate.gas).output.last().copied()), [Some(0), Some(49)]);
+    assert_eq!((run(101, 1000).halt.is_exceptional(), run(7, certificate.gas - 1).halt), (true, Halt::OutOfGas));
+    for (code, expected) in [
+        // The two ends exchanged, and one of them for both.
+        (two_ends(&ELEMENT, &ZERO, &square, &double), "RETURN): v1 = (0x2·v0) is to be returned, found (v2)"),
+        (two_ends(&ELEMENT, &ZERO, &double, &double), "RETURN): v2 = (v2) is to be returned, found (0x2·v0)"),
+        // Where the program may fail, and where it does not.
+        (two_ends(&[0x5f, 0x35], &ZERO, &double, &square), "ADDMOD): an element is expected, found v0 before"),
+        (two_ends(&ELEMENT, &ZERO, &[0xfe], &square), "INVALID): the code fails where the program does not"),
+        (
+            two_ends(&[0x5f, 0x5f, 0x52, 0x60, 32, 0x5f, 0xf3], &[], &[], &[]),
+            "RETURN): the code returns where the program may fail",
+        ),
+        // Targets that are no JUMPDEST, and one that calldata has an effect on.
+        (
+            two_ends(&ELEMENT, &[0x80, 0x60, 3, 0x57], &double, &square),
+            "JUMPI): the jump to 0x3 is to go to a JUMPDEST",
+        ),
+        (two_ends(&ELEMENT, &[0x60, 3, 0x56], &double, &square), "JUMP): the jump to 0x3 is to go to a JUMPDEST"),
+        (
+            two_ends(&ELEMENT, &[0x36, 0x56], &double, &square),
+            "JUMP): a number is expected that calldata has no effect on",
+        ),
+        // Words that may be p, and none.
+        (
+            two_ends(&ELEMENT, &[0x60, 1, 0x01, 0x60, 29, 0x57], &double, &square),
+            "JUMPI): it is not known when (0x1 + v0) is 0",
+        ),
+        (two_ends(&ELEMENT, &[0x60, 29, 0x57, 0x57], &double, &square), "JUMPI): the stack is empty"),
+        // Copies of bytes that are no words.
+        (two_ends(&ELEMENT, &[0x60, 31, 0x5f, 0x5f, 0x5e], &[], &[]), "MCOPY): a copy of whole words is expected"),
+        // No end: turns of a loop, and ways that double in each turn.
+        (vec![0x5b, 0x5f, 0x56], "all ways together have more than 1048576 instructions"),
+        (vec![0x5b, 0x36, 0x5f, 0x57, 0x5f, 0x56], "more than 4194304 terms in all"),
+    ] {
+        let gas = certificate.gas_of(&code);
+        let error = gas.map_or_else(|error| error.to_string(), |gas| format!("accepted with {gas} gas"));
+        assert!(error.contains(expected), "{}: {error}", hex::encode(&code));
+    }
+}
+
+#[test]
+fn a_changed_certificate_of_a_program_with_branches_is_refused_with_its_line() {
+    let (program, code) = crate::compiled("bn254/add", Semantics::Evm);
+    let text = Certificate::new(&program, Semantics::Evm, &code).unwrap().print();
+    let line_of = |part: &str| text[..text.find(part).expect("it is there")].matches('\n').count() + 1;
+    for (part, other, at, expected) in [
+        ("\ngas 5426", "\ngas 5314", "gas 5426", "gas 5314 is stated, and the code takes 5426"),
+        ("\nvalues v0 v1 ", "\nvalues v1 v0 ", "code sha256", "the program does not parse at byte 0"),
+        (
+            "\nvalues v0 v1 v2 v3 ",
+            "\nvalues v0 v1 v2 v3 v4 v4 ",
+            "code sha256",
+            "the witness has v4 here, the product of",
+        ),
+        ("branch w48", "branch w47", "program sha256", "another program, or damaged"),
+    ] {
+        let changed = text.replacen(part, other, 1);
+        assert_ne!(changed, text, "{part}");
+        let error = Certificate::read(&changed).and_then(|read| read.check()).expect_err("it is refused");
+        assert!(error.what.contains(expected) && error.line >= line_of(at), "{part:?}: {error}");
+        assert!(at != "gas 5426" || error.line == line_of(at), "{error}");
+    }
+}
+
+/// Words, branches and calls that would take more room or time than there is, were they without a limit.
+#[test]
+fn hostile_programs_are_refused() {
+    let fault = |program: &str| Source::of(&read(program)).expect_err("it is refused").to_string();
+    let of = |words: &str, statements: &str| {
+        format!(
+            "program \"p\"\nmodulus 0x65\nfunction f0 \"start\" () -> () values 1 {{\nword w0 = 0x0\nword w1 = calldata_word w0\n{words}\
+             parse w0 bytes 32 -> v0\n{statements}return_elements (v0) bytes 32\n}}\n"
+        )
+    };
+    let doubled: String = (2..10).map(|word| format!("word w{word} = or w{} w{}\n", word - 1, word - 1)).collect();
+    assert!(fault(&of(&doubled, "require w9\n")).contains("a word of more than 256 parts"));
+    let defined = |count: usize| (2..count + 2).map(|word| format!("word w{word} = defined\n")).collect::<String>();
+    let words: String = (0..40).map(|word| format!("word w{} = or w{} w{}\n", word + 42, word + 2, word + 2)).collect();
+    let binds: String = (0..39).map(|word| format!("bind w{} -> w{}\n", word + 42, word + 3)).collect();
+    let text = of(&(defined(40) + &words), &format!("bind w1 -> w2\n{binds}"));
+    assert!(fault(&text).contains("an OR of more than 64 words"));
+    // Nine requirements of either of two words each: the paths of the first eight are 256.
+    let calldata: String = (0..20)
+        .map(|word| {
+            format!(
+                "word w{} = {:#x}\nword w{} = calldata_word w{}\n",
+                2 * word + 2,
+                32 * word + 32,
+                2 * word + 3,
+                2 * word + 2
+            )
+        })
+        .collect();
+    let branches: String =
+        (0..20).map(|word| format!("branch w{} {{ give () }} else {{ give () }} -> ()\n", 2 * word + 3)).collect();
+    assert!(fault(&of(&calldata, &branches)).contains("more than 256 paths"));
+    let requirements = "require w1\n".repeat(500);
+    assert!(fault(&of("", &requirements)).contains("paths of more than 400 requirements"));
 }
