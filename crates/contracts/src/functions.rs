@@ -131,10 +131,7 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
     ("falcon512/eth_register", &["transform(bytes:896 key) returns (bytes)"]),
     ("mldsa44/eth", ML_DSA_44),
     ("mldsa44/fips", ML_DSA_44),
-    (
-        "mldsa65/fips",
-        &["verify(bytes32 keyHash, bytes:36928 key, bytes message, bytes:3309 signature) returns (bool)"],
-    ),
+    ("mldsa65/fips", &["verify(bytes32 keyHash, bytes:36928 key, bytes message, bytes:3309 signature) returns (bool)"]),
     ("mldsa44/eth_register", &["transform(bytes:1312 key) returns (bytes)"]),
     ("mldsa44/register", &["transform(bytes:1312 key) returns (bytes)"]),
     ("mldsa65/register", &["transform(bytes:1952 key) returns (bytes)"]),

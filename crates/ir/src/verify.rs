@@ -557,7 +557,9 @@ impl Scope<'_> {
             Effect::CopyScratch { offset, from, size_bytes } => {
                 let end = u64::from(*offset.max(from)) + u64::from(*size_bytes);
                 if end > SCRATCH_END_MAX {
-                    return Err(format!("bytes are copied that end at byte {end} of scratch memory, not {SCRATCH_END_MAX} or before"));
+                    return Err(format!(
+                        "bytes are copied that end at byte {end} of scratch memory, not {SCRATCH_END_MAX} or before"
+                    ));
                 }
                 Ok(())
             }

@@ -84,7 +84,8 @@ fn product() -> Lanes {
     for words in words.chunks(KEYS) {
         let keys = || (narrow(WORDS)..).zip(words);
         steps.extend(keys().map(|(key, &word)| LaneStep::Take { word: key, from: vec![32 + 32 * narrow(word)] }));
-        let multiply = |(by, &word)| LaneStep::Multiply { word: id(word), by, root: residue(FALCON.residue_root(word)) };
+        let multiply =
+            |(by, &word)| LaneStep::Multiply { word: id(word), by, root: residue(FALCON.residue_root(word)) };
         steps.extend(keys().map(multiply));
     }
     steps.extend((narrow(WORDS)..).take(KEYS).map(|word| LaneStep::Leave { word, times: 1 }));

@@ -150,7 +150,11 @@ impl<'m, M: Machine> Sponge<'m, M> {
         let Self { machine, ref w, .. } = *self;
         let (rate, end) = (self.rate(), from + size);
         let last = from + size / rate * rate + rate - WORD_BYTES;
-        machine.copy_calldata(w.number(end.into()), machine.calldata_size(), w.number((last + WORD_BYTES - end).into()));
+        machine.copy_calldata(
+            w.number(end.into()),
+            machine.calldata_size(),
+            w.number((last + WORD_BYTES - end).into()),
+        );
         machine.set_scratch_byte(w.number(end.into()), w.number(self.suffix));
         let last = w.number(last.into());
         machine.set_scratch(last, w.xor(machine.scratch_word(last), w.number(0x80)));

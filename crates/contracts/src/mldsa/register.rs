@@ -96,7 +96,9 @@ impl<M: Machine> Register<'_, M> {
         let Self { machine, ref w, at, .. } = *self;
         let bytes = DEGREE as u64 * 10 / 8; // few
         let from = machine.bind(w.add(w.number(32), w.mul(w.number(bytes), row)));
-        let lanes = |number: u64| machine.word((0..256).step_by(64).fold(U256::ZERO, |word, bit| word | U256::from(number) << bit));
+        let lanes = |number: u64| {
+            machine.word((0..256).step_by(64).fold(U256::ZERO, |word, bit| word | U256::from(number) << bit))
+        };
         machine.repeat(w.number(WORDS as u64), (), |machine, word, ()| {
             // few
             let four = reversed(machine, machine.calldata_word(w.add(w.mul(w.number(5), word), from)), 256);
@@ -113,7 +115,13 @@ impl<M: Machine> Register<'_, M> {
         let read = |word| LaneStep::Read { word, from: narrow(at.work) + 32 * word, bits: 24 };
         let leave = |word| Some(LaneStep::Leave { word, times: 1 });
         let steps = DILITHIUM.forward(|word| narrow(word as u64), read, leave); // few
-        machine.lanes(&Lanes { bits: 64, modulus: narrow(MODULUS), words: narrow(WORDS as u64), home: narrow(at.work), steps });
+        machine.lanes(&Lanes {
+            bits: 64,
+            modulus: narrow(MODULUS),
+            words: narrow(WORDS as u64),
+            home: narrow(at.work),
+            steps,
+        });
     }
 
     /// Residues of a polynomial of Â / 64.

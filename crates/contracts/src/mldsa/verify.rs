@@ -1,5 +1,7 @@
 //! Verification: FIPS 204, algorithm 8.
 
+mod rows;
+
 use super::{DEGREE, Hash, MODULUS, Scheme, TR_BYTES, narrow};
 use crate::encoding::unless_return_zero;
 use crate::hashes::reversed;
@@ -381,16 +383,21 @@ impl<M: Machine> Verifier<'_, M> {
         assert!(is_reduced(columns), "sums fit lanes");
         machine.repeat(w.number(WORDS as u64), (), |machine, turn, ()| {
             // few
-            let root = machine.bind(machine.scratch_word(w.add(w.number(at.roots), w.mul(w.number(ROOT_BYTES as u64), turn))));
-            let roots = [w.high(root, 232), w.and(w.number(0xff_ffff), w.high(root, 208))].map(|root| machine.bind(root));
+            let root =
+                machine.bind(machine.scratch_word(w.add(w.number(at.roots), w.mul(w.number(ROOT_BYTES as u64), turn))));
+            let roots =
+                [w.high(root, 232), w.and(w.number(0xff_ffff), w.high(root, 208))].map(|root| machine.bind(root));
             let at = machine.bind(w.shl(turn, w.number(5)));
             let after = |place: u64| w.add(w.number(place), at);
-            let vector: Vec<M::Word> =
-                (0..columns as u64).map(|column| machine.bind(machine.scratch_word(after(VECTOR + POLYNOMIAL * column)))).collect();
+            let vector: Vec<M::Word> = (0..columns as u64)
+                .map(|column| machine.bind(machine.scratch_word(after(VECTOR + POLYNOMIAL * column))))
+                .collect();
             for row in 0..scheme.rows {
                 let key = self.key(row * columns..(row + 1) * columns, at);
                 let pairs = || vector.iter().copied().zip(key.iter().copied());
-                let sum = |terms: Vec<M::Word>| terms.into_iter().reduce(|sum, term| w.add(term, sum)).expect("columns are many");
+                let sum = |terms: Vec<M::Word>| {
+                    terms.into_iter().reduce(|sum, term| w.add(term, sum)).expect("columns are many")
+                };
                 let low = machine.bind(sum(pairs().map(|(a, b)| w.mul(a, b)).collect()));
                 let all = machine.word(U256::MAX);
                 let cyclic = sum(pairs().map(|(a, b)| machine.mod_op(ModOp::Mul, a, b, all)).collect());
@@ -435,135 +442,6 @@ impl<M: Machine> Verifier<'_, M> {
         words
     }
 
-    /// w₁ row by row.
-    fn rows(&self) {
-        let Self { machine, ref w, scheme, at, .. } = *self;
-        self.set(Cell::Done, w.number(0));
-        self.set(Cell::To, w.number(at.hashed + 64));
-        for row in 0..scheme.rows as u64 {
-            // few
-            machine.copy_scratch(narrow(WORK), narrow(VECTOR + POLYNOMIAL * row), narrow(POLYNOMIAL));
-            let count = machine.word_op(residue_ir::WordOp::Byte, machine.calldata_word(self.from_end(scheme.rows)), w.number(row));
-            self.set(Cell::Count, w.sub(count, self.get(Cell::Done)));
-            machine.function("row", (), |_, ()| self.row());
-        }
-    }
-
-    /// A row from its residues: back, and with the hints that are next.
-    fn row(&self) {
-        let Self { machine, ref w, scheme, .. } = *self;
-        let read = |word| Some(LaneStep::Read { word, from: narrow(WORK) + 32 * word, bits: SUM_BITS });
-        machine.lanes(&transform_of(DILITHIUM.backward(|word| narrow(word as u64), read))); // few
-        let count = machine.bind(self.get(Cell::Count));
-        let done = machine.bind(self.get(Cell::Done));
-        let left = w.sub(w.number(scheme.hints_max as u64 + 1), done); // few
-        unless_return_zero(machine, w.is_below(count, left));
-        let from = machine.bind(w.add(done, w.sub(self.hints_from(), w.number(1))));
-        machine.repeat(count, (), |machine, hint, ()| {
-            // The place before and this one, which is greater.
-            let places = machine.bind(w.high(machine.calldata_word(w.add(hint, from)), 240));
-            let place = machine.bind(w.and(w.number(0xff), places));
-            let is_after = w.is_below(w.high(places, 8), place);
-            unless_return_zero(machine, w.or(machine.not(hint), is_after));
-            self.hint(place);
-        });
-        self.set(Cell::Done, w.add(count, done));
-        self.high();
-    }
-
-    /// Moves the coefficient at a place by 2γ₂, up if its low part is above 0, else down: so much is its high part moved by 1, around its end too.
-    fn hint(&self, place: M::Word) {
-        let Self { machine, ref w, scheme, .. } = *self;
-        let step = 2 * scheme.low_range;
-        let at = machine.bind(w.xor(w.number(24), w.shl(place, w.number(3))));
-        let word = machine.bind(machine.scratch_word(at));
-        let value = machine.bind(w.high(word, 192));
-        // 1 to γ₂ modulo 2γ₂.
-        let low = w.modulo(w.add(w.number(step - 1), value), w.number(step));
-        let is_above = w.is_below(low, w.number(scheme.low_range));
-        let by = w.add(w.number(MODULUS - step), w.mul(w.number(2 * step), is_above));
-        let moved = machine.mod_op(ModOp::Add, by, value, w.number(MODULUS));
-        let difference = w.shl(w.sub(moved, value), w.number(192));
-        machine.set_scratch(at, w.add(difference, word));
-    }
-
-    /// High parts of the coefficients, packed.
-    fn high(&self) {
-        let Self { machine, ref w, scheme, .. } = *self;
-        let bits = scheme.high_bits();
-        let pair_bits = 8 * bits;
-        // A power of two of pairs whose numbers fit a word.
-        let words = 2 << (256 / pair_bits).ilog2();
-        let bytes = u64::from(words * 4 * bits / 8);
-        let to = machine.bind(self.get(Cell::To));
-        machine.repeat(w.number(WORDS as u64 / u64::from(words)), (), |machine, turn, ()| {
-            // few
-            let from = machine.bind(w.mul(w.number(u64::from(32 * words)), turn));
-            let mut all = None;
-            for pair in 0..words / 2 {
-                let moved = self.pair([2 * pair, 2 * pair + 1].map(|word| w.add(w.number(u64::from(32 * word)), from)));
-                // The first one goes to the top.
-                let up = 256 - pair_bits * (pair + 1);
-                let moved = if up == 0 { moved } else { w.shl(moved, w.number(up.into())) };
-                all = Some(machine.bind(match all {
-                    None => moved,
-                    Some(all) => w.or(moved, all),
-                }));
-            }
-            let all = self.bytes_of_groups(all.expect("pairs are many"));
-            machine.set_scratch(w.add(w.mul(w.number(bytes), turn), to), all);
-        });
-        self.set(Cell::To, w.add(w.number(bytes * WORDS as u64 / u64::from(words)), to));
-    }
-
-    /// High parts of two words of coefficients, in so many bits together; the first word's above the second one's, and in each the first one's lowest.
-    fn pair(&self, places: [M::Word; 2]) -> M::Word {
-        let Self { machine, ref w, scheme, .. } = *self;
-        let (bits, (factor, shift)) = (scheme.high_bits(), scheme.quotient());
-        let group = 4 * bits;
-        let [first, second] = places.map(|place| {
-            let value = machine.scratch_word(place);
-            let moved = w.mul(w.number(factor), w.add(machine.word(lanes(scheme.low_range - 1)), value));
-            w.and(machine.word(lanes(0xff << shift)), moved)
-        });
-        // The second one's begin at this bit.
-        let base = shift - group;
-        let both = machine.bind(w.or(w.high(second, group.into()), first));
-        let fields = |number: u64| machine.word(lanes((number | number << group) << base));
-        let count = (MODULUS - 1) / (2 * scheme.low_range);
-        // Where the number is one too large it is 0.
-        let both = match count == 1 << bits {
-            true => w.and(fields(count - 1), both),
-            false => {
-                let moved = w.add(fields((1 << bits) - count), both);
-                let is_too_large = w.and(fields(1), w.high(moved, bits.into()));
-                w.sub(both, w.mul(w.number(count), is_too_large))
-            }
-        };
-        // Those of all lanes move together, to the top.
-        let top = 256 - 2 * group - base;
-        let factor = (0..4).fold(U256::ZERO, |sum, lane| sum | U256::ONE << (top - lane * (LANE_BITS - bits)) as usize);
-        w.high(w.mul(machine.word(factor), both), (256 - 2 * group).into())
-    }
-
-    /// Groups of two or three bytes, of which the last one is to be the first.
-    fn bytes_of_groups(&self, word: M::Word) -> M::Word {
-        let Self { machine, ref w, scheme, .. } = *self;
-        let group = scheme.high_bits() as usize * 4; // u32 to usize widens
-        let fields = |number: u64| {
-            let firsts = (0..256 / group).map(|at| 256 - group * (at + 1));
-            machine.word(firsts.fold(U256::ZERO, |sum, at| sum | U256::from(number) << at))
-        };
-        let word = machine.bind(word);
-        let apart = w.number(group as u64 - 8); // few
-        let up = w.shl(w.and(fields(0xff), word), apart);
-        let down = w.and(fields(0xff), w.shr(word, apart));
-        match group {
-            16 => w.or(up, down),
-            _ => w.or(w.and(fields(0xff00), word), w.or(up, down)),
-        }
-    }
-
     /// Returns the answer, for a message of so many bytes with its header.
     fn compare(&self, message_bytes: M::Word) {
         let Self { machine, ref w, scheme, hash, at, .. } = *self;
@@ -604,14 +482,6 @@ impl<M: Machine> Verifier<'_, M> {
     }
 }
 
-impl Scheme {
-    /// ⌊v / 2γ₂⌋ is ⌊v·factor / 2^shift⌋ for v below q + γ₂: the factor exceeds 2^shift / 2γ₂ by so little.
-    const fn quotient(self) -> (u64, u32) {
-        let (step, shift) = (2 * self.low_range, 43);
-        ((1u64 << shift).div_ceil(step), shift)
-    }
-}
-
 fn transform_of(steps: Vec<LaneStep>) -> Lanes {
     Lanes { bits: LANE_BITS, modulus: narrow(MODULUS), words: narrow(WORDS as u64), home: narrow(WORK), steps } // few
 }
@@ -627,7 +497,8 @@ const fn is_reduced(columns: usize) -> bool {
     // v less its quotient's multiple of q: by the bits that are not looked at, by the factor that is rounded down, and by the last rounding.
     let both = FIRST + SHIFT;
     let rest = (1u128 << both) - FACTOR as u128 * MODULUS as u128;
-    let spare = FACTOR as u128 * MODULUS as u128 * ((1 << FIRST) - 1) + ((MODULUS as u128) << FIRST) * ((1 << SHIFT) - 1);
+    let spare =
+        FACTOR as u128 * MODULUS as u128 * ((1 << FIRST) - 1) + ((MODULUS as u128) << FIRST) * ((1 << SHIFT) - 1);
     let left = (most * rest + spare) >> both;
     most < 1 << LANE_BITS && quotient_fits < 1 << LANE_BITS && left < 1 << SUM_BITS
 }

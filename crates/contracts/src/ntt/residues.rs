@@ -47,11 +47,7 @@ impl Ring {
     }
 
     /// Steps from residues back, 64 times the polynomial; the words are left, canonical. `before` a group of eight words come its own steps, if any.
-    pub(crate) fn backward(
-        self,
-        id: impl Fn(usize) -> u32,
-        before: impl Fn(u32) -> Option<LaneStep>,
-    ) -> Vec<LaneStep> {
+    pub(crate) fn backward(self, id: impl Fn(usize) -> u32, before: impl Fn(u32) -> Option<LaneStep>) -> Vec<LaneStep> {
         let mut steps = Vec::new();
         for outer in [false, true] {
             for group in pairs(outer).chunks(3) {

@@ -153,7 +153,7 @@ fn every_example_runs_as_evaluated() {
             let compiled = compile(&program, revision, &GasSchedule::default_for(revision).unwrap());
             let Some(Compiled { code, .. }) = expressed(contract, revision, compiled) else { continue };
             let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
-            let outcome = engine.run_code(&code, &example, 10_000_000);
+            let outcome = engine.run_code(&code, &example, 30_000_000);
             assert_eq!(outcome.halt, Halt::Return, "{}, {revision}", contract.name);
             assert_eq!(Outcome::Returned(outcome.output), expected, "{}, {revision}", contract.name);
         }

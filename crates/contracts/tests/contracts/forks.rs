@@ -63,7 +63,7 @@ fn contracts_run_on_older_forks_with_the_opcodes_of_those() {
                 );
             }
             let config = EngineConfig { fork, ..EngineConfig::default_for(revision) };
-            let outcome = Engine::new(config).unwrap().run_code(&compiled.code, &example, 10_000_000);
+            let outcome = Engine::new(config).unwrap().run_code(&compiled.code, &example, 30_000_000);
             assert_eq!(outcome.halt, Halt::Return, "{}, {revision}, {fork}", contract.name);
             assert_eq!(Outcome::Returned(outcome.output), expected, "{}, {revision}, {fork}", contract.name);
         }

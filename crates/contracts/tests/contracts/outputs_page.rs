@@ -27,7 +27,7 @@ fn cost(
     let schedule = GasSchedule::default_for(revision).unwrap();
     let compiled = compile_as(program, revision, &schedule, SmallMultiples::AsWritten, dialect);
     let code = expressed(contract, revision, compiled)?.code;
-    let outcome = Engine::new(EngineConfig::default_for(revision)).unwrap().run_code(&code, example, 10_000_000);
+    let outcome = Engine::new(EngineConfig::default_for(revision)).unwrap().run_code(&code, example, 30_000_000);
     assert!(outcome.halt.is_success());
     Some((outcome.gas_used, code.len() as u64)) // usize to u64 widens
 }

@@ -83,7 +83,7 @@ fn portable_code_has_one_set_of_jump_targets_and_runs_as_evaluated() {
             let outcome = Engine::new(EngineConfig::default_for(revision)).unwrap().run_code(
                 &compiled.code,
                 &example,
-                10_000_000,
+                30_000_000,
             );
             assert_eq!(outcome.halt, Halt::Return, "{name}");
             assert_eq!(Outcome::Returned(outcome.output), expected, "{name}");

@@ -7,13 +7,14 @@ use fips204::{ml_dsa_44, ml_dsa_65};
 use residue_compiler::{Deployment, Dialect, SmallMultiples, compile_as};
 use residue_contracts::find;
 use residue_contracts::mldsa::signer::{Signed, Signer, coefficients, matrix, transformed, values};
-use residue_contracts::ntt::DILITHIUM;
 use residue_contracts::mldsa::{DEGREE, Hash, ML_DSA_44, ML_DSA_65, MODULUS, Scheme};
+use residue_contracts::ntt::DILITHIUM;
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Outcome};
 use residue_isa::{GasSchedule, Revision};
 use residue_pages::{grouped, quotes, read};
+use std::collections::HashMap;
 use std::num::NonZeroU64;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex};
 
 const GAS: u64 = 10_000_000;
 /// Bytes of code that an account may have (EIP-170).
@@ -89,7 +90,15 @@ impl Case {
     #[track_caller]
     fn answers(&self, signed: &Signed, expected: bool) {
         assert_eq!(signed.is_valid(), expected, "{}, by its second text", self.name);
-        assert_eq!(self.code.answer(&signed.calldata()), expected, "{}", self.name);
+        assert_eq!(self.code.answer(&self.calldata(signed)), expected, "{}", self.name);
+    }
+
+    /// Calldata, for which a key is transformed once.
+    fn calldata(&self, signed: &Signed) -> Vec<u8> {
+        static KEYS: LazyLock<Mutex<HashMap<(&str, Vec<u8>), Vec<u8>>>> = LazyLock::new(Mutex::default);
+        let mut keys = KEYS.lock().unwrap();
+        let key = keys.entry((self.name, signed.key.clone()));
+        signed.calldata_for(key.or_insert_with(|| transformed(self.of.0, self.of.1, &signed.key)))
     }
 
     fn signer(&self, seeded: &mut Seeded) -> Signer {
@@ -124,21 +133,20 @@ fn message(seeded: &mut Seeded, context: usize, size: usize) -> Vec<u8> {
 #[test]
 fn code_fits_an_account_and_takes_what_the_document_says() {
     let page = read("docs/post-quantum.md");
-    for case in &CASES {
-        let outcome = case.code.run(&Signed::example(case.of.0, case.of.1).calldata());
-        assert_eq!(outcome.output[31], 1, "{}", case.name);
-        assert!(outcome.gas_used <= case.most, "{} takes {}", case.name, outcome.gas_used);
-        let bytes = case.code.code.len();
-        assert!(bytes <= CODE_BYTES_MAX, "{} has {bytes} bytes", case.name);
-        let (bytes, gas) = (grouped(bytes as u64), grouped(outcome.gas_used)); // usize to u64 widens
-        let sentence = match case.calls {
-            None => format!("`{}` has {bytes} bytes and takes {gas} gas", case.name),
-            Some(calls) => {
-                format!("`{}` with `--calls {calls}` has {bytes} bytes and takes {gas} gas", case.name)
-            }
-        };
-        assert!(quotes(&page, &sentence), "{sentence}");
-    }
+    let sentences: Vec<String> = CASES
+        .iter()
+        .map(|case| {
+            let outcome = case.code.run(&case.calldata(&Signed::example(case.of.0, case.of.1)));
+            assert_eq!(outcome.output[31], 1, "{}", case.name);
+            assert!(outcome.gas_used <= case.most, "{} takes {}", case.name, outcome.gas_used);
+            let bytes = case.code.code.len();
+            assert!(bytes <= CODE_BYTES_MAX, "{} has {bytes} bytes", case.name);
+            let (bytes, gas) = (grouped(bytes as u64), grouped(outcome.gas_used)); // usize to u64 widens
+            let price = case.calls.map(|calls| format!(" with `--calls {calls}`")).unwrap_or_default();
+            format!("`{}`{price} has {bytes} bytes and takes {gas} gas", case.name)
+        })
+        .collect();
+    assert!(sentences.iter().all(|sentence| quotes(&page, sentence)), "{sentences:?}");
 }
 
 /// `RESIDUE_CASES=300 cargo test --release -p residue-contracts --test post_quantum mldsa` takes more. Messages are as long as blocks of SHAKE256 are, too.
@@ -224,16 +232,11 @@ fn the_crate_agrees() {
 fn a_coefficient_of_z_that_is_too_large_is_refused() {
     for case in &CASES {
         let bound = (case.of.0.mask_range() - case.of.0.slack) as i64;
-        for (column, place) in [(0, 0), (0, 5), (1, 11), (2, 131), (3, 248), (3, 252), (3, 255)] {
-            for (value, is_valid) in [
-                (bound - 1, true),
-                (1 - bound, true),
-                (bound, false),
-                (-bound, false),
-                (bound + 1, false),
-                (case.of.0.mask_range() as i64, false),
-                (1 - case.of.0.mask_range() as i64, false),
-            ] {
+        let range = case.of.0.mask_range() as i64;
+        for (number, (column, place)) in [(0, 0), (0, 5), (1, 10), (2, 131), (3, 248), (3, 255)].into_iter().enumerate()
+        {
+            let ends = [(range, false), (1 - range, false), (bound - 1, true), (1 - bound, true)];
+            for (value, is_valid) in [(bound, false), (-bound, false), ends[number % 4]] {
                 let mut z = case.no_z();
                 z[column][place] = value;
                 case.answers(&case.of_zero_key(&[1; 32], &z, &case.no_hints()), is_valid);
@@ -297,8 +300,17 @@ fn hints_have_one_encoding() {
             });
             row_first = last;
         }
+        // A hint twice for r = 0, which moves it down and up again: of a signature without hints.
+        let zero = case.of_zero_key(&[3; 32], &case.no_z(), &case.no_hints());
+        case.answers(&zero, true);
+        for row in 0..scheme.rows {
+            let mut twice = zero.clone();
+            twice.signature[first..first + 2].fill(5);
+            twice.signature[first + scheme.hints_max + row..].fill(2);
+            case.answers(&twice, false);
+        }
         // Bytes that are not used.
-        for place in count..scheme.hints_max {
+        for place in (count..scheme.hints_max).step_by(3).chain([scheme.hints_max - 1]) {
             refuse(&|bytes| bytes[place] = 1 + (place % 255) as u8);
         }
         // Counts that decrease or are too large.
@@ -306,7 +318,7 @@ fn hints_have_one_encoding() {
             refuse(&|bytes| bytes.swap(scheme.hints_max + row - 1, scheme.hints_max + row));
         }
         for row in 0..scheme.rows {
-            for count in [0, scheme.hints_max + 1, 128, 255] {
+            for count in [0, scheme.hints_max + 1, 255] {
                 refuse(&|bytes| bytes[scheme.hints_max + row] = count as u8);
             }
         }
@@ -433,8 +445,10 @@ fn values_of_key(scheme: Scheme, key: &[u8]) -> Vec<Vec<Vec<u64>>> {
         (0..4).rev().fold(0, |sum, lane| (sum * root + 64 * number(of, place / 4, lane)) % MODULUS)
     };
     let rows = (0..scheme.rows).map(|row| row * (scheme.columns + 1));
-    rows.map(|first| (first..first + scheme.columns).map(|of| (0..DEGREE).map(|place| value(of, place)).collect()).collect())
-        .collect()
+    rows.map(|first| {
+        (first..first + scheme.columns).map(|of| (0..DEGREE).map(|place| value(of, place)).collect()).collect()
+    })
+    .collect()
 }
 
 /// The greatest and the least numbers that a key can have, with 0 for t₁: sums of products stay within lanes, and numbers are taken modulo q.
@@ -488,22 +502,20 @@ fn keys_are_registered() {
 #[test]
 fn it_is_the_same_under_other_interfaces_and_forks() {
     let mut seeded = Seeded(15);
-    for (revision, fork) in [
-        (Revision::Eip6690_2024, Fork::default()),
-        (Revision::EvmmaxNext, Fork::default()),
-        (Revision::Evm, Fork::Prague),
-        (Revision::Evm, Fork::Shanghai),
+    for (case, revision, fork) in [
+        (&CASES[0], Revision::Eip6690_2024, Fork::default()),
+        (&CASES[0], Revision::EvmmaxNext, Fork::default()),
+        (&CASES[0], Revision::Evm, Fork::Prague),
+        (&CASES[1], Revision::Evm, Fork::Shanghai),
     ] {
-        for case in &CASES[..2] {
-            let code = case.compiled(revision, fork);
-            let calldata = Signed::example(case.of.0, case.of.1).calldata();
-            assert!(code.answer(&calldata), "{revision} {fork}");
-            let mut spoiled = calldata.clone();
-            let bit = seeded.below(8 * case.of.0.signature_bytes());
-            let at = calldata.len() - 1 - bit / 8;
-            spoiled[at] ^= 1 << (bit % 8);
-            assert!(!code.answer(&spoiled), "{revision} {fork}");
-        }
+        let code = case.compiled(revision, fork);
+        let calldata = case.calldata(&Signed::example(case.of.0, case.of.1));
+        assert!(code.answer(&calldata), "{revision} {fork}");
+        let mut spoiled = calldata.clone();
+        let bit = seeded.below(8 * case.of.0.signature_bytes());
+        let at = calldata.len() - 1 - bit / 8;
+        spoiled[at] ^= 1 << (bit % 8);
+        assert!(!code.answer(&spoiled), "{revision} {fork}");
     }
 }
 
@@ -516,7 +528,9 @@ fn the_evaluator_agrees() {
         let mut spoiled = calldata.clone();
         *spoiled.last_mut().unwrap() ^= 1;
         for (input, expected) in [(&calldata, 1), (&spoiled, 0)] {
-            let residue_ir::Outcome::Returned(output) = residue_ir::evaluate(&program, input) else { panic!("it returns") };
+            let residue_ir::Outcome::Returned(output) = residue_ir::evaluate(&program, input) else {
+                panic!("it returns")
+            };
             assert_eq!(output[31], expected, "{}", case.name);
         }
     }

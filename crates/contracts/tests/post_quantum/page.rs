@@ -15,8 +15,12 @@ const VALIDATION_GAS: u64 = 100_000;
 /// Gas of a byte of calldata: that is not 0 (EIP-2028), and the floor of EIP-7976 for all.
 const CALLDATA_GAS: [u64; 2] = [16, 64];
 
-/// The gas of the best public verifiers that are known to us, those of the repository nconsigny/SPHINCS-, as their authors measure it.
+/// The gas of the best public verifiers that are known to us, as their authors measure it: of hash-based signatures those of the repository nconsigny/SPHINCS-, of
+/// `mldsa44/eth` that of ZKNOX in EIP-8051's assets.
 const PUBLIC: &[(&str, &str)] = &[
+    ("mldsa44/eth", "4 900 000"),
+    ("mldsa44/fips", "1 226 311"),
+    ("mldsa65/fips", "68 900 000"),
     ("slh_dsa/sha2_128_24", "142 000"),
     ("slh_dsa/keccak_128_24", "94 000"),
     ("sphincs/c13", "105 000"),
@@ -34,7 +38,7 @@ fn the_table_is_what_verifiers_cost() {
     );
     let is_shown = |name: &str| {
         ["sphincs/", "slh_dsa/"].iter().any(|prefix| name.starts_with(prefix))
-            || ["falcon512/eth", "falcon512/shake"].contains(&name)
+            || ["falcon512/eth", "falcon512/shake", "mldsa44/eth", "mldsa44/fips", "mldsa65/fips"].contains(&name)
     };
     for contract in CONTRACTS.iter().filter(|contract| is_shown(contract.name)) {
         let code = compile(&contract.program(), Revision::Evm, &schedule).unwrap().code;

@@ -43,7 +43,7 @@ fn is_refused(program: &Program) -> bool {
         is_refused |= match effect {
             Effect::Lookup { .. } | Effect::ElementOf { .. } | Effect::WordOf { .. } => true,
             Effect::Scratch { .. } | Effect::SetScratch { .. } => true,
-            Effect::CopyCalldata { .. } | Effect::ReturnScratch { .. } => true,
+            Effect::CopyCalldata { .. } | Effect::CopyScratch { .. } | Effect::ReturnScratch { .. } => true,
             Effect::TakeScratch { .. } | Effect::PutScratch { .. } | Effect::Lanes { .. } => true,
             Effect::TakeElement { .. } | Effect::TakeRow { .. } | Effect::FillFrom { .. } => true,
             Effect::High { .. } | Effect::ReturnLast { .. } => true,

@@ -73,15 +73,18 @@ pub(super) type Plan<'a> = Vec<Vec<Planned<'a>>>;
 /// The cheapest plan among those that add the same multiple of q to each word which is taken.
 pub(super) fn plan(lanes: &Lanes) -> Plan<'_> {
     let plans = (0..=OFFSETS_TRIED).filter_map(|times| Planner::plan(lanes, times));
-    let (_, mut plan) = plans.min_by_key(|&(gas, _)| gas).expect("numbers below q without an offset are in their lanes");
+    let (_, mut plan) =
+        plans.min_by_key(|&(gas, _)| gas).expect("numbers below q without an offset are in their lanes");
     leave_alike(lanes, &mut plan);
     plan
 }
 
-/// The quotient of the largest numbers that are left serves all of them: its mask stands on the stack once.
+/// Of numbers that are left by another shift than that of products, the quotient of the largest ones serves all: its mask stands on the stack once.
 fn leave_alike(lanes: &Lanes, plan: &mut Plan<'_>) {
     let quotients = plan.iter_mut().flatten().filter_map(|planned| match &mut planned.act {
-        Act::Leave { quotient: Some(quotient), .. } => Some((planned.before[0].1.high, quotient)),
+        Act::Leave { quotient: Some(quotient), .. } if quotient.shift != lanes.bits / 2 => {
+            Some((planned.before[0].1.high, quotient))
+        }
         _ => None,
     });
     let quotients: Vec<(i128, &mut Quotient)> = quotients.collect();
@@ -129,14 +132,15 @@ impl<'a> Planner<'a> {
         if i128::from(times) * planner.modulus() >= planner.roomy() {
             return None;
         }
+        let goes_back = lanes.steps.iter().any(|step| matches!(step, LaneStep::Back { .. }));
         let mut plan = Vec::new();
         for (number, step) in lanes.steps.iter().enumerate() {
-            // What a butterfly multiplies may begin at 0.
+            // What a butterfly multiplies may begin at 0. Where others go backwards that costs them more.
             let is_multiplied = |word: u32| {
                 let next = lanes.steps[number + 1..].iter().find(|next| next.words().any(|other| other == word));
                 matches!(next, Some(LaneStep::Butterfly { high, .. }) if *high == word)
             };
-            let is_free = matches!(step, LaneStep::Read { word, .. } if is_multiplied(*word));
+            let is_free = !goes_back && matches!(step, LaneStep::Read { word, .. } if is_multiplied(*word));
             planner.step(step, if is_free { 0 } else { times });
             plan.push(std::mem::take(&mut planner.acts));
         }
