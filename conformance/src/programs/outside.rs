@@ -162,6 +162,11 @@ impl Maker {
             let offset = self.small_word((SCRATCH_BYTES - 31).into());
             return Effect::SetScratch { offset, word: self.word(2) };
         }
+        if self.random.random_ratio(1, 2) {
+            // Places that often overlap.
+            let [offset, from] = [0, 1].map(|_| self.random.random_range(0..=SCRATCH_BYTES / 2));
+            return Effect::CopyScratch { offset, from, size_bytes: self.random.random_range(0..=SCRATCH_BYTES / 2) };
+        }
         let half = u64::from(SCRATCH_BYTES / 2);
         let offset = self.small_word(half + 1);
         Effect::CopyCalldata { offset, from: self.word(1), size_bytes: self.small_word(half + 1) }

@@ -131,7 +131,10 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
     ("falcon512/eth_register", &["transform(bytes:896 key) returns (bytes)"]),
     ("mldsa44/eth", ML_DSA_44),
     ("mldsa44/fips", ML_DSA_44),
-    ("mldsa65/fips", &["verify(bytes32 keyHash, bytes:36928 key, bytes message, bytes:3309 signature) returns (bool)"]),
+    (
+        "mldsa65/fips",
+        &["verify(bytes32 keyHash, bytes:36928 key, bytes contextAndMessage, bytes:3309 signature) returns (bool)"],
+    ),
     ("mldsa44/eth_register", &["transform(bytes:1312 key) returns (bytes)"]),
     ("mldsa44/register", &["transform(bytes:1312 key) returns (bytes)"]),
     ("mldsa65/register", &["transform(bytes:1952 key) returns (bytes)"]),
@@ -203,7 +206,7 @@ const MODEXP: &[&str] = &[
 ];
 const ED25519: &[&str] = &["verify(bytes32 key, bytes32 r, bytes32 s, bytes message) returns (bool)"];
 const ML_DSA_44: &[&str] =
-    &["verify(bytes32 keyHash, bytes:20544 key, bytes message, bytes:2420 signature) returns (bool)"];
+    &["verify(bytes32 keyHash, bytes:20544 key, bytes contextAndMessage, bytes:2420 signature) returns (bool)"];
 const SLH_DSA: &[&str] = &["verify(bytes32 key, bytes32 message, bytes:3856 signature) returns (bool)"];
 const C13: &[&str] = &["verify(bytes32 key, bytes32 message, bytes:3688 signature) returns (bool)"];
 const SHAKE: &[&str] = &["hash(uint256 outputBytes, bytes message) returns (bytes)"];

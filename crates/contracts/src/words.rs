@@ -1,6 +1,12 @@
 //! Expressions of words, as short as the text that they stand in needs them.
 
 use residue_ir::{Machine, WordOp};
+use ruint::aliases::U256;
+
+/// A word with `number` at every `bits` bits.
+pub(crate) fn each(bits: usize, number: U256) -> U256 {
+    (0..256).step_by(bits).fold(U256::ZERO, |word, bit| word | number << bit)
+}
 
 /// The words of a machine, with operations by name.
 pub(crate) struct Words<'m, M>(pub &'m M);
@@ -8,6 +14,11 @@ pub(crate) struct Words<'m, M>(pub &'m M);
 impl<M: Machine> Words<'_, M> {
     pub(crate) fn number(&self, value: u64) -> M::Word {
         self.0.small(value)
+    }
+
+    /// Makes bytes of scratch memory zeros.
+    pub(crate) fn clear(&self, at: u64, bytes: u64) {
+        self.0.copy_calldata(self.number(at), self.0.calldata_size(), self.number(bytes));
     }
 
     pub(crate) fn add(&self, a: M::Word, b: M::Word) -> M::Word {

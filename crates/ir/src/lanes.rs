@@ -227,28 +227,30 @@ impl Lanes {
                 states[*word as usize] = State::Over; // u32 to usize widens
                 Ok(())
             }
-            LaneStep::Put { to, rows, .. } => {
-                if rows.is_empty() || !rows.len().is_multiple_of(LaneStep::ROWS_PER_WORD) {
-                    return Err(format!("{} rows are no multiple of {}", rows.len(), LaneStep::ROWS_PER_WORD));
-                }
-                if let Some(row) = rows.iter().find(|row| row.len() != self.count()) {
-                    return Err(format!("a row has {} numbers for {} lanes", row.len(), self.count()));
-                }
-                if let Some(number) = rows.iter().flatten().find(|number| !is_residue(number)) {
-                    return Err(format!("{number} is not below {}", self.modulus));
-                }
-                let words = rows.len() / LaneStep::ROWS_PER_WORD;
-                self.check_place(*to, words)?;
-                let end = to + WORD_BYTES * u32::try_from(words).expect("scratch memory ends before");
-                (0..self.words)
-                    .filter(|&other| (*to..end).contains(&self.place(other)))
-                    .for_each(|other| states[other as usize] = State::Over);
-                Ok(())
-            }
+            LaneStep::Put { to, rows, .. } => self.check_put(*to, rows, states),
             LaneStep::Take { .. } | LaneStep::Butterfly { .. } | LaneStep::Back { .. } | LaneStep::Multiply { .. } => {
                 Ok(())
             }
         }
+    }
+
+    fn check_put(&self, to: u32, rows: &[Vec<u32>], states: &mut [State]) -> Result<(), String> {
+        if rows.is_empty() || !rows.len().is_multiple_of(LaneStep::ROWS_PER_WORD) {
+            return Err(format!("{} rows are no multiple of {}", rows.len(), LaneStep::ROWS_PER_WORD));
+        }
+        if let Some(row) = rows.iter().find(|row| row.len() != self.count()) {
+            return Err(format!("a row has {} numbers for {} lanes", row.len(), self.count()));
+        }
+        if let Some(number) = rows.iter().flatten().find(|&&number| number >= self.modulus) {
+            return Err(format!("{number} is not below {}", self.modulus));
+        }
+        let words = rows.len() / LaneStep::ROWS_PER_WORD;
+        self.check_place(to, words)?;
+        let end = to + WORD_BYTES * u32::try_from(words).expect("scratch memory ends before");
+        (0..self.words)
+            .filter(|&other| (to..end).contains(&self.place(other)))
+            .for_each(|other| states[other as usize] = State::Over);
+        Ok(())
     }
 
     /// Does the steps; false if a number is not below q.

@@ -6,7 +6,7 @@ use super::{
 use crate::encoding::unless_return_zero;
 use crate::hashes::sha3::Sponge;
 use crate::ntt::FALCON;
-use crate::words::Words;
+use crate::words::{Words, each};
 use residue_ir::{Feature, LaneStep, Lanes, Machine, Piece};
 use ruint::aliases::U256;
 
@@ -42,14 +42,9 @@ const BLOCKS_MAX: u64 = 16;
 /// Coefficients of s₁ that are centred are at least −CENTRE.
 const CENTRE: u64 = MODULUS / 2;
 
-/// `number` in all cells of so many bits.
-fn each(bits: usize, number: u64) -> U256 {
-    (0..256).step_by(bits).fold(U256::ZERO, |word, bit| word | U256::from(number) << bit)
-}
-
 /// `number` in all lanes.
 fn lanes(number: u64) -> U256 {
-    each(LANE_BITS as usize, number) // u32 to usize widens
+    each(LANE_BITS as usize, U256::from(number)) // u32 to usize widens
 }
 
 /// The text.
@@ -184,7 +179,7 @@ impl<M: Machine> Verifier<'_, M> {
                     let numbers = |machine: &M| {
                         let output = machine.bind(sponge.output_word(w.shl(word, w.number(5))));
                         let beyond = machine.bind(w.mul(w.number(rest), w.is_equal(word, w.number(words - 1))));
-                        let mask = w.shl(machine.word(each(16, 0x8000)), w.shl(beyond, w.number(3)));
+                        let mask = w.shl(machine.word(each(16, U256::from(0x8000))), w.shl(beyond, w.number(3)));
                         self.numbers(output, mask, w.sub(w.number(32), beyond));
                     };
                     machine.branch(self.is_missing(), numbers, |_| ());
@@ -207,20 +202,20 @@ impl<M: Machine> Verifier<'_, M> {
         let Self { machine, ref w } = *self;
         let block = machine.keccak256_scratch(w.number(BUFFER), w.number(40));
         self.set(COUNT, w.add(machine.word(U256::ONE << 192), self.get(COUNT)));
-        self.numbers(block, machine.word(each(16, 0x8000)), w.number(32));
+        self.numbers(block, machine.word(each(16, U256::from(0x8000))), w.number(32));
     }
 
     /// The first numbers of a block, so many bytes, of which the highest bits are in a mask.
     fn numbers(&self, block: M::Word, mask: M::Word, bytes: M::Word) {
         let Self { machine, ref w } = *self;
         // Bit 15, and a carry into it of the others.
-        let low = w.and(machine.word(each(16, 0x7fff)), block);
-        let carry = w.add(machine.word(each(16, (1 << 16) - 5 * MODULUS)), low);
+        let low = w.and(machine.word(each(16, U256::from(0x7fff))), block);
+        let carry = w.add(machine.word(each(16, U256::from((1 << 16) - 5 * MODULUS))), low);
         let marks = machine.bind(w.and(mask, w.and(carry, block)));
         let next = machine.bind(self.get(NEXT));
         machine.set_scratch(next, block);
         self.set(MARKS, marks);
-        let large = machine.bind(w.high(w.mul(machine.word(each(16, 1)), w.high(marks, 15)), 240));
+        let large = machine.bind(w.high(w.mul(machine.word(each(16, U256::from(1))), w.high(marks, 15)), 240));
         self.set(NEXT, w.sub(w.add(bytes, next), w.shl(large, w.number(1))));
         machine.repeat(large, (), |_, _, ()| {
             self.with_zeros(|leading_zeros| {

@@ -31,9 +31,9 @@ struct Places {
     /// Output that numbers are made of.
     stream: u64,
     twiddles: u64,
-    /// What is hashed.
+    /// Input of the hash.
     input: u64,
-    /// How many numbers there are.
+    /// Place of the number that is next.
     next: u64,
     sponge: u64,
 }
@@ -140,7 +140,7 @@ impl<M: Machine> Register<'_, M> {
             Hash::Shake => {
                 let sponge = Sponge::shake128(machine, narrow(at.sponge));
                 machine.scratch(sponge.end());
-                self.clear(at.sponge, u64::from(sponge.end()) - at.sponge);
+                self.w.clear(at.sponge, u64::from(sponge.end()) - at.sponge);
                 sponge.absorb_scratch(narrow(at.input), 34);
                 sponge.squeeze(narrow(at.stream), w.number(3 * BLOCKS * BLOCK_NUMBERS));
                 self.numbers(BLOCKS * BLOCK_NUMBERS);
@@ -154,11 +154,6 @@ impl<M: Machine> Register<'_, M> {
         }
         machine.require(machine.not(self.is_missing()));
         self.residues();
-    }
-
-    fn clear(&self, at: u64, bytes: u64) {
-        let w = &self.w;
-        self.machine.copy_calldata(w.number(at), self.machine.calldata_size(), w.number(bytes));
     }
 
     fn is_missing(&self) -> M::Word {
@@ -251,7 +246,7 @@ impl<M: Machine> Register<'_, M> {
             }
             Hash::Shake => {
                 let sponge = Sponge::shake256(machine, narrow(at.sponge));
-                self.clear(at.sponge, u64::from(sponge.end()) - at.sponge);
+                self.w.clear(at.sponge, u64::from(sponge.end()) - at.sponge);
                 sponge.absorb(w.number(0), machine.calldata_size(), 0);
                 for from in [0, 32] {
                     machine.set_scratch(w.number(to + from), sponge.output_word(w.number(from)));

@@ -455,7 +455,7 @@ impl Signed {
         Self { key, ..Self::of_values((scheme, hash), (&rows, &tr), message, (z, hints)) }
     }
 
-    /// The same for the values of a matrix and tr that need not be those of a key, which it is without.
+    /// [`of_zero_key`](Self::of_zero_key) for the values of a matrix and tr that need not be those of a key; without a key.
     pub fn of_values(
         (scheme, hash): (Scheme, Hash),
         (rows, tr): (&[Vec<Polynomial>], &[u8]),
@@ -483,7 +483,7 @@ impl Signed {
         self.calldata_for(&transformed(self.scheme, self.hash, &self.key))
     }
 
-    /// The same with this transformed key, by its own hash.
+    /// [`calldata`](Self::calldata) with this transformed key, by its own hash.
     pub fn calldata_for(&self, key: &[u8]) -> Vec<u8> {
         let key_hash = residue_ir::hash::keccak256_of(key).to_be_bytes::<32>();
         [&key_hash, key, &self.message, &self.signature].concat()

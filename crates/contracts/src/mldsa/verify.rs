@@ -8,7 +8,7 @@ use crate::hashes::reversed;
 use crate::hashes::sha3::Sponge;
 use crate::ntt::DILITHIUM;
 use crate::ntt::residues::WORDS;
-use crate::words::Words;
+use crate::words::{Words, each};
 use residue_ir::{LaneStep, Lanes, Machine, ModOp, Piece};
 use ruint::aliases::U256;
 
@@ -42,11 +42,6 @@ const ROOT_BYTES: usize = 6;
 const TURN: u64 = 3;
 /// Bits of a field in which a number of z is compared with bounds.
 const NORM_BITS: u32 = 21;
-
-/// `number` in all cells of so many bits.
-fn each(bits: usize, number: U256) -> U256 {
-    (0..256).step_by(bits).fold(U256::ZERO, |word, bit| word | number << bit)
-}
 
 /// `number` in all lanes.
 fn lanes(number: u64) -> U256 {
@@ -127,7 +122,7 @@ fn at_most<M: Machine>(machine: &M, word: M::Word, limit: u64) -> M::Word {
 enum Cell {
     /// The place in calldata of a polynomial of z.
     From,
-    /// What numbers of z have in bits that none may have.
+    /// Bits of numbers of z that none may have.
     Bad,
     /// One more than the place of c that is next, or 0.
     Limit,
@@ -177,11 +172,6 @@ impl<M: Machine> Verifier<'_, M> {
     }
 
     /// `bytes` zeros.
-    fn clear(&self, at: u64, bytes: u64) {
-        let w = &self.w;
-        self.machine.copy_calldata(w.number(at), self.machine.calldata_size(), w.number(bytes));
-    }
-
     /// Places of hints after the last one are 0.
     fn unused_hints(&self) {
         let Self { machine, ref w, scheme, at, .. } = *self;
@@ -190,7 +180,7 @@ impl<M: Machine> Verifier<'_, M> {
         let used = machine.bind(machine.word_op(residue_ir::WordOp::Byte, counts, last));
         let most = w.number(scheme.hints_max as u64); // few
         unless_return_zero(machine, machine.not(w.is_below(most, used)));
-        self.clear(at.unused, 96);
+        self.w.clear(at.unused, 96);
         machine.copy_calldata(w.number(at.unused), w.add(used, self.hints_from()), w.sub(most, used));
         let word = |number: u64| machine.scratch_word(w.number(at.unused + 32 * number));
         unless_return_zero(machine, machine.not(w.or(w.or(word(0), word(1)), word(2))));
@@ -299,7 +289,7 @@ impl<M: Machine> Verifier<'_, M> {
         self.stream();
         let signs = w.high(reversed(machine, machine.scratch_word(w.number(at.stream)), 64), 192);
         self.set(Cell::Signs, signs);
-        self.clear(WORK, POLYNOMIAL);
+        self.w.clear(WORK, POLYNOMIAL);
         let first = (DEGREE - scheme.weight + 1) as u64; // few
         self.set(Cell::Limit, w.number(first));
         machine.repeat(w.number(STREAM / PIECE), (), |machine, piece, ()| {
@@ -358,7 +348,7 @@ impl<M: Machine> Verifier<'_, M> {
     /// A sponge of zeros.
     fn sponge(&self) -> Sponge<'_, M> {
         let sponge = Sponge::shake256(self.machine, narrow(self.at.sponge));
-        self.clear(self.at.sponge, u64::from(sponge.end()) - self.at.sponge);
+        self.w.clear(self.at.sponge, u64::from(sponge.end()) - self.at.sponge);
         sponge
     }
 

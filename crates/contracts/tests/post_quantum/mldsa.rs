@@ -227,6 +227,20 @@ fn the_crate_agrees() {
     agree!(&CASES[2], ml_dsa_65);
 }
 
+/// A key whose t₁ is 0 does not see c, so a signature has one c̃ alone: each of its bytes is compared.
+#[test]
+fn each_byte_of_the_challenge_is_compared() {
+    for case in &CASES {
+        let zero = case.of_zero_key(&[5; 32], &case.no_z(), &case.no_hints());
+        case.answers(&zero, true);
+        for byte in 0..case.of.0.challenge_bytes {
+            let mut other = zero.clone();
+            other.signature[byte] ^= 1 << (byte % 8);
+            case.answers(&other, false);
+        }
+    }
+}
+
 /// Numbers of z at their bounds, in each word of three in a block and in the last one.
 #[test]
 fn a_coefficient_of_z_that_is_too_large_is_refused() {

@@ -259,7 +259,7 @@ fn a_claim_of_any_kind_of_step_made_wrong_is_seen() {
             assert!(is_seen || matches!(right[step][act].act, Act::Back { .. }), "step {step}");
         }
     }
-    assert!(kinds.iter().all(|&count| count > 0), "{kinds:?}");
+    assert!(kinds[..3].iter().all(|&count| count > 2) && kinds[3] > 0, "{kinds:?}");
 }
 
 /// Each claim made narrower, one after the other: so says the check of all of them, and numbers at the edges leave most. A bound of a product is one
