@@ -1,4 +1,4 @@
-//! Field opcodes that few revisions have: SETMODX and TOMONTX of EIP-5843, INVMODX, GETX, PUTX and MOVX.
+//! Field opcodes that few revisions have: SETMODX and TOMONTX of EIP-5843, INVMODX, GETX and PUTX.
 
 use num_bigint::BigUint;
 use residue_isa::opcode::evm as op;
@@ -9,7 +9,6 @@ use residue_isa::{Assembly, FieldInstruction, Form, Lanes, Revision};
 use super::chain::{Chain, begin, end};
 use super::pair::{Pair, bytes, data, looped, ops};
 use super::values::{modulus, random, to_be};
-use crate::error::LabError;
 
 /// Executions in a turn of the loop.
 const BODY: usize = 48;
@@ -144,69 +143,6 @@ fn element(
     };
     Pair {
         name: format!("{revision}/{}/{}/{count}", row.mnemonic, 64 * width_limbs),
-        mnemonic: row.mnemonic,
-        count: BODY,
-        pops: i32::from(row.pops),
-        program: Box::new(program),
-        input,
-        expected: Some(Box::new(move |_| value.clone())),
-        turns: None,
-        is_cold_measured: false,
-    }
-}
-
-/// MOVX and SELECTX of some neighbouring slots, and of every second one, if the revision has them: what is read back was copied.
-pub(super) fn copies(revision: Revision, rules: &'static SlotRules, width_limbs: usize) -> Vec<Pair> {
-    let Some(form) = [Form::Copy, Form::Select].into_iter().find(|&form| rules.has(form)) else { return Vec::new() };
-    let kinds = [(1, 1), (2, 1), (3, 1), (4, 1), (6, 1), (12, 1), (16, 1), (16, 2)];
-    kinds.map(|(count, stride)| copy(revision, rules, form, width_limbs, (count, stride))).into()
-}
-
-fn copy(
-    revision: Revision,
-    rules: &'static SlotRules,
-    form: Form,
-    width_limbs: usize,
-    (count, stride): (u8, u8),
-) -> Pair {
-    let row = rules.opcode(form).and_then(|opcode| revision.row(opcode)).expect("it is an opcode of the revision");
-    let chooses = form == Form::Select;
-    let element_bytes = 8 * width_limbs;
-    let m = modulus(width_limbs);
-    let value = to_be(&random(&m, 8), element_bytes);
-    let input = [to_be(&m, element_bytes), value.clone()].concat();
-    let program = move |with: bool, turns: usize| {
-        let element = element_bytes as u64; // Widens.
-        let mut copies = Vec::new();
-        let lanes = |index: u8| Lanes { index, stride };
-        let (out, x, y) = (lanes(40), lanes(0), lanes(20));
-        let instruction = FieldInstruction::in_lanes(form, &[out, x, y][..if chooses { 3 } else { 2 }], count);
-        revision.encode(&instruction, &mut copies).map_err(LabError::Encode)?;
-        let before = |code: &mut Assembly| {
-            begin(code, rules, element, [80, 1]);
-            if chooses {
-                code.push(1_u8);
-            }
-            data(code, copies.clone());
-        };
-        let body = |code: &mut Assembly| {
-            for _ in 0..BODY {
-                match (chooses, with) {
-                    (true, true) => data(code.push(1_u8), copies.clone()),
-                    (true, false) => _ = code.push(1_u8).op(op::POP),
-                    (false, true) => data(code, copies.clone()),
-                    (false, false) => {}
-                }
-            }
-        };
-        let after = |code: &mut Assembly| {
-            end(code, rules, element, (40, 1));
-        };
-        bytes(&looped(turns, before, body, after), revision)
-    };
-    let class = if stride == 1 { count.to_string() } else { format!("{count}-of-{stride}") };
-    Pair {
-        name: format!("{revision}/{}/{}/{class}", row.mnemonic, 64 * width_limbs),
         mnemonic: row.mnemonic,
         count: BODY,
         pops: i32::from(row.pops),

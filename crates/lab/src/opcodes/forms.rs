@@ -1,4 +1,4 @@
-//! Instructions beside arithmetic that have no measurement of their own: each as its row has it, with lanes of neighbours, and the answer by the
+//! Instructions beside arithmetic that have no measurement of their own: each as its row has it, and the answer by the
 //! specification.
 
 use num_bigint::BigUint;
@@ -17,25 +17,30 @@ use crate::error::LabError;
 const BODY: usize = 48;
 /// Values stored, and slots loaded at the end.
 const VALUES: u8 = 8;
-/// Slots of the field context.
-const SLOTS: u8 = 80;
-/// Lanes that are measured, where there are lanes.
-const LANES: [u8; 3] = [1, 3, 16];
+/// Slots of the field context: three operands of the most lanes.
+const SLOTS: u8 = 96;
+/// Lanes and strides that are measured, where there are lanes.
+const LANES: [(u8, u8); 8] = [(1, 1), (2, 1), (3, 1), (4, 1), (6, 1), (12, 1), (16, 1), (16, 2)];
 
 /// The pairs of a form: one for each number of lanes.
 pub(super) fn pairs(revision: Revision, rules: &'static SlotRules, form: Form, width_limbs: usize) -> Vec<Pair> {
     let lanes = if form.row().operands.contains(&Operand::Count) { &LANES[..] } else { &LANES[..1] };
-    lanes.iter().map(|&count| pair(revision, rules, (form, count), width_limbs)).collect()
+    lanes.iter().map(|&lanes| pair(revision, rules, (form, lanes), width_limbs)).collect()
 }
 
-fn pair(revision: Revision, rules: &'static SlotRules, (form, count): (Form, u8), width_limbs: usize) -> Pair {
+fn pair(
+    revision: Revision,
+    rules: &'static SlotRules,
+    (form, (count, stride)): (Form, (u8, u8)),
+    width_limbs: usize,
+) -> Pair {
     let row = form.row();
     let element_bytes = 8 * width_limbs;
     let m = modulus(width_limbs);
     let values = (0..VALUES).map(|seed| random(&m, seed.into()));
     let input: Vec<u8> =
         [m.clone()].into_iter().chain(values).flat_map(|value: BigUint| to_be(&value, element_bytes)).collect();
-    let immediate = form.draw(&mut Neighbours { count, next: 0 });
+    let immediate = form.draw(&mut Neighbours { count, stride, next: 0 });
     let program = move |with: bool, turns: usize| {
         let element = element_bytes as u64; // Widens.
         let opcode = rules.opcode(form).unwrap_or(row.byte);
@@ -60,7 +65,11 @@ fn pair(revision: Revision, rules: &'static SlotRules, (form, count): (Form, u8)
         };
         bytes(&looped(turns, before, body, after), revision)
     };
-    let class = if row.operands.contains(&Operand::Count) { count.to_string() } else { "plain".to_owned() };
+    let class = match (row.operands.contains(&Operand::Count), stride) {
+        (false, _) => "plain".to_owned(),
+        (true, 1) => count.to_string(),
+        (true, _) => format!("{count}-of-{stride}"),
+    };
     Pair {
         name: format!("{revision}/{}/{}/{class}", row.mnemonic, 64 * width_limbs),
         mnemonic: row.mnemonic,
@@ -92,9 +101,10 @@ fn specified(
     })
 }
 
-/// Operands one after the other: results from the first slot on, so that values change, and lanes of neighbours.
+/// Operands one after the other: results from the first slot on, so that values change.
 struct Neighbours {
     count: u8,
+    stride: u8,
     next: u8,
 }
 
@@ -105,8 +115,8 @@ impl Draw for Neighbours {
 
     fn lanes(&mut self, _: bool, count: u8) -> Lanes {
         let index = self.next;
-        self.next += count;
-        Lanes::one(index)
+        self.next += count * self.stride;
+        Lanes { index, stride: self.stride }
     }
 
     fn slot(&mut self) -> u8 {

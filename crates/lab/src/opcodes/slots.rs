@@ -52,12 +52,15 @@ pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pa
                 pairs.extend(conversions::inversion(revision, rules, width_limbs));
                 pairs.extend(answers::answers(revision, rules, width_limbs));
                 pairs.extend(conversions::elements(revision, rules, width_limbs));
-                pairs.extend(conversions::copies(revision, rules, width_limbs));
                 pairs.extend(sums::pairs(revision, rules, width_limbs, classes));
                 pairs.extend(fp2::pairs(revision, rules, width_limbs, classes));
                 pairs.extend(fp6::pairs(revision, rules, width_limbs, classes));
-                let forms = rules.all_forms().filter(|form| form.is_instruction());
-                let others: Vec<Form> = forms.filter(|form| !is_measured(&pairs, *form)).collect();
+                let is_measured = |form: &Form| {
+                    let begin = format!("{revision}/{}/{}/", form.row().mnemonic, 64 * width_limbs);
+                    pairs.iter().any(|pair| pair.name.starts_with(&begin))
+                };
+                let others = rules.all_forms().filter(|form| form.is_instruction() && !is_measured(form));
+                let others: Vec<Form> = others.collect();
                 pairs.extend(others.into_iter().flat_map(|form| forms::pairs(revision, rules, form, width_limbs)));
             }
             None if matters => pairs.extend(conversions::montgomery(revision, width_limbs)),
@@ -65,11 +68,6 @@ pub(super) fn pairs(revision: Revision, effort: &MeasureEffort) -> Result<Vec<Pa
         }
     }
     Ok(pairs)
-}
-
-/// True if there are pairs of a form.
-fn is_measured(pairs: &[Pair], form: Form) -> bool {
-    pairs.iter().any(|pair| pair.mnemonic == form.row().mnemonic)
 }
 
 /// Parses two values, applies the operation `turns · body` times to the first, and returns it.
