@@ -69,7 +69,7 @@ pub fn check(program: &Straight, semantics: Semantics, code: &[u8], witness: &Wi
     job.check(witness).map(|ran| ran.gas)
 }
 
-/// What a run takes: of several ways the most.
+/// Gas and instructions of a run: of several ways the most.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ran {
     pub(crate) gas: u64,
@@ -222,7 +222,7 @@ struct Machine<'a, H> {
     ends: Option<&'a [End]>,
     /// Those that may be reached from here, by number.
     ways: Vec<usize>,
-    /// What jumps have told.
+    /// Facts that jumps have told.
     known: Facts,
     /// The other ways of jumps.
     later: Vec<Fork>,

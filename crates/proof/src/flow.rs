@@ -35,7 +35,7 @@ pub enum Step {
     Move {
         /// The values.
         to: Vec<Value>,
-        /// What they are.
+        /// Their new values.
         from: Vec<Read>,
     },
     /// 32 bytes of calldata from an offset on; the program fails if the number is not below the modulus.
@@ -68,7 +68,7 @@ pub struct Routine {
     pub parameters: Vec<Value>,
     /// Statements.
     pub steps: Vec<Step>,
-    /// What it gives.
+    /// Values that it gives.
     pub results: Vec<Read>,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Fork {
 }
 
 impl<H: Hints> Machine<'_, H> {
-    /// What is known of a word: a parsed number that has been found below p is an element.
+    /// The word with all that is known of it: a parsed number that has been found below p is an element.
     pub(super) fn element(&self, word: Symbol) -> Symbol {
         match word {
             Symbol::Parsed(atom)
@@ -65,7 +65,7 @@ impl<H: Hints> Machine<'_, H> {
         Ok(Flow::Goes)
     }
 
-    /// What the program returns where it may be; `None` for a failure.
+    /// Values that the program returns where it may be; `None` for a failure.
     fn goals(&self) -> impl Iterator<Item = Option<&[residue_ir::Value]>> {
         let ends = self.ends.unwrap_or_default();
         self.ways.iter().map(|&way| ends[way].goal.as_deref())

@@ -121,7 +121,7 @@ impl Facts {
         (self.is_known(&Condition::NotBelow(atom)) == Some(false)).then_some(other)
     }
 
-    /// What is said of the condition itself.
+    /// True or false where the facts have the condition itself.
     pub(crate) fn is_known(&self, condition: &Condition) -> Option<bool> {
         self.0.iter().find(|(known, _)| known == condition).map(|&(_, holds)| holds)
     }

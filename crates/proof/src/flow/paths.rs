@@ -58,7 +58,7 @@ pub(crate) struct Paths {
     pub(crate) ends: Vec<End>,
 }
 
-/// What is known of values and words of a function, and the facts.
+/// Values and words of a function, as far as they are known, and the facts.
 #[derive(Debug, Clone, Default)]
 struct State {
     values: HashMap<Value, Read>,
