@@ -31,9 +31,9 @@ struct Places {
     /// Output that numbers are made of.
     stream: u64,
     twiddles: u64,
-    /// What is hashed.
+    /// Input of a hash.
     input: u64,
-    /// How many numbers there are.
+    /// The place where the next number goes.
     next: u64,
     sponge: u64,
 }

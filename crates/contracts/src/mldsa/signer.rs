@@ -320,15 +320,6 @@ pub struct Signer {
     seed: Vec<u8>,
 }
 
-/// z, c·s₁ and the row of an attempt to sign, as [`Signer::sign_if`] shows them.
-#[derive(Debug)]
-pub struct Attempt {
-    /// y.
-    pub mask: Vec<Vec<i64>>,
-    /// z.
-    pub z: Vec<Vec<i64>>,
-}
-
 impl Signer {
     /// That of a seed. FIPS 204, algorithm 6, but for how bytes become secrets: by remainders.
     pub fn new(scheme: Scheme, hash: Hash, seed: &[u8]) -> Self {
@@ -455,7 +446,7 @@ impl Signed {
         Self { key, ..Self::of_values((scheme, hash), (&rows, &tr), message, (z, hints)) }
     }
 
-    /// The same for the values of a matrix and tr that need not be those of a key, which it is without.
+    /// A signature by the values of a matrix and by tr, which need not be those of a key; it is without one.
     pub fn of_values(
         (scheme, hash): (Scheme, Hash),
         (rows, tr): (&[Vec<Polynomial>], &[u8]),
@@ -483,7 +474,7 @@ impl Signed {
         self.calldata_for(&transformed(self.scheme, self.hash, &self.key))
     }
 
-    /// The same with this transformed key, by its own hash.
+    /// Calldata with this transformed key, by its own hash.
     pub fn calldata_for(&self, key: &[u8]) -> Vec<u8> {
         let key_hash = residue_ir::hash::keccak256_of(key).to_be_bytes::<32>();
         [&key_hash, key, &self.message, &self.signature].concat()
