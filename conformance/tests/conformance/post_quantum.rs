@@ -239,7 +239,7 @@ fn vectors_of_eip_8051() {
     }
 }
 
-/// Signatures of other lengths and contexts that are too long are refused by the lengths of calldata, where they can be said at all.
+/// All whose context has a length that fits a byte: calldata says no other.
 #[test]
 fn wycheproof_of_ml_dsa() {
     let Some(folder) = vectors::folder("mldsa") else { return };
@@ -249,8 +249,11 @@ fn wycheproof_of_ml_dsa() {
     for case in &cases {
         let [key, message, context, signature] =
             [&case.pk, &case.msg, &case.ctx, &case.sig].map(|text| hex::decode(text).unwrap());
-        // A context of 256 bytes has no length in a byte: the one that is left of it.
-        let size = [context.len().to_le_bytes()[0]];
+        let Ok(size) = u8::try_from(context.len()) else {
+            assert_eq!(case.result, "invalid", "case {}", case.number);
+            continue;
+        };
+        let size = [size];
         let message = [&[0], &size[..], &context, &message].concat();
         let (is_valid, _) = contract.answer(&key, message, signature);
         assert_eq!(is_valid, case.result == "valid", "case {}", case.number);

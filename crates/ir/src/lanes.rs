@@ -179,6 +179,14 @@ impl Lanes {
         }
     }
 
+    /// A multiple of q that a lane has room below.
+    fn check_times(&self, times: u32) -> Result<(), String> {
+        if times == 0 || u128::from(times) * u128::from(self.modulus) > 1 << self.bits {
+            return Err(format!("numbers below {times} times {} are none of {} bits", self.modulus, self.bits));
+        }
+        Ok(())
+    }
+
     fn check_step(&self, step: &LaneStep, states: &mut [State]) -> Result<(), String> {
         if let Some(word) = step.words().find(|&word| word >= self.words) {
             return Err(format!("there is no word {word}, of {}", self.words));
@@ -221,9 +229,7 @@ impl Lanes {
                 Err(format!("{by} is not below {}", self.modulus))
             }
             LaneStep::Leave { word, times } => {
-                if *times == 0 || u128::from(*times) * u128::from(self.modulus) > 1 << self.bits {
-                    return Err(format!("numbers below {times} times {} are none of {} bits", self.modulus, self.bits));
-                }
+                self.check_times(*times)?;
                 states[*word as usize] = State::Over; // u32 to usize widens
                 Ok(())
             }

@@ -320,15 +320,6 @@ pub struct Signer {
     seed: Vec<u8>,
 }
 
-/// z, c·s₁ and the row of an attempt to sign, as [`Signer::sign_if`] shows them.
-#[derive(Debug)]
-pub struct Attempt {
-    /// y.
-    pub mask: Vec<Vec<i64>>,
-    /// z.
-    pub z: Vec<Vec<i64>>,
-}
-
 impl Signer {
     /// That of a seed. FIPS 204, algorithm 6, but for how bytes become secrets: by remainders.
     pub fn new(scheme: Scheme, hash: Hash, seed: &[u8]) -> Self {

@@ -157,25 +157,25 @@ impl<M: Machine> Verifier<'_, M> {
     }
 
     /// Byte of calldata where a signature's part begins, so many bytes before its end.
-    fn from_end(&self, bytes: usize) -> M::Word {
+    fn before_end(&self, bytes: usize) -> M::Word {
         self.w.sub(self.machine.calldata_size(), self.w.number(bytes as u64)) // few
     }
 
     /// First byte of z.
     fn mask_from(&self) -> M::Word {
-        self.from_end(self.scheme.signature_bytes() - self.scheme.challenge_bytes)
+        self.before_end(self.scheme.signature_bytes() - self.scheme.challenge_bytes)
     }
 
     /// First byte of hints.
     fn hints_from(&self) -> M::Word {
-        self.from_end(self.scheme.hint_bytes())
+        self.before_end(self.scheme.hint_bytes())
     }
 
     /// `bytes` zeros.
     /// Places of hints after the last one are 0.
     fn unused_hints(&self) {
         let Self { machine, ref w, scheme, at, .. } = *self;
-        let counts = machine.calldata_word(self.from_end(scheme.rows));
+        let counts = machine.calldata_word(self.before_end(scheme.rows));
         let last = w.number(scheme.rows as u64 - 1); // few
         let used = machine.bind(machine.word_op(residue_ir::WordOp::Byte, counts, last));
         let most = w.number(scheme.hints_max as u64); // few
@@ -329,7 +329,7 @@ impl<M: Machine> Verifier<'_, M> {
     fn stream(&self) {
         let Self { machine, ref w, scheme, hash, at, .. } = *self;
         let seed_bytes = w.number(scheme.challenge_bytes as u64); // few
-        let seed = self.from_end(scheme.signature_bytes());
+        let seed = self.before_end(scheme.signature_bytes());
         match hash {
             Hash::Keccak => {
                 let state = machine.keccak256(&[Piece::Calldata { offset: seed, size_bytes: seed_bytes }]);
@@ -414,7 +414,7 @@ impl<M: Machine> Verifier<'_, M> {
         while number < numbers.end {
             let place = 32 + POLYNOMIAL * (number as u64 / 2); // few
             let both = machine.calldata_word(w.add(w.number(place), at));
-            let is_pair = number % 2 == 0 && number + 1 < numbers.end;
+            let is_pair = number.is_multiple_of(2) && number + 1 < numbers.end;
             let both = if is_pair { machine.bind(both) } else { both };
             let second = |both| machine.bind(w.and(mask, w.high(both, 32)));
             let first = |both| machine.bind(w.and(mask, both));
@@ -438,7 +438,7 @@ impl<M: Machine> Verifier<'_, M> {
         let key_bytes = scheme.transformed_bytes();
         let tr = w.number((32 + key_bytes - TR_BYTES) as u64); // few
         let size = w.add(w.number(TR_BYTES as u64), message_bytes); // few
-        let seed = machine.bind(self.from_end(scheme.signature_bytes()));
+        let seed = machine.bind(self.before_end(scheme.signature_bytes()));
         let hashed_bytes = 64 + (scheme.rows * DEGREE) as u64 * u64::from(scheme.high_bits()) / 8; // few
         match hash {
             Hash::Keccak => {

@@ -48,6 +48,9 @@ impl Compiled {
     }
 }
 
+/// Transformed keys, by a contract and a published key.
+type Keys = HashMap<(&'static str, Vec<u8>), Vec<u8>>;
+
 /// A contract, with its scheme, hash, and calls that the price of bytes is for, so that an account holds its code; gas that its example takes at most.
 struct Case {
     name: &'static str,
@@ -95,7 +98,7 @@ impl Case {
 
     /// Calldata, for which a key is transformed once.
     fn calldata(&self, signed: &Signed) -> Vec<u8> {
-        static KEYS: LazyLock<Mutex<HashMap<(&str, Vec<u8>), Vec<u8>>>> = LazyLock::new(Mutex::default);
+        static KEYS: LazyLock<Mutex<Keys>> = LazyLock::new(Mutex::default);
         let mut keys = KEYS.lock().unwrap();
         let key = keys.entry((self.name, signed.key.clone()));
         signed.calldata_for(key.or_insert_with(|| transformed(self.of.0, self.of.1, &signed.key)))

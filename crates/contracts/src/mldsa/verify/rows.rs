@@ -17,7 +17,8 @@ impl<M: Machine> Verifier<'_, M> {
         for row in 0..scheme.rows as u64 {
             // few
             machine.copy_scratch(narrow(WORK), narrow(VECTOR + POLYNOMIAL * row), narrow(POLYNOMIAL));
-            let count = machine.word_op(WordOp::Byte, machine.calldata_word(self.from_end(scheme.rows)), w.number(row));
+            let count =
+                machine.word_op(WordOp::Byte, machine.calldata_word(self.before_end(scheme.rows)), w.number(row));
             self.set(Cell::Count, w.sub(count, self.get(Cell::Done)));
             machine.function("row", (), |_, ()| self.row());
         }
