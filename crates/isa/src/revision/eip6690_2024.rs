@@ -67,7 +67,10 @@ mod tests {
         let memory =
             FieldInstruction::Memory { operation: FieldOp::Add, out: 0, x: 0, y: 0, modulus: ModulusAt::Implied };
         let mut code = Vec::new();
-        assert!(matches!(codec::encode(&INTERFACE, &memory, &mut code), Err(EncodeError::OperandKind { revision: "eip6690-2024", .. })));
+        assert!(matches!(
+            codec::encode(&INTERFACE, &memory, &mut code),
+            Err(EncodeError::OperandKind { revision: "eip6690-2024", .. })
+        ));
         assert!(code.is_empty());
     }
 }

@@ -135,7 +135,10 @@ mod tests {
         let one = Lanes::one(0);
         let slots = FieldInstruction::Slots { operation: FieldOp::Add, out: one, x: one, y: one, count: 1 };
         let mut code = Vec::new();
-        assert!(matches!(encode(&INTERFACE, &slots, &mut code), Err(EncodeError::OperandKind { revision: "evm384-v7", .. })));
+        assert!(matches!(
+            encode(&INTERFACE, &slots, &mut code),
+            Err(EncodeError::OperandKind { revision: "evm384-v7", .. })
+        ));
         assert!(code.is_empty());
     }
 }
