@@ -365,3 +365,20 @@ fn hostile_programs_are_refused() {
     let requirements = "require w1\n".repeat(500);
     assert!(fault(&of("", &requirements)).contains("paths of more than 400 requirements"));
 }
+
+/// Code stores two words of calldata, and so halts if the second one is not below the modulus, of which the program reads no more than whether it is 0.
+#[test]
+fn a_store_that_halts_where_the_program_does_not_fail_is_refused() {
+    let program = "program \"p\"\nmodulus 0x65\nfunction f0 \"start\" () -> () values 3 {\nword w0 = 0x0\nword w1 = 0x20\nword w2 = calldata_word w1\n\
+        parse w0 bytes 32 -> v0\nblock { v1 = add v0 v0 }\nbranch w2 {\nreturn_elements (v1) bytes 32\ngive ()\n} else {\ngive ()\n} -> ()\n\
+        block { v2 = mul v0 v0 }\nreturn_elements (v2) bytes 32\n}\n";
+    // A context of 3 slots, calldata in memory, and its words in slots.
+    let context = [0x60, 0x65, 0x50, 0x60, 3, 0x60, 1, 0x60, 1, 0x5f, 0xd1];
+    for (words, expected) in
+        [(2, "STOREPX): the store may halt where the program does not fail"), (1, "the end of the code)")]
+    {
+        let code = [&context[..], &[0x60, 64, 0x5f, 0x5f, 0x37, 0x60, words, 0x5f, 0x5f, 0xd0, 32]].concat();
+        let error = Certificate::new(&read(program), Semantics::Next, &code).expect_err("it is refused").to_string();
+        assert!(error.contains(expected), "{words} words: {error}");
+    }
+}
