@@ -38,6 +38,11 @@ fn drop_unnamed(program: &mut Program) {
             Declared::Array => named[1][*number] = true,
             Declared::Variable => variables[*number] = true,
         });
+        unit.for_each_effect(&mut |effect| {
+            if let Effect::GetAcross { variable, .. } = effect {
+                variables[variable.0 + 1] = true; // the word ends in the one declared next
+            }
+        });
         let places = named.each_ref().map(|named| places(named));
         for_each_declared(unit, &mut |declared, number| match declared {
             Declared::Table => *number = places[0][*number],
@@ -240,7 +245,7 @@ fn drop_uncalled(unit: &mut Program) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use residue_ir::text;
+    use residue_ir::{evaluate, text};
 
     const TEXT: &str = r#"
 program "asks" modulus 0x61
@@ -306,6 +311,39 @@ function f0 "start" () -> () values 3 {
         assert_eq!((&other.variables[..], other.arrays[0].name.as_str()), (&["other".to_owned()][..], "other"));
         let printed = text::print(&other);
         assert!(["lookup t0", "set x0", "store a0", "load a0"].iter().all(|line| printed.contains(line)), "{printed}");
+    }
+
+    /// Of the variables the first is gone, and the last is read across to alone.
+    const ACROSS: &str = r#"
+program "across" modulus 0x61
+variable x0 "of the other arm"
+variable x1 "first"
+variable x2 "read across to"
+function f0 "start" () -> () values 0 {
+  word w0 = 0x1234
+  word w1 = has precompile 7
+  word w2 = defined
+  branch w1 {
+    set x0 w0
+    give ()
+  } else {
+    give ()
+  } -> ()
+  set x1 w0
+  get_across x1 from 31 -> w2
+  return_word w2
+}
+"#;
+
+    #[test]
+    fn a_variable_that_is_read_across_to_stays() {
+        let program = text::parse(ACROSS).unwrap();
+        let other = specialise(&program, |_| false);
+        assert_eq!(other.variables, ["first", "read across to"]);
+        assert_eq!(
+            evaluate(&other, &[]),
+            evaluate(&text::parse(&ACROSS.replace("has precompile 7", "0x0")).unwrap(), &[])
+        );
     }
 
     /// The names of the subprograms left, and the last lines of the text.
