@@ -7,13 +7,7 @@
 # Environment: RESIDUE, the binary (target/release/residue by default).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-ROOT=$PWD
-TARGET=$(realpath -m "${CARGO_TARGET_DIR:-target}")
-RESIDUE=$(realpath "${RESIDUE:-$TARGET/release/residue}")
-AT=$TARGET/clients
-export RESIDUE
-mkdir -p "$AT"
-. clients/npm.sh
+. clients/set_up.sh
 # The contracts that examples and tests want.
 CONTRACTS="poseidon/t3 p256/verify"
 # anvil's first account, which is public.

@@ -7,12 +7,7 @@
 # Environment: RESIDUE, the binary (target/release/residue by default).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-ROOT=$PWD
-TARGET=$(realpath -m "${CARGO_TARGET_DIR:-target}")
-RESIDUE=$(realpath "${RESIDUE:-$TARGET/release/residue}")
-AT=$TARGET/clients
-mkdir -p "$AT"
-. clients/npm.sh
+. clients/set_up.sh
 foundry && solc_shim || { echo "skipped: forge does not install"; exit 0; }
 npm_into solidity poseidon-solidity@0.0.5 @zk-kit/lean-imt.sol@2.0.1 @openzeppelin/contracts@5.7.0 @solarity/solidity-lib@3.1.0 snarkjs@0.7.6 ejs ||
     { echo "skipped: the packages do not install"; exit 0; }

@@ -6,18 +6,12 @@
 # Environment: RESIDUE and NODE, the binaries (target/release by default); SIGNER, the example c13_signer.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-ROOT=$PWD
-TARGET=$(realpath -m "${CARGO_TARGET_DIR:-target}")
-RESIDUE=$(realpath "${RESIDUE:-$TARGET/release/residue}")
+. clients/set_up.sh
 NODE=$(realpath "${NODE:-$TARGET/release/residue-node}")
 SIGNER=${SIGNER:-$TARGET/release/examples/c13_signer}
-export RESIDUE
-AT=$TARGET/clients
-mkdir -p "$AT"
 [ -x "$SIGNER" ] || cargo build --release -p residue-workbench --example c13_signer
 SIGNER=$(realpath "$SIGNER")
 export SIGNER
-. clients/npm.sh
 npm_into wallet viem@2 @noble/curves@2 solc@0.8.37 || { echo "skipped: viem, noble or solc does not install"; exit 0; }
 packages/build.sh sphincs/c13 p256/verify
 cd "$AT/wallet"

@@ -1,4 +1,4 @@
-//! Hashers of lean incremental Merkle trees (zk-kit, "LeanIMT"): a node of two elements behind the selector of `hash(uint256[2])`.
+//! Hashers of lean incremental Merkle trees (zk-kit, "LeanIMT"): a node of two elements, called as `hash(uint256[2])`.
 //!
 //! zk-kit's trees call `PoseidonT3.hash` of the package poseidon-solidity as a linked library. These contracts can be linked in its place: they
 //! take the same call, reduce both numbers modulo the field's order as it does, and fail on less calldata or another selector.

@@ -31,7 +31,7 @@ pub enum Expression {
 pub enum Step {
     /// Operations on elements.
     Operations(Vec<Operation>),
-    /// Values from others, all at once.
+    /// Parallel copies.
     Move {
         /// The values.
         to: Vec<Value>,

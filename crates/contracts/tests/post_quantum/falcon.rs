@@ -1,65 +1,28 @@
 //! `falcon512/eth` and `falcon512/shake` against their second text, and what has to be refused: signatures with which nothing else is wrong.
 
+use crate::compiled::Compiled;
 use crate::seeded::Seeded;
 use crate::support::cases;
-use residue_compiler::{Deployment, Dialect, SmallMultiples, compile_as};
 use residue_contracts::falcon512::signer::{Signed, compressed, decompressed, packed, packed_key, transformed, verify};
 use residue_contracts::falcon512::{DEGREE, Hash, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES};
-use residue_contracts::find;
-use residue_engine::{Engine, EngineConfig, Fork, Halt, Outcome};
-use residue_isa::{GasSchedule, Revision};
+use residue_engine::{Fork, Halt};
+use residue_isa::Revision;
 use residue_pages::{grouped, quotes, read};
-use std::num::NonZeroU64;
 use std::sync::LazyLock;
 
-const GAS: u64 = 10_000_000;
 /// Bytes of calldata before the message.
 const HEAD: usize = 32 + 2_048;
-
-struct Compiled {
-    engine: Engine,
-    code: Vec<u8>,
-}
-
-impl Compiled {
-    fn new(name: &str, revision: Revision) -> Self {
-        Self::at(name, revision, Fork::default())
-    }
-
-    fn at(name: &str, revision: Revision, fork: Fork) -> Self {
-        Self::of(name, revision, Dialect { fork, ..Dialect::default() })
-    }
-
-    fn of(name: &str, revision: Revision, dialect: Dialect) -> Self {
-        let (program, schedule) = (find(name).unwrap().program(), GasSchedule::default_for(revision).unwrap());
-        let code = compile_as(&program, revision, &schedule, SmallMultiples::AsWritten, dialect).unwrap().code;
-        let config = EngineConfig { fork: dialect.fork, ..EngineConfig::default_for(revision) };
-        Self { engine: Engine::new(config).unwrap(), code }
-    }
-
-    fn run(&self, calldata: &[u8]) -> Outcome {
-        self.engine.run_code(&self.code, calldata, GAS)
-    }
-
-    fn answer(&self, calldata: &[u8]) -> bool {
-        let outcome = self.run(calldata);
-        assert_eq!(outcome.halt, Halt::Return);
-        assert!(outcome.output[..31] == [0; 31] && outcome.output[31] < 2, "{:?}", outcome.output);
-        outcome.output[31] == 1
-    }
-}
 
 static ETH: LazyLock<Compiled> = LazyLock::new(|| Compiled::new("falcon512/eth", Revision::Evm));
 
 /// Code of falcon512/shake that an account holds: its bytes have a price, as for a hundred calls.
-static SHAKE: LazyLock<Compiled> = LazyLock::new(|| {
-    let deployment = Some(Deployment { gas_a_byte: 200, calls: NonZeroU64::new(100).unwrap() });
-    Compiled::of("falcon512/shake", Revision::Evm, Dialect { deployment, ..Dialect::default() })
-});
+static SHAKE: LazyLock<Compiled> =
+    LazyLock::new(|| Compiled::priced("falcon512/shake", Revision::Evm, Fork::default(), Some(100)));
 
 /// The answer on Osaka, which is that of code without CLZ.
 fn answered(calldata: &[u8]) -> bool {
-    static BEFORE: LazyLock<Compiled> = LazyLock::new(|| Compiled::at("falcon512/eth", Revision::Evm, Fork::Prague));
+    static BEFORE: LazyLock<Compiled> =
+        LazyLock::new(|| Compiled::priced("falcon512/eth", Revision::Evm, Fork::Prague, None));
     let answer = ETH.answer(calldata);
     assert_eq!(BEFORE.answer(calldata), answer);
     answer

@@ -1,6 +1,7 @@
-//! Hash-based signatures and Falcon on the EVM as it is: what their verifiers answer, and what that costs.
+//! Hash-based signatures, Falcon and ML-DSA on the EVM as it is: what their verifiers answer, and what that costs.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
+mod compiled;
 mod falcon;
 mod keccak_f;
 mod mldsa;

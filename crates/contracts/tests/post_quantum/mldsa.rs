@@ -1,52 +1,22 @@
 //! ML-DSA against its second text and the crate `fips204`, and what has to be refused: signatures with which nothing else is wrong.
 
+use crate::compiled::Compiled;
 use crate::seeded::Seeded;
 use crate::support::cases;
 use fips204::traits::{KeyGen, SerDes, Signer as _, Verifier};
 use fips204::{ml_dsa_44, ml_dsa_65};
-use residue_compiler::{Deployment, Dialect, SmallMultiples, compile_as};
 use residue_contracts::find;
 use residue_contracts::mldsa::signer::{Signed, Signer, coefficients, matrix, transformed, values};
 use residue_contracts::mldsa::{DEGREE, Hash, ML_DSA_44, ML_DSA_65, MODULUS, Scheme};
 use residue_contracts::ntt::DILITHIUM;
-use residue_engine::{Engine, EngineConfig, Fork, Halt, Outcome};
-use residue_isa::{GasSchedule, Revision};
+use residue_engine::{Fork, Halt};
+use residue_isa::Revision;
 use residue_pages::{grouped, quotes, read};
 use std::collections::HashMap;
-use std::num::NonZeroU64;
 use std::sync::{LazyLock, Mutex};
 
-const GAS: u64 = 10_000_000;
 /// Bytes of code that an account may have (EIP-170).
 const CODE_BYTES_MAX: usize = 24_576;
-
-struct Compiled {
-    engine: Engine,
-    code: Vec<u8>,
-}
-
-impl Compiled {
-    /// Code whose bytes have a price, as for so many calls, or none.
-    fn new(name: &str, revision: Revision, fork: Fork, calls: Option<u64>) -> Self {
-        let deployment = calls.map(|calls| Deployment { gas_a_byte: 200, calls: NonZeroU64::new(calls).unwrap() });
-        let dialect = Dialect { fork, deployment, ..Dialect::default() };
-        let (program, schedule) = (find(name).unwrap().program(), GasSchedule::default_for(revision).unwrap());
-        let code = compile_as(&program, revision, &schedule, SmallMultiples::AsWritten, dialect).unwrap().code;
-        let config = EngineConfig { fork, ..EngineConfig::default_for(revision) };
-        Self { engine: Engine::new(config).unwrap(), code }
-    }
-
-    fn run(&self, calldata: &[u8]) -> Outcome {
-        self.engine.run_code(&self.code, calldata, GAS)
-    }
-
-    fn answer(&self, calldata: &[u8]) -> bool {
-        let outcome = self.run(calldata);
-        assert_eq!(outcome.halt, Halt::Return);
-        assert!(outcome.output[..31] == [0; 31] && outcome.output[31] < 2, "{:?}", outcome.output);
-        outcome.output[31] == 1
-    }
-}
 
 /// Transformed keys, by a contract and a published key.
 type Keys = HashMap<(&'static str, Vec<u8>), Vec<u8>>;
@@ -86,7 +56,7 @@ static CASES: [Case; 3] = [
 
 impl Case {
     fn compiled(&self, revision: Revision, fork: Fork) -> Compiled {
-        Compiled::new(self.name, revision, fork, self.calls)
+        Compiled::priced(self.name, revision, fork, self.calls)
     }
 
     /// The answer of code, which is that of the second text.
@@ -259,7 +229,7 @@ fn a_coefficient_of_z_that_is_too_large_is_refused() {
                 case.answers(&case.of_zero_key(&[1; 32], &z, &case.no_hints()), is_valid);
             }
         }
-        // All of them at once.
+        // At every place.
         for (value, is_valid) in [(bound - 1, true), (1 - bound, true), (bound, false), (-bound, false)] {
             let z = vec![vec![value; DEGREE]; case.of.0.columns];
             case.answers(&case.of_zero_key(&[1; 32], &z, &case.no_hints()), is_valid);
@@ -496,7 +466,7 @@ fn keys_of_the_largest_numbers_are_summed() {
 fn keys_are_registered() {
     let mut seeded = Seeded(17);
     for (case, name) in CASES.iter().zip(["mldsa44/eth_register", "mldsa44/register", "mldsa65/register"]) {
-        let register = Compiled::new(name, Revision::Evm, Fork::default(), None);
+        let register = Compiled::new(name, Revision::Evm);
         let (scheme, hash) = case.of;
         for number in 0..2 {
             let mut key = seeded.bytes(scheme.key_bytes());
