@@ -445,3 +445,20 @@ impl<T> IndexMut<FormPrice> for PerFormPrice<T> {
         &mut self.0[price as usize] // An enum to usize widens.
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A price of arithmetic is paid by arithmetic alone; an answer on the stack is control.
+    #[test]
+    fn the_part_of_gas_follows_from_prices_and_answers() {
+        for form in Form::ALL {
+            let row = form.row();
+            let is_arithmetic =
+                |charge: &Charge| matches!(charge.price, Priced::Form(price) if price != FormPrice::Copy);
+            assert_eq!(row.part == GasPart::Arithmetic, row.charges.iter().any(is_arithmetic), "{}", row.mnemonic);
+            assert!(row.pushes == 0 || row.part == GasPart::Control, "{}", row.mnemonic);
+        }
+    }
+}
