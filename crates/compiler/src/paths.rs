@@ -90,12 +90,7 @@ impl SetFirst<'_> {
                 self.name_all(inner);
                 programs[inner].entry().body.statements.iter().for_each(|statement| self.name(inner, statement));
             }
-            Statement::Effect(effect) => {
-                self.named.extend(effect.variables());
-                if let Effect::GetAcross { variable, .. } = effect {
-                    self.named.insert(VariableId(variable.0 + 1)); // the one declared next
-                }
-            }
+            Statement::Effect(effect) => self.named.extend(effect.variables()),
         }
     }
 

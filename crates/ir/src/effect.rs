@@ -187,9 +187,13 @@ impl Effect {
         self.arguments().into_iter().filter_map(|argument| argument.array())
     }
 
-    /// The variables that it names.
+    /// The variables that it reads or sets: of a word across two of them both.
     pub fn variables(&self) -> impl Iterator<Item = VariableId> {
-        self.arguments().into_iter().filter_map(|argument| argument.variable())
+        let across = match self {
+            Self::GetAcross { variable, .. } => Some(VariableId(variable.0 + 1)),
+            _ => None,
+        };
+        self.arguments().into_iter().filter_map(|argument| argument.variable()).chain(across)
     }
 
     /// The tables, arrays and variables that it names, to be changed: their kind, and their number.
@@ -397,6 +401,8 @@ mod tests {
             first_bit: 32,
             result: Word(9),
         };
+        let across = Effect::GetAcross { variable: VariableId(3), first_byte: 4, result: Word(1) };
+        assert_eq!(across.variables().collect::<Vec<_>>(), [VariableId(3), VariableId(4)]);
         assert_eq!((index.word_defined(), index.variables().next()), (Some(Word(9)), Some(VariableId(5))));
         assert_eq!((index.words().count(), index.operands().count()), (0, 0));
         let mut equal = Effect::Equal { a, b, result: Word(0) };

@@ -491,11 +491,11 @@ impl Scope<'_> {
                     _ => Err(format!("array a{} has no room for the {rows} rows of table t{}", array.0, table.0)),
                 }
             }
-            Effect::GetAcross { variable, first_byte, .. } => {
+            Effect::GetAcross { first_byte, .. } => {
                 if !(1..32).contains(first_byte) {
                     return Err(format!("byte {first_byte} is not one after the first of a word"));
                 }
-                self.variable(VariableId(variable.0 + 1))
+                Ok(())
             }
             Effect::Enter { subprogram, modulus } => {
                 let entered = self.program.subprograms.get(subprogram.0);

@@ -606,6 +606,31 @@ fn arrays_and_variables_exist() {
     check("set x0", "set x7", "variable x7 does not exist");
 }
 
+/// Indices that a subprogram reads the first bytes of, across from the variable before them.
+#[test]
+fn indices_are_of_one_unit() {
+    let text = r#"
+program "outer" modulus 0x61
+array a0 "table" values 1 capacity 4
+variable x0 "word"
+variable x1 "places"
+subprogram p0 "inner" modulus 0x65 {
+  function f0 "start" () -> () values 0 {
+    word w0 = defined
+    get_across x0 from 4 -> w0
+  }
+}
+function f0 "start" () -> () values 0 {
+  word w0 = 0x0
+  set_indices x1 a0 cells 16 indices 2 w0
+  enter p0 ()
+}
+"#;
+    let refused = verify(&text::parse(text).unwrap()).unwrap_err();
+    assert_eq!(refused.what, "variable x1 has indices of arrays, and two units use it");
+    assert!(verify(&text::parse(&text.replace("    get_across x0 from 4 -> w0\n", "")).unwrap()).is_ok());
+}
+
 #[test]
 fn loops_and_branches_carry_what_they_say() {
     check("= (v3 c0)", "= (v3)", "the initial state of a loop has 2 values, here 1");

@@ -23,33 +23,29 @@ pub fn specialise(program: &Program, has: impl Fn(Feature) -> bool) -> Program {
     drop_unentered(&mut program);
     drop_uncalled(&mut program);
     program.subprograms.iter_mut().for_each(drop_uncalled);
-    drop_unnamed(&mut program);
+    drop_unused(&mut program);
     program.functions.iter_mut().for_each(forget_values);
     program
 }
 
-/// Leaves out the tables, arrays and variables that no effect names any more: tables are code, the others memory. Variables are shared by all units.
-fn drop_unnamed(program: &mut Program) {
+/// Leaves out the tables, arrays and variables that no effect uses any more: tables are code, the others memory. Variables are shared by all units.
+fn drop_unused(program: &mut Program) {
     let mut variables = vec![false; program.variables.len()];
     each_unit(program, &mut |unit| {
-        let mut named = [vec![false; unit.tables.len()], vec![false; unit.arrays.len()]];
+        let mut used = [vec![false; unit.tables.len()], vec![false; unit.arrays.len()]];
         for_each_declared(unit, &mut |declared, number| match declared {
-            Declared::Table => named[0][*number] = true,
-            Declared::Array => named[1][*number] = true,
-            Declared::Variable => variables[*number] = true,
+            Declared::Table => used[0][*number] = true,
+            Declared::Array => used[1][*number] = true,
+            Declared::Variable => {}
         });
-        unit.for_each_effect(&mut |effect| {
-            if let Effect::GetAcross { variable, .. } = effect {
-                variables[variable.0 + 1] = true; // the word ends in the one declared next
-            }
-        });
-        let places = named.each_ref().map(|named| places(named));
+        unit.for_each_effect(&mut |effect| effect.variables().for_each(|variable| variables[variable.0] = true));
+        let places = used.each_ref().map(|used| places(used));
         for_each_declared(unit, &mut |declared, number| match declared {
             Declared::Table => *number = places[0][*number],
             Declared::Array => *number = places[1][*number],
             Declared::Variable => {}
         });
-        let [tables, arrays] = named;
+        let [tables, arrays] = used;
         retain(&mut unit.tables, &tables);
         retain(&mut unit.arrays, &arrays);
     });
