@@ -86,7 +86,7 @@ fn vectors_of_eip_8052() {
         let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
         compile(&find(name).unwrap().program(), Revision::Evm, &schedule).unwrap().code
     };
-    let [eth, register] = ["falcon512/eth", "falcon512/eth_register"].map(code);
+    let [eth, of_numbers, register] = ["falcon512/eth", "falcon512/eth_numbers", "falcon512/eth_register"].map(code);
     let cases: Vec<Falcon> = vectors::cases(&folder, "ethfalcon_512.json").unwrap();
     let (mut sum, mut most) = (0, 0);
     for (number, case) in cases.iter().enumerate() {
@@ -98,6 +98,8 @@ fn vectors_of_eip_8052() {
         let outcome = engine.run_code(&eth, &calldata, 1_000_000);
         assert_eq!((outcome.halt, outcome.output[31]), (Halt::Return, 1), "{number}");
         (sum, most) = (sum + outcome.gas_used, most.max(outcome.gas_used));
+        let outcome = engine.run_code(&of_numbers, &signed.calldata_of_numbers(), 1_000_000);
+        assert!(outcome.output[31] == 1 && outcome.gas_used <= 93_500, "{number}: {}", outcome.gas_used);
         let message = 2_080 + signed.message.len();
         for at in [2_080, message, message + 39, message + 40, message + 340, calldata.len() - 1] {
             let mut spoiled = calldata.clone();

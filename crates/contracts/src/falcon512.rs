@@ -23,6 +23,8 @@ pub const NORM_MAX: u64 = 34_034_726;
 pub const SALT_BYTES: usize = 40;
 /// Bytes of s₂: those of a signature of 666 without its header and salt.
 pub const S2_BYTES: usize = 625;
+/// Bytes of s₂ as numbers: two for each coefficient.
+pub const S2_NUMBERS_BYTES: usize = 2 * DEGREE;
 /// Bytes of a key as it is published, without its header.
 pub const KEY_BYTES: usize = 896;
 /// Bytes of a transformed key.
@@ -42,15 +44,43 @@ pub enum Hash {
     Shake,
 }
 
+/// Encoding of s₂ in calldata.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    /// That of signatures. Falcon's specification, algorithm 17.
+    Compressed,
+    /// Its coefficients modulo q, big-endian, that of 1 first.
+    Numbers,
+}
+
+impl Encoding {
+    const fn size_bytes(self) -> usize {
+        match self {
+            Self::Compressed => S2_BYTES,
+            Self::Numbers => S2_NUMBERS_BYTES,
+        }
+    }
+}
+
 /// `falcon512/eth`.
 pub const ETH: Contract = Contract {
     name: "falcon512/eth",
     summary: "is this a signature of Falcon-512 with hash to point by Keccak-256?",
     interface: "hash of the transformed key (32 bytes), transformed key (2048), message (any length), salt (40), s2 (625); returns a word, 1 or 0",
     field: || BigUint::from(3u8),
-    text: |machine| verify::text(machine, Hash::Keccak),
+    text: |machine| verify::text(machine, Hash::Keccak, Encoding::Compressed),
     precompile: None,
     example: || signer::Signed::example(Hash::Keccak).calldata(),
+};
+
+/// `falcon512/eth_numbers`.
+pub const ETH_NUMBERS: Contract = Contract {
+    name: "falcon512/eth_numbers",
+    summary: "is this a signature of Falcon-512 with hash to point by Keccak-256, and s2 as numbers?",
+    interface: "hash of the transformed key (32 bytes), transformed key (2048), message (any length), salt (40), 2 bytes for each of 512 coefficients of s2 modulo 12289, that of 1 first; returns a word, 1 or 0",
+    text: |machine| verify::text(machine, Hash::Keccak, Encoding::Numbers),
+    example: || signer::Signed::example(Hash::Keccak).calldata_of_numbers(),
+    ..ETH
 };
 
 /// `falcon512/shake`.
@@ -58,7 +88,7 @@ pub const SHAKE: Contract = Contract {
     name: "falcon512/shake",
     summary: "is this a signature of Falcon-512?",
     interface: "hash of the transformed key (32 bytes), transformed key (2048), salt (40), message (any length), s2 (625); returns a word, 1 or 0",
-    text: |machine| verify::text(machine, Hash::Shake),
+    text: |machine| verify::text(machine, Hash::Shake, Encoding::Compressed),
     example: || signer::Signed::example(Hash::Shake).calldata(),
     ..ETH
 };

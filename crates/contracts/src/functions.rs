@@ -125,6 +125,10 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
     ("ed25519/zip215", ED25519),
     ("falcon512/eth", &["verify(bytes32 keyHash, bytes:2048 key, bytes message, bytes:665 signature) returns (bool)"]),
     (
+        "falcon512/eth_numbers",
+        &["verify(bytes32 keyHash, bytes:2048 key, bytes message, bytes:1064 signature) returns (bool)"],
+    ),
+    (
         "falcon512/shake",
         &["verify(bytes32 keyHash, bytes:2048 key, bytes:40 salt, bytes message, bytes:625 signature) returns (bool)"],
     ),

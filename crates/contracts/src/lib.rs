@@ -142,6 +142,7 @@ pub static CONTRACTS: &[Contract] = &[
     hashes::sha3::SHAKE128,
     hashes::sha3::SHAKE256,
     falcon512::ETH,
+    falcon512::ETH_NUMBERS,
     falcon512::SHAKE,
     falcon512::REGISTER,
     mldsa::ETH_44,

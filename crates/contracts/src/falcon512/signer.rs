@@ -92,15 +92,24 @@ fn residue(value: i64) -> u64 {
     u64::try_from(value.rem_euclid(MODULUS.cast_signed())).expect("it is not negative")
 }
 
+/// s₂ in two bytes a coefficient, modulo q.
+pub fn numbers(s2: &[i64]) -> Vec<u8> {
+    s2.iter().flat_map(|&value| residue(value).to_be_bytes().into_iter().skip(6)).collect()
+}
+
 /// The answer for a key, a message, and a signature as salt and s₂.
 pub fn verify(hash: Hash, key: &[u64], message: &[u8], [salt, s2]: [&[u8]; 2]) -> bool {
-    let Some(s2) = decompressed(s2) else { return false };
+    decompressed(s2).is_some_and(|s2| verify_values(hash, key, message, (salt, &s2)))
+}
+
+/// The answer for s₂ as numbers.
+pub fn verify_values(hash: Hash, key: &[u64], message: &[u8], (salt, s2): (&[u8], &[i64])) -> bool {
     let residues: Vec<u64> = s2.iter().copied().map(residue).collect();
     let half = MODULUS.cast_signed() / 2;
     let point = hash.to_point(message, salt);
     let pairs = point.iter().zip(product(&residues, key));
     let s1 = pairs.map(|(&c, p)| residue(c.cast_signed() - p.cast_signed() + half).cast_signed() - half);
-    s1.chain(s2).map(|value| value.unsigned_abs().pow(2)).sum::<u64>() <= NORM_MAX
+    s1.chain(s2.iter().copied()).map(|value| value.unsigned_abs().pow(2)).sum::<u64>() <= NORM_MAX
 }
 
 /// A key of 14 bits a coefficient.
@@ -189,11 +198,25 @@ impl Signed {
 
     /// Calldata of the contract: what is hashed stands together.
     pub fn calldata(&self) -> Vec<u8> {
+        self.calldata_with(&self.s2)
+    }
+
+    /// Calldata of `falcon512/eth_numbers`.
+    ///
+    /// # Panics
+    ///
+    /// If s₂ is not what compression makes.
+    pub fn calldata_of_numbers(&self) -> Vec<u8> {
+        self.calldata_with(&numbers(&decompressed(&self.s2).expect("s₂ is compressed")))
+    }
+
+    /// Calldata with these bytes in place of s₂.
+    pub fn calldata_with(&self, s2: &[u8]) -> Vec<u8> {
         let key = transformed(&self.key);
         let hashed = match self.hash {
             Hash::Keccak => [&self.message[..], &self.salt],
             Hash::Shake => [&self.salt[..], &self.message],
         };
-        [&keccak256(&[&key])[..], &key, hashed[0], hashed[1], &self.s2].concat()
+        [&keccak256(&[&key])[..], &key, hashed[0], hashed[1], s2].concat()
     }
 }

@@ -1,7 +1,7 @@
 //! Verification: Falcon's specification, algorithm 16.
 
 use super::{
-    DEGREE, Hash, LANE_BITS, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES, TRANSFORMED_BYTES, WORDS, narrow, residue,
+    DEGREE, Encoding, Hash, LANE_BITS, MODULUS, NORM_MAX, SALT_BYTES, TRANSFORMED_BYTES, WORDS, narrow, residue,
 };
 use crate::encoding::unless_return_zero;
 use crate::hashes::sha3::Sponge;
@@ -48,22 +48,27 @@ fn lanes(number: u64) -> U256 {
 }
 
 /// The text.
-pub(super) fn text<M: Machine>(machine: &M, hash: Hash) {
+pub(super) fn text<M: Machine>(machine: &M, hash: Hash, encoding: Encoding) {
     let w = Words(machine);
-    let least = w.number(HEAD + (SALT_BYTES + S2_BYTES) as u64); // few
+    let least = w.number(HEAD + (SALT_BYTES + encoding.size_bytes()) as u64); // few
     unless_return_zero(machine, machine.not(w.is_below(machine.calldata_size(), least)));
     machine.scratch(narrow(SCRATCH as usize)); // few
     let [place, key_bytes] = [S2, TRANSFORMED_BYTES as u64].map(|number| w.number(number)); // few
     machine.copy_calldata(place, w.number(32), key_bytes);
     let key_hash = machine.keccak256_scratch(place, key_bytes);
     unless_return_zero(machine, w.is_equal(key_hash, machine.calldata_word(w.number(0))));
-    let verifier = Verifier { machine, w };
+    let verifier = Verifier { machine, w, encoding };
     match hash {
         Hash::Keccak => verifier.hash_to_point(),
         Hash::Shake => verifier.shake_to_point(),
     }
-    verifier.decompress();
-    verifier.signs_and_norm();
+    match encoding {
+        Encoding::Compressed => {
+            verifier.decompress();
+            verifier.signs_and_norm();
+        }
+        Encoding::Numbers => verifier.numbers_and_norm(),
+    }
     machine.lanes(&product());
     verifier.rest_of_norm();
     let norm = machine.scratch_word(verifier.w.number(NORM));
@@ -97,6 +102,7 @@ fn product() -> Lanes {
 struct Verifier<'m, M: Machine> {
     machine: &'m M,
     w: Words<'m, M>,
+    encoding: Encoding,
 }
 
 impl<M: Machine> Verifier<'_, M> {
@@ -111,7 +117,7 @@ impl<M: Machine> Verifier<'_, M> {
     /// Statements with the function that counts the leading zero bits of a word: the opcode, or a search by halves in forks
     /// without it.
     fn with_zeros(&self, statements: impl Fn(&dyn Fn(M::Word) -> M::Word)) {
-        let Self { machine, ref w } = *self;
+        let Self { machine, ref w, .. } = *self;
         let by_halves = |word: M::Word| {
             self.set(ZEROS, word);
             machine.function("leading_zeros", (), |_, ()| {
@@ -140,12 +146,12 @@ impl<M: Machine> Verifier<'_, M> {
 
     /// First byte of s₂.
     fn s2_from(&self) -> M::Word {
-        self.w.sub(self.machine.calldata_size(), self.w.number(S2_BYTES as u64)) // few
+        self.w.sub(self.machine.calldata_size(), self.w.number(self.encoding.size_bytes() as u64)) // few
     }
 
     /// 512 numbers of 16 bits below 5·q.
     fn hash_to_point(&self) {
-        let Self { machine, ref w } = *self;
+        let Self { machine, ref w, .. } = *self;
         let size_bytes = w.sub(self.s2_from(), w.number(HEAD));
         self.set(BUFFER, machine.keccak256(&[Piece::Calldata { offset: w.number(HEAD), size_bytes }]));
         self.set(NEXT, w.number(POINT));
@@ -165,7 +171,7 @@ impl<M: Machine> Verifier<'_, M> {
 
     /// The same numbers by SHAKE-256 of the salt and the message.
     fn shake_to_point(&self) {
-        let Self { machine, ref w } = *self;
+        let Self { machine, ref w, .. } = *self;
         let sponge = Sponge::shake256(machine, narrow(SCRATCH as usize)); // few
         sponge.absorb(w.number(HEAD), w.sub(self.s2_from(), w.number(HEAD)), 32);
         self.set(NEXT, w.number(POINT));
@@ -192,14 +198,14 @@ impl<M: Machine> Verifier<'_, M> {
 
     /// As many blocks as could make what is missing.
     fn round(&self) {
-        let Self { machine, ref w } = *self;
+        let Self { machine, ref w, .. } = *self;
         let blocks = w.high(w.sub(w.number(POINT_END + 31), self.get(NEXT)), 5);
         machine.repeat(machine.bind(blocks), (), |_, _, ()| self.block());
     }
 
     /// Sixteen numbers, of which those that are 5·q or more are cut out.
     fn block(&self) {
-        let Self { machine, ref w } = *self;
+        let Self { machine, ref w, .. } = *self;
         let block = machine.keccak256_scratch(w.number(BUFFER), w.number(40));
         self.set(COUNT, w.add(machine.word(U256::ONE << 192), self.get(COUNT)));
         self.numbers(block, machine.word(each(16, U256::from(0x8000))), w.number(32));
@@ -207,7 +213,7 @@ impl<M: Machine> Verifier<'_, M> {
 
     /// The first numbers of a block, so many bytes, of which the highest bits are in a mask.
     fn numbers(&self, block: M::Word, mask: M::Word, bytes: M::Word) {
-        let Self { machine, ref w } = *self;
+        let Self { machine, ref w, .. } = *self;
         // Bit 15, and a carry into it of the others.
         let low = w.and(machine.word(each(16, U256::from(0x7fff))), block);
         let carry = w.add(machine.word(each(16, U256::from((1 << 16) - 5 * MODULUS))), low);
@@ -234,7 +240,7 @@ impl<M: Machine> Verifier<'_, M> {
     /// A window has a bit that may be anything, then the next ones of s₂, and a mark at its end that tells how many have gone. An unary part that is not too
     /// long ends 24 bits after that at most, so that eight leave the mark in its place.
     fn decompress(&self) {
-        let Self { machine, ref w } = *self;
+        let Self { machine, ref w, .. } = *self;
         self.set(BIT, w.shl(self.s2_from(), w.number(3)));
         // Read from scratch memory, so that they lie on the stack: constants would be pushed wherever they are read, in 33 bytes.
         let held = |place, value| {
@@ -274,7 +280,7 @@ impl<M: Machine> Verifier<'_, M> {
 
     /// All lanes in reverse.
     fn reversed(&self, word: M::Word) -> M::Word {
-        let Self { machine, ref w } = *self;
+        let Self { machine, ref w, .. } = *self;
         let mut word = word;
         for bits in [32usize, 64] {
             let mask =
@@ -287,10 +293,16 @@ impl<M: Machine> Verifier<'_, M> {
         machine.bind(w.or(w.high(word, 128), w.shl(word, w.number(128))))
     }
 
-    /// Adds Σ (x − less)² of the lanes of two words, of 15 bits each, to the norm. One reversal serves both.
-    fn add_squares(&self, [first, second]: [M::Word; 2], less: u64) {
-        let Self { machine, ref w } = *self;
-        let together = machine.bind(w.or(w.shl(second, w.number(16)), first));
+    /// Adds Σ (x − less)² of the lanes of two words, of 15 bits each, to the norm.
+    fn add_squares(&self, words: [M::Word; 2], less: u64) {
+        let Self { machine, ref w, .. } = *self;
+        let together = machine.bind(w.or(w.shl(words[1], w.number(16)), words[0]));
+        self.add_squares_together(together, words, less);
+    }
+
+    /// The words have the low and the high halves of the first one's lanes. One reversal serves both.
+    fn add_squares_together(&self, together: M::Word, [first, second]: [M::Word; 2], less: u64) {
+        let Self { machine, ref w, .. } = *self;
         let reversed = self.reversed(together);
         let low = w.and(self.lanes(0xffff), reversed);
         let high = w.and(self.lanes(0xffff), w.high(reversed, 16));
@@ -304,7 +316,7 @@ impl<M: Machine> Verifier<'_, M> {
 
     /// From what decompression has left to q + s₂, and its norm.
     fn signs_and_norm(&self) {
-        let Self { machine, ref w } = *self;
+        let Self { machine, ref w, .. } = *self;
         self.set(BAD, w.number(0));
         self.set(GOOD, machine.word(U256::MAX));
         machine.repeat(w.number(WORDS as u64 / 2), (), |_, turn, ()| {
@@ -336,9 +348,31 @@ impl<M: Machine> Verifier<'_, M> {
         unless_return_zero(machine, w.is_equal(w.and(all, self.get(GOOD)), all));
     }
 
+    /// Sixteen coefficients modulo q a turn, to lanes, and their norm as numbers of −6144 to 6144.
+    fn numbers_and_norm(&self) {
+        let Self { machine, ref w, .. } = *self;
+        let all = |number: u64| machine.word(each(16, U256::from(number)));
+        let from = machine.bind(self.s2_from());
+        machine.repeat(w.number(WORDS as u64 / 2), (), |_, turn, ()| {
+            // few
+            let cells = machine.bind(machine.calldata_word(w.add(from, w.shl(turn, w.number(5)))));
+            // A carry out of a number goes on from one of 2¹⁵ or more, which is bad itself.
+            let large = w.add(all((1 << 15) - MODULUS), cells);
+            self.set(BAD, w.or(w.or(self.get(BAD), large), cells));
+            let at = machine.bind(w.shl(turn, w.number(6)));
+            machine.set_scratch(at, self.spread(cells, true));
+            machine.set_scratch(w.add(w.number(32), at), self.spread(cells, false));
+            let is_negative = w.and(all(1), w.high(w.add(all((1 << 15) - CENTRE - 1), cells), 15));
+            let moved = machine.bind(w.sub(w.add(all(MODULUS), cells), w.mul(w.number(MODULUS), is_negative)));
+            let halves = [moved, w.high(moved, 16)].map(|word| machine.bind(w.and(self.lanes(0xffff), word)));
+            self.add_squares_together(moved, halves, MODULUS);
+        });
+        unless_return_zero(machine, machine.not(w.and(all(1 << 15), self.get(BAD))));
+    }
+
     /// Eight numbers of 16 bits, the high half of a word or the low one, to lanes.
     fn spread(&self, word: M::Word, is_high: bool) -> M::Word {
-        let Self { machine, ref w } = *self;
+        let Self { machine, ref w, .. } = *self;
         let mut word = if is_high { w.high(word, 128) } else { w.and(machine.word(U256::MAX >> 128), word) };
         for bits in [64usize, 32, 16] {
             let mask =
@@ -354,7 +388,7 @@ impl<M: Machine> Verifier<'_, M> {
     /// One quotient makes c − s₂·h + q + 6144, below 7·q, a number of −1 to q − 1: −1 in place of q − 1 alone, which is a coefficient of 6144 whose
     /// square is above the bound by itself.
     fn rest_of_norm(&self) {
-        let Self { machine, ref w } = *self;
+        let Self { machine, ref w, .. } = *self;
         machine.repeat(w.number(WORDS as u64 / 2), (), |_, turn, ()| {
             // few
             let numbers = w.add(w.number(POINT), w.shl(turn, w.number(5)));

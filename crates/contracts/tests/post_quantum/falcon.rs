@@ -3,7 +3,9 @@
 use crate::compiled::Compiled;
 use crate::seeded::Seeded;
 use crate::support::cases;
-use residue_contracts::falcon512::signer::{Signed, compressed, decompressed, packed, packed_key, transformed, verify};
+use residue_contracts::falcon512::signer::{
+    Signed, compressed, decompressed, numbers, packed, packed_key, transformed, verify, verify_values,
+};
 use residue_contracts::falcon512::{DEGREE, Hash, MODULUS, NORM_MAX, S2_BYTES, SALT_BYTES};
 use residue_engine::{Fork, Halt};
 use residue_isa::Revision;
@@ -14,6 +16,8 @@ use std::sync::LazyLock;
 const HEAD: usize = 32 + 2_048;
 
 static ETH: LazyLock<Compiled> = LazyLock::new(|| Compiled::new("falcon512/eth", Revision::Evm));
+
+static NUMBERS: LazyLock<Compiled> = LazyLock::new(|| Compiled::new("falcon512/eth_numbers", Revision::Evm));
 
 /// Code of falcon512/shake that an account holds: its bytes have a price, as for a hundred calls.
 static SHAKE: LazyLock<Compiled> =
@@ -90,6 +94,118 @@ fn signatures_and_spoiled_ones_are_answered_as_the_second_text_does() {
         }
     }
     assert!(most < 128_000, "{most}");
+}
+
+/// s₂ as numbers costs no compressed one's bits, and is any that is short enough.
+#[test]
+fn numbers_of_s2_are_answered_as_the_second_text_does() {
+    let outcome = NUMBERS.run(&Signed::example(Hash::Keccak).calldata_of_numbers());
+    assert_eq!(outcome.output[31], 1);
+    assert!(outcome.gas_used <= 92_000, "{}", outcome.gas_used);
+    assert!(NUMBERS.code.len() <= 24_576, "{}", NUMBERS.code.len());
+    let mut seeded = Seeded(8_054);
+    for _ in 0..cases(8) {
+        let mut signed = signed(Hash::Keccak, &mut seeded);
+        let mut s2 = decompressed(&signed.s2).unwrap();
+        let answers = |signed: &Signed, s2: &[i64]| {
+            let expected = verify_values(signed.hash, &signed.key, &signed.message, (&signed.salt, s2));
+            assert_eq!(NUMBERS.answer(&signed.calldata_with(&numbers(s2))), expected);
+            expected
+        };
+        assert!(answers(&signed, &s2));
+        let place = seeded.below(DEGREE);
+        s2[place] += 1;
+        assert!(!answers(&signed, &s2));
+        s2[place] -= 1;
+        signed.salt[seeded.below(SALT_BYTES)] ^= 1;
+        assert!(!answers(&signed, &s2));
+    }
+    let calldata = Signed::example(Hash::Keccak).calldata_of_numbers();
+    let message = calldata.len() - HEAD - SALT_BYTES - 2 * DEGREE;
+    for length in [0, HEAD, calldata.len() - message - 1, calldata.len() - 1] {
+        assert!(!NUMBERS.answer(&calldata[..length]), "{length}");
+    }
+}
+
+/// Numbers that are congruent to the right ones, or have their lowest bits, in a word whose sixteen numbers are 0: their squares come to 0 modulo 2³².
+#[test]
+fn numbers_of_s2_that_are_not_reduced_are_refused() {
+    let mut seeded = Seeded(8_056);
+    let signed = loop {
+        let [s1, mut s2] = values(&mut seeded);
+        s2[..16].fill(0);
+        if let Some(signed) = Signed::new(Hash::Keccak, seeded.bytes(32), seeded.bytes(SALT_BYTES), [&s1, &s2]) {
+            break signed;
+        }
+    };
+    let right = numbers(&decompressed(&signed.s2).unwrap());
+    assert!(NUMBERS.answer(&signed.calldata_with(&right)));
+    let multiples = [1, 2, 3, 4, 5].map(|times| times * MODULUS);
+    for number in multiples.into_iter().chain([0x4000, 0x8000, 0xc000]) {
+        let number = u16::try_from(number).unwrap().to_be_bytes();
+        for places in [0..1, 7..8, 15..16, 0..16] {
+            let mut bytes = right.clone();
+            places.clone().for_each(|place| bytes[2 * place..2 * place + 2].copy_from_slice(&number));
+            assert!(!NUMBERS.answer(&signed.calldata_with(&bytes)), "{number:?} at {places:?}");
+        }
+    }
+}
+
+/// The largest and the smallest number that there is, which compression does not have, and norms at the bound made of s₂ alone.
+#[test]
+fn numbers_of_s2_go_to_their_ends() {
+    let mut seeded = Seeded(8_055);
+    for (size, is_valid) in
+        [(2_100, true), (-2_100, true), (5_800, true), (-5_800, true), (6_144, false), (-6_144, false)]
+    {
+        for place in [0, 15, 16, DEGREE - 1] {
+            let (signed, s2) = of_numbers(&mut seeded, size, place, None);
+            assert_eq!(NUMBERS.answer(&signed.calldata_with(&numbers(&s2))), is_valid, "{size} at {place}");
+        }
+    }
+    for (norm, is_valid) in [(NORM_MAX - 1, true), (NORM_MAX, true), (NORM_MAX + 1, false)] {
+        for (size, place) in [(5_000, 3), (-5_000, 100), (4_999, DEGREE - 1)] {
+            let (signed, s2) = of_numbers(&mut seeded, size, place, Some(norm));
+            assert_eq!(NUMBERS.answer(&signed.calldata_with(&numbers(&s2))), is_valid, "{norm}");
+        }
+    }
+    // All of the smallest, and all of the largest: no sum goes around.
+    for size in [6_144, -6_144] {
+        let signed = Signed::example(Hash::Keccak);
+        assert!(!NUMBERS.answer(&signed.calldata_with(&numbers(&[size; DEGREE]))));
+    }
+}
+
+/// A signature whose s₂, which compression need not have, has a number at a place, and whose s₁ brings the norm to a sum.
+fn of_numbers(seeded: &mut Seeded, size: i64, place: usize, norm: Option<u64>) -> (Signed, Vec<i64>) {
+    // Not every s₂ has an inverse.
+    loop {
+        let [mut s1, mut s2] = values(seeded).map(|values| values.iter().map(|value| value / 16).collect::<Vec<i64>>());
+        s2[place] = size;
+        if let Some(norm) = norm {
+            s1[500..].fill(0);
+            let left = norm - squares(&s2) - squares(&s1);
+            fill(&mut s1[500..], left);
+        }
+        let (message, salt) = (seeded.bytes(32), seeded.bytes(SALT_BYTES));
+        if let Some(signed) = Signed::with(Hash::Keccak, [message, salt, Vec::new()], [&s1, &s2]) {
+            return (signed, s2);
+        }
+    }
+}
+
+fn squares(values: &[i64]) -> u64 {
+    values.iter().map(|value| value.unsigned_abs().pow(2)).sum()
+}
+
+/// Numbers of both signs whose squares have a sum.
+fn fill(values: &mut [i64], mut sum: u64) {
+    for (place, value) in values.iter_mut().enumerate() {
+        let size = sum.isqrt();
+        *value = size.cast_signed() * if place % 2 == 0 { 1 } else { -1 };
+        sum -= size * size;
+    }
+    assert_eq!(sum, 0);
 }
 
 /// Salts come first, and messages are as long as blocks of SHAKE-256 are.
@@ -221,14 +337,8 @@ fn the_largest_norm_is_taken_and_one_more_refused() {
     for (norm, is_valid) in [(NORM_MAX, true), (NORM_MAX + 1, false), (NORM_MAX - 1, true)] {
         let [mut s1, s2] = values(&mut seeded);
         s1[500..].fill(0);
-        let sum = |values: &[i64]| values.iter().map(|value| value.unsigned_abs().pow(2)).sum::<u64>();
-        let mut left = norm - sum(&s1) - sum(&s2);
-        for (place, value) in s1[500..].iter_mut().enumerate() {
-            let size = left.isqrt();
-            *value = size.cast_signed() * if place % 2 == 0 { 1 } else { -1 };
-            left -= size * size;
-        }
-        assert_eq!(left, 0);
+        let left = norm - squares(&s1) - squares(&s2);
+        fill(&mut s1[500..], left);
         let signed = Signed::new(Hash::Keccak, seeded.bytes(32), seeded.bytes(SALT_BYTES), [&s1, &s2]).unwrap();
         assert_eq!(answered(&signed.calldata()), is_valid, "{norm}");
         assert_eq!(verify(signed.hash, &signed.key, &signed.message, [&signed.salt, &signed.s2]), is_valid);

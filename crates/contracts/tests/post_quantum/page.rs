@@ -38,7 +38,15 @@ fn the_table_is_what_verifiers_cost() {
     );
     let is_shown = |name: &str| {
         ["sphincs/", "slh_dsa/"].iter().any(|prefix| name.starts_with(prefix))
-            || ["falcon512/eth", "falcon512/shake", "mldsa44/eth", "mldsa44/fips", "mldsa65/fips"].contains(&name)
+            || [
+                "falcon512/eth",
+                "falcon512/eth_numbers",
+                "falcon512/shake",
+                "mldsa44/eth",
+                "mldsa44/fips",
+                "mldsa65/fips",
+            ]
+            .contains(&name)
     };
     for contract in CONTRACTS.iter().filter(|contract| is_shown(contract.name)) {
         let code = compile(&contract.program(), Revision::Evm, &schedule).unwrap().code;
