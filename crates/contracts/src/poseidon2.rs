@@ -3,6 +3,7 @@
 //! Grassi, Khovratovich and Schofnegger 2023 (2023/323); <https://github.com/HorizenLabs/poseidon2>. The parameters are those of its instances, and
 //! of its generator where it has none (t = 2 and 4 over BN254).
 
+mod lanes;
 pub mod merkle;
 pub mod permutation;
 
@@ -11,7 +12,7 @@ use crate::poseidon::constants::{FromCode, InSlots};
 use crate::poseidon::{ELEMENT_BYTES, LOADED, elements, numbers, require_elements};
 use permutation::{Entry, Matrices, Parameters, Permutation};
 use residue_formula::Number;
-use residue_ir::Machine;
+use residue_ir::{Feature, Machine};
 use residue_modular::fields::{BabyBear, Bls12_381Fr, Bn254Fr, Goldilocks, KoalaBear, Pallas, Vesta};
 
 /// The permutation of the Merkle path.
@@ -72,6 +73,10 @@ contracts_for_many! {
 
 const fn parameters(width: usize, power: u32, partial_rounds: usize, diagonals_left_out: usize) -> Parameters {
     Parameters { width, power, partial_rounds, matrices: Matrices::Authors { diagonals_left_out } }
+}
+
+const fn plonky3(width: usize, partial_rounds: usize, diagonal: &'static [Entry]) -> Parameters {
+    Parameters { width, power: 3, partial_rounds, matrices: Matrices::Plonky3(diagonal) }
 }
 
 /// ±n/2ᵏ.
@@ -136,11 +141,7 @@ macro_rules! contracts_over_koalabear {
                 summary: concat!("Poseidon2's permutation over KoalaBear with Plonky3's parameters, t = ", $width),
                 interface: concat!("32 bytes for each of ", $width, " elements; returns as many: the permuted state"),
                 field: KoalaBear::modulus,
-                text: |machine| {
-                    let matrices = Matrices::Plonky3($diagonal);
-                    let parameters = Parameters { width: $width, power: 3, partial_rounds: $rounds, matrices };
-                    once::<_, KoalaBear, $width>(machine, parameters);
-                },
+                text: |machine| once::<_, KoalaBear, $width>(machine, plonky3($width, $rounds, $diagonal)),
                 precompile: None,
                 example: || numbers($width),
             };
@@ -151,6 +152,36 @@ macro_rules! contracts_over_koalabear {
 contracts_over_koalabear! {
     KOALABEAR_T16, 16, 20, KOALABEAR_16;
     KOALABEAR_T24, 24, 23, KOALABEAR_24;
+}
+
+macro_rules! contracts_in_lanes {
+    ($($once:ident, $name:literal, $of:ident, $field:ident, $width:literal, $parameters:expr;)*) => {
+        $(
+            #[doc = concat!("`poseidon2/", $name, "_lanes`.")]
+            pub const $once: Contract = Contract {
+                name: concat!("poseidon2/", $name, "_lanes"),
+                summary: concat!("poseidon2/", $name, " with partial rounds in lanes of words where there are no field instructions"),
+                text: |machine| in_lanes::<_, $field, $width>(machine, $parameters),
+                ..$of
+            };
+        )*
+    };
+}
+
+contracts_in_lanes! {
+    BABYBEAR_T16_LANES, "babybear_t16", BABYBEAR_T16, BabyBear, 16, parameters(16, 7, 13, 18);
+    KOALABEAR_T16_LANES, "koalabear_t16", KOALABEAR_T16, KoalaBear, 16, plonky3(16, 20, KOALABEAR_16);
+    KOALABEAR_T24_LANES, "koalabear_t24", KOALABEAR_T24, KoalaBear, 24, plonky3(24, 23, KOALABEAR_24);
+}
+
+fn in_lanes<M: Machine, F: Number, const WIDTH: usize>(machine: &M, parameters: Parameters) {
+    let permuted = |machine: &M| {
+        require_elements(machine, WIDTH);
+        let permutation = Permutation::<F>::new(parameters);
+        let state = permutation.permute_in_lanes(machine, elements(machine, 0, WIDTH));
+        machine.return_elements(std::array::from_fn::<_, WIDTH, _>(|place| state[place]), ELEMENT_BYTES);
+    };
+    machine.branch(machine.has(Feature::WordLanes), permuted, |machine| once::<_, F, WIDTH>(machine, parameters));
 }
 
 fn once<M: Machine, F: Number, const WIDTH: usize>(machine: &M, parameters: Parameters) {

@@ -3,7 +3,8 @@
 
 use foldhash::{HashMap, HashMapExt};
 use residue_ir::program::{
-    Control, ControlKind, Function, Operand, Program, Region, Rewritten, Statement, SubprogramId, Value, Word, WordDef,
+    ConstantId, Control, ControlKind, Function, Operand, Program, Region, Rewritten, Statement, SubprogramId, Value,
+    Word, WordDef,
 };
 use residue_ir::{Declared, Effect, Feature};
 use ruint::aliases::U256;
@@ -28,10 +29,18 @@ pub fn specialise(program: &Program, has: impl Fn(Feature) -> bool) -> Program {
     program
 }
 
-/// Leaves out the tables, arrays and variables that no effect uses any more: tables are code, the others memory. Variables are shared by all units.
+/// Leaves out the constants, tables, arrays and variables that are not used any more: constants are slots, tables are code, the others memory. Variables are
+/// shared by all units.
 fn drop_unused(program: &mut Program) {
     let mut variables = vec![false; program.variables.len()];
     each_unit(program, &mut |unit| {
+        let mut constants = vec![false; unit.constants.len()];
+        for_each_constant(unit, &mut |constant| constants[constant.0 as usize] = true); // u32 to usize widens
+        let kept = places(&constants);
+        for_each_constant(unit, &mut |constant| {
+            constant.0 = u32::try_from(kept[constant.0 as usize]).expect("it is no more than before");
+        });
+        retain(&mut unit.constants, &constants);
         let mut used = [vec![false; unit.tables.len()], vec![false; unit.arrays.len()]];
         for_each_declared(unit, &mut |declared, number| match declared {
             Declared::Table => used[0][*number] = true,
@@ -63,6 +72,21 @@ fn drop_unused(program: &mut Program) {
 fn each_unit(program: &mut Program, visit: &mut impl FnMut(&mut Program)) {
     visit(program);
     program.subprograms.iter_mut().for_each(visit);
+}
+
+fn for_each_constant(unit: &mut Program, visit: &mut impl FnMut(&mut ConstantId)) {
+    let mut visit = |operand: &mut Operand| {
+        if let Operand::Constant(constant) = operand {
+            visit(constant);
+        }
+    };
+    for function in &mut unit.functions {
+        function.body.rewrite(&mut |statement| {
+            statement.for_each_operand_mut(&mut visit);
+            Rewritten::Kept
+        });
+        function.results.iter_mut().for_each(&mut visit);
+    }
 }
 
 fn for_each_declared(unit: &mut Program, visit: &mut impl FnMut(Declared, &mut usize)) {
@@ -241,7 +265,7 @@ fn drop_uncalled(unit: &mut Program) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use residue_ir::{evaluate, text};
+    use residue_ir::{Outcome, evaluate, text};
 
     const TEXT: &str = r#"
 program "asks" modulus 0x61
@@ -268,13 +292,18 @@ function f0 "start" () -> () values 4 {
 
     const CALLS: &str = r#"
 program "calls" modulus 0x61
+constant c0 = 0x5
+constant c1 = 0x7
+constant c2 = 0x9
 variable x0 "one"
 variable x1 "other"
 table t0 "first" values 1 { (0x1) }
 table t1 "second" values 1 { (0x2) }
 array a0 "one" values 1 capacity 2
 array a1 "other" values 1 capacity 3
-function f0 "start" () -> () values 3 {
+function f0 "nine" () -> (c2) values 0 {
+}
+function f1 "start" () -> () values 4 {
   word w0 = 0x0
   word w1 = has precompile 7
   branch w1 {
@@ -284,11 +313,12 @@ function f0 "start" () -> () values 3 {
     give ()
   } else {
     lookup t1 w0 -> (v0)
-    block { v1 = mul v0 v0 }
+    block { v1 = mul v0 c1 }
     set x1 w0
     store a1 w0 (v1)
     load a1 w0 -> (v2)
-    return_elements (v2) bytes 1
+    call f0 () -> (v3)
+    return_elements (v3) bytes 1
     give ()
   } -> ()
 }
@@ -299,14 +329,20 @@ function f0 "start" () -> () values 3 {
         let program = text::parse(CALLS).unwrap();
         let thin = specialise(&program, |feature| feature == Feature::Precompile(7));
         assert!(thin.tables.is_empty());
+        assert_eq!(thin.constants, [5u32.into()]);
         assert!(text::parse(&text::print(&thin)).is_ok());
         assert_eq!((&thin.variables[..], thin.arrays.len()), (&["one".to_owned()][..], 1));
         assert_eq!(thin.entry().value_count, 0);
         let other = specialise(&program, |_| false);
+        assert_eq!(other.constants, [7u32.into(), 9u32.into()]);
+        assert_eq!(evaluate(&other, &[]), Outcome::Returned(vec![9]));
         assert_eq!(other.tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>(), ["second"]);
         assert_eq!((&other.variables[..], other.arrays[0].name.as_str()), (&["other".to_owned()][..], "other"));
         let printed = text::print(&other);
-        assert!(["lookup t0", "set x0", "store a0", "load a0"].iter().all(|line| printed.contains(line)), "{printed}");
+        assert!(
+            ["lookup t0", "set x0", "store a0", "load a0", "mul v0 c0"].iter().all(|line| printed.contains(line)),
+            "{printed}"
+        );
     }
 
     /// Of the variables the first is gone, and the last is read across to alone.

@@ -1,6 +1,6 @@
 //! Poseidon2's permutation. Grassi, Khovratovich and Schofnegger 2023 (2023/323).
 
-use crate::poseidon::constants::Constants;
+use crate::poseidon::constants::{Constants, InSlots};
 use crate::poseidon::grain::{Grain, Seed};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
@@ -47,13 +47,13 @@ pub struct Entry {
 /// The permutation with the constants of its authors' generator (`poseidon2_rust_params.sage`).
 #[derive(Debug)]
 pub struct Permutation<F> {
-    power: u32,
+    pub(super) power: u32,
     /// True if M₄ is circulant.
     is_circulant: bool,
     /// Constants added before each round, to the whole state or to its first element.
     added: Vec<Vec<F>>,
     /// The diagonal of the internal matrix less 1; its other elements are 1.
-    diagonal: Vec<F>,
+    pub(super) diagonal: Vec<F>,
 }
 
 impl<F: Number> Permutation<F> {
@@ -89,10 +89,34 @@ impl<F: Number> Permutation<F> {
         Self { power, is_circulant: matches!(matrices, Matrices::Plonky3(_)), added, diagonal }
     }
 
+    /// The constants of partial rounds.
+    pub(super) fn partial(&self) -> impl Iterator<Item = &F> {
+        self.added.iter().filter(|added| added.len() < self.diagonal.len()).map(|added| &added[0])
+    }
+
+    /// The state after it, with its partial rounds in lanes.
+    pub fn permute_in_lanes<M: Machine>(&self, machine: &M, state: Vec<M::Fe>) -> Vec<M::Fe> {
+        let state = external(&state, self.is_circulant);
+        let state = self.rounds(machine, state, &self.added[..FULL_ROUNDS / 2], &mut InSlots);
+        let state = self.partial_in_lanes(machine, &state);
+        self.rounds(machine, state, &self.added[self.added.len() - FULL_ROUNDS / 2..], &mut InSlots)
+    }
+
     /// The state after it.
     pub fn permute<M: Machine>(&self, machine: &M, state: Vec<M::Fe>, constants: &mut impl Constants<M>) -> Vec<M::Fe> {
-        let mut state = external(&state, self.is_circulant);
-        for added in &self.added {
+        let state = external(&state, self.is_circulant);
+        self.rounds(machine, state, &self.added, constants)
+    }
+
+    /// The state after rounds with these constants.
+    fn rounds<M: Machine>(
+        &self,
+        machine: &M,
+        mut state: Vec<M::Fe>,
+        added: &[Vec<F>],
+        constants: &mut impl Constants<M>,
+    ) -> Vec<M::Fe> {
+        for added in added {
             let sums = state.iter().zip(added).map(|(&x, c)| x + constants.next(machine, &c.to_canonical()));
             let sums: Vec<M::Fe> = sums.collect();
             for (x, sum) in state.iter_mut().zip(&sums) {

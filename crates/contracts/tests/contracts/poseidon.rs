@@ -2,10 +2,11 @@
 //! libraries, and holds the programs to those on random states.
 
 use crate::points::Seeded;
-use crate::support::{everywhere, refused_everywhere, returned_everywhere};
+use crate::support::{cases, everywhere, refused_everywhere, returned_everywhere};
 use num_bigint::BigUint;
 use residue_compiler::compile;
 use residue_contracts::{CONTRACTS, find};
+use residue_engine::{Engine, EngineConfig};
 use residue_ir::{Outcome, Program, evaluate};
 use residue_isa::{GasSchedule, Revision};
 
@@ -72,8 +73,45 @@ fn answers_are_those_of_the_libraries() {
         }
     }
     assert!(known.len() >= 17, "{} contracts", known.len());
+    let mut in_lanes = 0;
     for (name, answers) in &known {
         check(name, answers);
+        let lanes = format!("{name}_lanes");
+        if find(&lanes).is_some() {
+            check(&lanes, answers);
+            in_lanes += 1;
+        }
+    }
+    assert_eq!(in_lanes, 3);
+}
+
+/// States of zeros, of the largest elements, and at random: lanes are as full as they get.
+#[test]
+fn partial_rounds_in_lanes_are_those_of_the_field() {
+    let mut seeded = Seeded(31);
+    for (name, width) in [("babybear_t16", 16), ("koalabear_t16", 16), ("koalabear_t24", 24)] {
+        let [field, lanes] = ["", "_lanes"].map(|form| find(&format!("poseidon2/{name}{form}")).unwrap());
+        let (modulus, program) = ((field.field)(), field.program());
+        let mut compiled = everywhere(lanes);
+        let ends = [BigUint::ZERO, &modulus - 1u32].map(|value| vec![value; width]);
+        let random: Vec<_> = (0..cases(6)).map(|_| elements(&mut seeded, &modulus, width)).collect();
+        for state in ends.into_iter().chain(random) {
+            let Outcome::Returned(expected) = evaluate(&program, &words(&state)) else { panic!("{name} returns") };
+            returned_everywhere(&mut compiled, &words(&state), &expected, lanes.name);
+        }
+    }
+}
+
+/// Linear layers of KoalaBear in lanes of words, on Osaka.
+#[test]
+fn lanes_cost_less_than_elements() {
+    let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
+    for (name, gas) in [("koalabear_t16", 19_000), ("koalabear_t24", 31_500), ("babybear_t16", 20_000)] {
+        let contract = find(&format!("poseidon2/{name}_lanes")).unwrap();
+        let compiled = compile(&contract.program(), Revision::Evm, &schedule).unwrap();
+        let engine = Engine::new(EngineConfig::default_for(Revision::Evm)).unwrap();
+        let used = engine.run_code(&compiled.code, &(contract.example)(), 1_000_000).gas_used;
+        assert!(used <= gas && compiled.code.len() <= 24_576, "{name}: {used} gas, {} bytes", compiled.code.len());
     }
 }
 
