@@ -2,7 +2,8 @@
 //!
 //! The ring is that of integers modulo 11·q: it takes twice a number of the hash unreduced, and a product by a multiple of 11 leaves 11 times a residue
 //! modulo q. A polynomial is held as in words, backwards, but its odd powers of x apart from the even ones, each as a polynomial in y = x². Of nine layers
-//! seven are made: residues modulo y² − ζ are multiplied whole. Between them values are in scratch memory, in 8 bytes each.
+//! seven are made: residues modulo y² − ζ are multiplied whole. Two layers take columns of 32 values from four blocks each, and the others a block, as
+//! 256 slots hold no more; in between values are in memory, in 8 bytes each.
 
 use super::verify::{BAD, BIT, BUFFER, CENTRE, GOOD, NEXT, NORM, POINT, SCRATCH, Verifier};
 use super::{MODULUS, NORM_MAX, narrow};
@@ -10,7 +11,7 @@ use crate::encoding::unless_return_zero;
 use crate::ntt::{BESIDE, FALCON, Order, Powers, back, firsts, layer, twiddles};
 use crate::words::each;
 use num_bigint::BigUint;
-use residue_ir::Machine;
+use residue_ir::{Bundle, Capacity, Machine};
 use ruint::aliases::U256;
 use std::ops::Range;
 
@@ -28,6 +29,9 @@ const BLOCK_BYTES: u64 = 1_024;
 const BLOCK: usize = 128;
 /// Values of a column of blocks that are in slots at once.
 const COLUMNS: usize = 32;
+/// Such values of a block: two groups of odd powers, and two of even ones.
+const GROUPS: usize = BLOCK / COLUMNS;
+type Column<M> = [<M as Machine>::Fe; COLUMNS];
 /// Blocks of a polynomial.
 const BLOCKS: usize = 4;
 /// Layers of a block.
@@ -78,8 +82,8 @@ impl<M: Machine> Verifier<'_, M> {
     /// q + s₂, with all that is asked of its bits.
     ///
     /// A window has a bit that may be anything, then the next ones of s₂, of which eight coefficients take 192 at most. Of each a lane has the sign in bit
-    /// 30, seven bits from 23 on, and from 0 on nine and the length of the unary part, modulo 256: there is none of 247, as no window has as many bits
-    /// after the first coefficient's.
+    /// 30, seven bits from 23 on, and from 0 on nine and the length of the unary part. Without a bit after the seven the length is 256, which leaves 0 there:
+    /// too short, as others are too long.
     fn decompress_to_values(&self) {
         let Self { machine, ref w } = *self;
         self.set(BIT, w.shl(self.s2_from(), w.number(3)));
@@ -111,13 +115,11 @@ impl<M: Machine> Verifier<'_, M> {
         };
         machine.repeat(w.number(16), (), |_, turn, ()| self.with_zeros(|zeros| four(turn, zeros)));
         self.end_decompression();
-        unless_return_zero(
-            machine,
-            machine.not(w.and(self.lanes(u64::from(u32::MAX) << 11 & 0xffff_ffff), self.get(BAD))),
-        );
+        let has_wrong = w.and(self.lanes(0xffff_f800), self.get(BAD));
+        unless_return_zero(machine, machine.not(has_wrong));
     }
 
-    /// q + s₂ of lanes. Bits of BAD above the tenth are for unary parts that are too long, and for −0.
+    /// q + s₂ of lanes. In BAD bits from 11 on are of unary parts that are too long, and of −0.
     fn number_of(&self, cells: M::Word, lengths: M::Word) -> M::Word {
         let Self { machine, ref w } = *self;
         let low = w.and(self.lanes(0x7f), w.high(cells, 23));
@@ -138,7 +140,7 @@ impl<M: Machine> Verifier<'_, M> {
             let less = machine.element_of(&[machine.bind(self.get(OFFSET))]);
             let mut sums: Vec<M::Fe> = Vec::new();
             for block in 0..BLOCKS {
-                let values = machine.take_scratch(within(block, 0, 0), BLOCK, VALUE_BYTES);
+                let values = machine.take_scratch(place_of(block, 0), BLOCK, VALUE_BYTES);
                 machine.line_up(&values);
                 let moved: Vec<M::Fe> = values.iter().map(|&value| value - less).collect();
                 machine.line_up(&moved);
@@ -168,67 +170,66 @@ impl<M: Machine> Verifier<'_, M> {
 
     /// From q + s₂ to 11·(s₁ + 6144 mod q).
     fn product(&self) {
-        let machine = self.machine;
-        let lasts = (BLOCKS..2 * BLOCKS).map(|node| FALCON.twiddle(node << (LAYERS - 1)));
-        let given: Vec<BigUint> = [FALCON.twiddle(NODES), FALCON.inverse_twiddle(NODES)]
-            .into_iter()
-            .chain(lasts)
-            .map(BigUint::from)
-            .collect();
-        let table = machine.table::<[M::Fe; 2 + BLOCKS]>("twiddles", &[given]);
-        let [next, inverse, lasts @ ..] = machine.lookup(table, self.w.number(0));
-        let powers = Powers::new(machine, NODES, [next, inverse]);
-        let columns = || [0, 1].into_iter().flat_map(|half| [0, 1].map(|group| (half, group)));
-        for (half, group) in columns() {
-            let mut values = self.take_column(half, group);
+        let Self { machine, ref w } = *self;
+        let numbers = |numbers: [u64; 2]| numbers.map(BigUint::from).to_vec();
+        let given = numbers([FALCON.twiddle(NODES), FALCON.inverse_twiddle(NODES)]);
+        let given = machine.table::<[M::Fe; 2]>("twiddles", &[given]);
+        let powers = Powers::new(machine, NODES, machine.lookup(given, w.number(0)));
+        // The last twiddle of a block is that of its first node in its last layer; for a layer undone it is that of the block from the end.
+        let last = |block: usize| FALCON.twiddle((BLOCKS + block) << (LAYERS - 1));
+        let lasts: Vec<_> = (0..BLOCKS).map(|block| numbers([last(block), last(BLOCKS - 1 - block)])).collect();
+        let lasts = machine.table::<[M::Fe; 2]>("lasts", &lasts);
+        let columns = machine.array::<Column<M>>("columns", Capacity::Fixed(narrow(BLOCKS * GROUPS)));
+        let index = |block: usize, group: usize| w.number((GROUPS * block + group) as u64); // few
+        for group in 0..GROUPS {
+            let take = |block: usize| machine.take_scratch(place_of(block, group), COLUMNS, VALUE_BYTES);
+            let mut values: Vec<M::Fe> = (0..BLOCKS).flat_map(take).collect();
+            machine.line_up(&values);
             for nodes in [1, 2] {
                 let of = |of: Range<usize>| powers.first[nodes..][of].to_vec();
                 layer(machine, &mut values, Order::Descending, (nodes, BESIDE[1]), of);
             }
-            self.put_column(half, group, &values);
+            for (block, values) in values.chunks(COLUMNS).enumerate() {
+                machine.store(columns, index(block, group), Column::<M>::from_list(values.to_vec()));
+            }
         }
-        self.set(BAD, self.w.number(0));
-        for block in 0..BLOCKS {
-            self.transformed_block(&powers, &lasts, block);
-        }
-        machine.require(machine.not(self.w.and(self.lanes(1 << 31), self.get(BAD))));
-        for (half, group) in columns() {
-            let mut values = self.take_column(half, group);
+        self.set(BAD, w.number(0));
+        machine.repeat(w.number(BLOCKS as u64), (), |machine, block, ()| {
+            let first = machine.bind(w.shl(block, w.number(GROUPS.trailing_zeros().into())));
+            let index = |group: usize| w.add(first, w.number(group as u64)); // few
+            let mut values: Vec<M::Fe> = (0..GROUPS).flat_map(|group| machine.load(columns, index(group))).collect();
+            machine.line_up(&values);
+            self.key_to_others(block);
+            self.transformed_block(&powers, machine.lookup(lasts, block), &mut values);
+            for (group, values) in values.chunks(COLUMNS).enumerate() {
+                machine.store(columns, index(group), Column::<M>::from_list(values.to_vec()));
+            }
+        });
+        machine.require(machine.not(w.and(self.lanes(1 << 31), self.get(BAD))));
+        for group in 0..GROUPS {
+            let mut values: Vec<M::Fe> =
+                (0..BLOCKS).flat_map(|block| machine.load(columns, index(block, group))).collect();
+            machine.line_up(&values);
             // −1/t is the twiddle of the node that is as far from the end of its layer.
             let of = |of: Range<usize>| [powers.first[3], powers.first[2]][of].to_vec();
             back(machine, &mut values, (2, BESIDE[1]), of);
             back(machine, &mut values, (1, BESIDE[1]), |_| vec![powers.first[1]]);
-            self.rest(&mut values, half, group);
-            self.put_column(half, group, &values);
-        }
-    }
-
-    /// Values of all blocks.
-    fn take_column(&self, half: usize, group: usize) -> Vec<M::Fe> {
-        let take = |block: usize| self.machine.take_scratch(within(block, half, group), COLUMNS, VALUE_BYTES);
-        let values: Vec<M::Fe> = (0..BLOCKS).flat_map(take).collect();
-        self.machine.line_up(&values);
-        values
-    }
-
-    fn put_column(&self, half: usize, group: usize, values: &[M::Fe]) {
-        for (block, values) in values.chunks(COLUMNS).enumerate() {
-            self.machine.put_scratch(within(block, half, group), VALUE_BYTES, values);
+            self.rest(&mut values, group);
+            for (block, values) in values.chunks(COLUMNS).enumerate() {
+                machine.put_scratch(place_of(block, group), VALUE_BYTES, values);
+            }
         }
     }
 
     /// A block of s₂ transformed, multiplied by the key and transformed back.
-    fn transformed_block(&self, powers: &Powers<M::Fe>, lasts: &[M::Fe; BLOCKS], block: usize) {
+    fn transformed_block(&self, powers: &Powers<M::Fe>, [last, last_back]: [M::Fe; 2], values: &mut [M::Fe]) {
         let machine = self.machine;
-        let mut values = machine.take_scratch(within(block, 0, 0), BLOCK, VALUE_BYTES);
-        machine.line_up(&values);
-        self.key_to_others(block);
         // Both halves have the same twiddles.
         let (mut nodes, mut row) = (1, Vec::new());
-        for &first in firsts(lasts[block], LAYERS).iter().rev() {
+        for &first in firsts(last, LAYERS).iter().rev() {
             row = twiddles(machine, powers, first, 0..nodes);
             let of = |of: Range<usize>| of.map(|node| row[node % nodes]).collect();
-            layer(machine, &mut values, Order::Descending, (2 * nodes, BESIDE[1]), of);
+            layer(machine, values, Order::Descending, (2 * nodes, BESIDE[1]), of);
             nodes *= 2;
         }
         for (number, zetas) in row.chunks(KEYS).enumerate() {
@@ -238,17 +239,16 @@ impl<M: Machine> Verifier<'_, M> {
             let of = |of: Range<usize>| of.map(|node| zetas[node % KEYS]).collect();
             layer(machine, &mut key, Order::Descending, (2 * KEYS, BESIDE[1]), of);
             for (part, zetas) in zetas.chunks(KEYS / 2).enumerate() {
-                self.multiply(&mut values, &key, (number, part), zetas);
+                self.multiply(values, &key, (number, part), zetas);
             }
         }
-        for first in firsts(lasts[BLOCKS - 1 - block], LAYERS) {
+        for first in firsts(last_back, LAYERS) {
             nodes /= 2;
             let row: Vec<M::Fe> = powers.first[..nodes].iter().rev().map(|&power| power * first).collect();
             machine.line_up(&row);
             let of = |of: Range<usize>| of.map(|node| row[node % nodes]).collect();
-            back(machine, &mut values, (2 * nodes, BESIDE[1]), of);
+            back(machine, values, (2 * nodes, BESIDE[1]), of);
         }
-        machine.put_scratch(within(block, 0, 0), VALUE_BYTES, &values);
     }
 
     /// Residues times those of the key, modulo x⁴ − ζ and x⁴ + ζ in turn: the first half of those of `key`, or the second.
@@ -292,9 +292,9 @@ impl<M: Machine> Verifier<'_, M> {
     }
 
     /// 11·(s₁ + 6144 mod q) of a column of 2·s₂·h.
-    fn rest(&self, values: &mut [M::Fe], half: usize, group: usize) {
+    fn rest(&self, values: &mut [M::Fe], group: usize) {
         let machine = self.machine;
-        self.point_to_others(half, group);
+        self.point_to_others(group);
         let [centre, scale] = [2 * CENTRE, HALF_FACTOR].map(|number| machine.constant(&BigUint::from(number)));
         for parity in [0, 1] {
             let place = OTHERS as usize + BLOCK / 2 * VALUE_BYTES as usize * parity; // few
@@ -313,16 +313,17 @@ impl<M: Machine> Verifier<'_, M> {
 
     /// A block of the key: of four words the odd powers of x, then the even ones. Marks numbers that are not below q in bits 31 of BAD; those that are too
     /// large for the ring too halt where they are taken.
-    fn key_to_others(&self, block: usize) {
+    fn key_to_others(&self, block: M::Word) {
         let Self { machine, ref w } = *self;
         let [mask, too_large] = [even_lanes(), each(32, U256::from((1 << 31) - MODULUS))].map(|value| self.held(value));
+        let from = machine.bind(w.shl(block, w.number(9)));
         for four in 0..4 {
-            let from = (32 + 512 * block + 128 * four) as u64; // few
-            let words = [0, 1, 2, 3].map(|place| machine.bind(machine.calldata_word(w.number(from + 32 * place))));
+            let place = |place: u64| w.add(w.number(32 + 128 * four + 32 * place), from);
+            let words = [0, 1, 2, 3].map(|number| machine.bind(machine.calldata_word(place(number))));
             let marks = words.iter().fold(self.get(BAD), |marks, &word| w.or(marks, w.add(too_large, word)));
             self.set(BAD, marks);
             for (place, word) in (0..).zip(words) {
-                let to = OTHERS + 256 * four as u64 + 32 * place; // few
+                let to = OTHERS + 256 * four + 32 * place;
                 machine.set_scratch(w.number(to), w.and(mask, w.high(word, 32)));
                 machine.set_scratch(w.number(to + 128), w.and(mask, word));
             }
@@ -330,14 +331,14 @@ impl<M: Machine> Verifier<'_, M> {
     }
 
     /// Numbers of the hash for a column, doubled: those of even columns, then those of odd ones. Their places modulo 4 are the half, and two more.
-    fn point_to_others(&self, half: usize, group: usize) {
+    fn point_to_others(&self, group: usize) {
         let Self { machine, ref w } = *self;
         let mask = self.held(each(64, U256::from(2 * u64::from(u16::MAX))));
         for place in 0..16u64 {
-            let from = POINT + 256 * (place / 4) + 128 * group as u64 + 32 * (place % 4); // few
+            let from = POINT + 256 * (place / 4) + 128 * (group % 2) as u64 + 32 * (place % 4); // few
             let word = machine.bind(machine.scratch_word(w.number(from)));
             for parity in [0, 1] {
-                let moved = match half + 2 * parity {
+                let moved = match group / 2 + 2 * parity {
                     3 => w.shl(word, w.number(1)),
                     number => w.high(word, 16 * (3 - number as u64) - 1), // few
                 };
@@ -348,7 +349,7 @@ impl<M: Machine> Verifier<'_, M> {
     }
 }
 
-/// Where values of a block stand: of its first half or second, the first 32 or the others.
-fn within(block: usize, half: usize, group: usize) -> u32 {
-    narrow((VALUES + BLOCK_BYTES * block as u64) as usize) + VALUE_BYTES * narrow(BLOCK / 2 * half + COLUMNS * group) // few
+/// Where values of a block stand.
+fn place_of(block: usize, group: usize) -> u32 {
+    narrow(VALUES as usize) + VALUE_BYTES * narrow(BLOCK * block + COLUMNS * group) // few
 }

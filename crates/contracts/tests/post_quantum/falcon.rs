@@ -77,11 +77,12 @@ fn it_costs_no_more_than_the_floor_and_fits_an_account() {
 }
 
 #[test]
-fn field_instructions_save_a_third() {
+fn field_instructions_save_a_third_and_code_fits_an_account() {
     for code in IN_SLOTS.iter() {
         let outcome = code.run(&Signed::example(Hash::Keccak).calldata());
         assert_eq!(outcome.output[31], 1);
-        assert!(outcome.gas_used <= 82_500, "{}", outcome.gas_used);
+        assert!(outcome.gas_used <= 84_100, "{}", outcome.gas_used);
+        assert!(code.code.len() <= 24_576, "{}", code.code.len());
     }
 }
 
