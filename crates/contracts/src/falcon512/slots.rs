@@ -50,7 +50,7 @@ const OTHERS: u64 = 0;
 const CELLS: u64 = BUFFER;
 /// A constant that is held.
 const HELD: u64 = NEXT;
-/// What a norm's values have beside integers, and the first norm.
+/// Distance of a norm's values from integers, and the first norm.
 const OFFSET: u64 = BIT;
 const FIRST_NORM: u64 = GOOD;
 
@@ -349,7 +349,7 @@ impl<M: Machine> Verifier<'_, M> {
     }
 }
 
-/// Where values of a block stand.
+/// Byte of scratch memory where a group of values of a block begins.
 fn place_of(block: usize, group: usize) -> u32 {
     narrow(VALUES as usize) + VALUE_BYTES * narrow(BLOCK * block + COLUMNS * group) // few
 }
