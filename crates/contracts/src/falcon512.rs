@@ -5,6 +5,7 @@
 //! residues modulo x⁸ − ζ the coefficients, that of x⁷ first, in 4 bytes each. They are made by [`REGISTER`] and named by their hash.
 
 mod register;
+mod slots;
 mod verify;
 
 pub mod signer;

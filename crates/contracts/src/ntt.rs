@@ -59,10 +59,10 @@ const BLOCK: usize = 128;
 /// Twiddles that all blocks share.
 const POWERS: usize = 32;
 /// Slots for values, for what they are multiplied by, and for the rest of what [`BESIDE`] asks for.
-const ROOMY: u32 = 250;
+pub(crate) const ROOMY: u32 = 250;
 /// Twiddles of a layer and products that are in slots beside them: where there would be more, it is done in parts. The first for [`ROOMY`] interfaces;
 /// code that keeps to slots which no EVM takes for opcodes has room for the second.
-const BESIDE: [usize; 2] = [80, 40];
+pub(crate) const BESIDE: [usize; 2] = [80, 40];
 
 /// Integers modulo q, and a transform of polynomials over them modulo xⁿ + 1.
 #[derive(Debug, Clone, Copy)]
@@ -107,18 +107,18 @@ fn reversed(number: usize, count: usize) -> usize {
     number.reverse_bits() >> (usize::BITS - count.trailing_zeros())
 }
 
-/// Powers read by all blocks: ψ^rev(0) to ψ^rev(POWERS − 1), and ψ^rev(POWERS), the next one.
-struct Powers<F> {
-    first: Vec<F>,
+/// Powers read by all blocks: ψ^rev(0) and so on, and the next one.
+pub(crate) struct Powers<F> {
+    pub first: Vec<F>,
     next: F,
 }
 
 impl<F: Fe> Powers<F> {
-    /// Of ψ^rev(POWERS) and its inverse. rev(a + b) is rev(a) + rev(b) where a and b have no bit in common, and ψ^rev(k) is the square of
-    /// ψ^rev(2k).
-    fn new<M: Machine<Fe = F>>(machine: &M, next: F, inverse: F) -> Self {
+    /// `count` of them, a power of two: of ψ^rev(count) and its inverse. rev(a + b) is rev(a) + rev(b) where a and b have no bit in common, and
+    /// ψ^rev(k) is the square of ψ^rev(2k).
+    pub fn new<M: Machine<Fe = F>>(machine: &M, count: usize, [next, inverse]: [F; 2]) -> Self {
         let mut singles = vec![next * next];
-        while singles.len() < POWERS.trailing_zeros() as usize {
+        while singles.len() < count.trailing_zeros() as usize {
             // u32 to usize widens
             let last = singles[singles.len() - 1];
             singles.push(last * last);
@@ -163,7 +163,7 @@ fn within<M: Machine, const GIVEN: usize>(machine: &M, ring: Ring, coefficient_b
         [ring.twiddle(POWERS), ring.inverse_twiddle(POWERS)].into_iter().chain(lasts).map(BigUint::from).collect();
     let table = machine.table::<[M::Fe; GIVEN]>("twiddles", &[given]);
     let given = machine.lookup(table, machine.small(0));
-    let powers = Powers::new(machine, given[0], given[1]);
+    let powers = Powers::new(machine, POWERS, [given[0], given[1]]);
 
     for column in (0..BLOCK).step_by(columns) {
         let place = |row: usize| at(row * BLOCK + column);
@@ -172,7 +172,7 @@ fn within<M: Machine, const GIVEN: usize>(machine: &M, ring: Ring, coefficient_b
         machine.line_up(&values);
         let mut nodes = 1;
         while nodes < rows {
-            layer(machine, &mut values, (nodes, beside), |of| powers.first[nodes..][of].to_vec());
+            layer(machine, &mut values, Order::Ascending, (nodes, beside), |of| powers.first[nodes..][of].to_vec());
             nodes *= 2;
         }
         for (row, values) in values.chunks(columns).enumerate() {
@@ -183,15 +183,10 @@ fn within<M: Machine, const GIVEN: usize>(machine: &M, ring: Ring, coefficient_b
         let place = at(block * BLOCK);
         let mut values = machine.take_scratch(place, BLOCK, coefficient_bytes);
         machine.line_up(&values);
-        // The first twiddle of each layer is the square of that of the next.
-        let mut firsts = vec![last];
-        while firsts.len() < layers {
-            let last = firsts[firsts.len() - 1];
-            firsts.push(last * last);
-        }
+        let mut firsts = firsts(last, layers);
         let mut nodes = 1;
         while let Some(first) = firsts.pop() {
-            layer(machine, &mut values, (nodes, beside), |of| twiddles(machine, &powers, first, of));
+            layer(machine, &mut values, Order::Ascending, (nodes, beside), |of| twiddles(machine, &powers, first, of));
             nodes *= 2;
         }
         machine.put_scratch(place, coefficient_bytes, &values);
@@ -199,8 +194,25 @@ fn within<M: Machine, const GIVEN: usize>(machine: &M, ring: Ring, coefficient_b
     machine.return_scratch(machine.small(0), size);
 }
 
+/// First twiddles of so many layers of a block, the last layer's first: each is the square of that of the layer after it.
+pub(crate) fn firsts<F: Fe>(last: F, layers: usize) -> Vec<F> {
+    let mut firsts = vec![last];
+    while firsts.len() < layers {
+        let last = firsts[firsts.len() - 1];
+        firsts.push(last * last);
+    }
+    firsts
+}
+
+/// Order of the coefficients of a node: that of 1 comes first, or last. Nodes ascend in both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    Ascending,
+    Descending,
+}
+
 /// Those of the nodes `of` of a layer of a block, whose first one has the twiddle `first`.
-fn twiddles<M: Machine>(machine: &M, powers: &Powers<M::Fe>, first: M::Fe, of: Range<usize>) -> Vec<M::Fe> {
+pub(crate) fn twiddles<M: Machine>(machine: &M, powers: &Powers<M::Fe>, first: M::Fe, of: Range<usize>) -> Vec<M::Fe> {
     if of == (0..1) {
         return vec![first];
     }
@@ -214,37 +226,82 @@ fn twiddles<M: Machine>(machine: &M, powers: &Powers<M::Fe>, first: M::Fe, of: R
     twiddles
 }
 
-/// A layer with so many nodes: (a, b) ↦ (a + t·b, a − t·b) for the halves a and b of each node's values and its twiddle t; in parts of so many
-/// pairs that no more than `beside` twiddles and products are there at once.
-fn layer<M: Machine>(
+/// Pairs of a layer with so many nodes, as places of the first and the second, and the node of each; in parts of so many pairs that no more than
+/// `beside` twiddles and products are there at once.
+fn parts(count: usize, (nodes, beside): (usize, usize)) -> Vec<Vec<(usize, usize, usize)>> {
+    let half = count / nodes / 2;
+    // A product takes the place of its twiddle where that serves once.
+    let needed = |pairs: usize| if half > 1 { pairs + pairs.div_ceil(half) } else { pairs };
+    let mut at_once = count / 2;
+    while needed(at_once) > beside {
+        at_once /= 2;
+    }
+    let pairs = (0..count / 2).map(|pair| (pair / half, pair / half * 2 * half + pair % half));
+    let pairs: Vec<_> = pairs.map(|(node, first)| (first, first + half, node)).collect();
+    pairs.chunks(at_once).map(<[_]>::to_vec).collect()
+}
+
+/// The nodes of a part.
+fn nodes_of(part: &[(usize, usize, usize)]) -> Range<usize> {
+    part[0].2..part[part.len() - 1].2 + 1
+}
+
+/// A layer with so many nodes: (a, b) ↦ (a + t·b, a − t·b) for the halves a and b of each node's values and its twiddle t; in parts, so that no more
+/// than `beside` twiddles and products are there at once.
+pub(crate) fn layer<M: Machine>(
+    machine: &M,
+    values: &mut [M::Fe],
+    order: Order,
+    (nodes, beside): (usize, usize),
+    twiddles: impl Fn(Range<usize>) -> Vec<M::Fe>,
+) {
+    for part in parts(values.len(), (nodes, beside)) {
+        let of = nodes_of(&part);
+        let twiddles = twiddles(of.clone());
+        let halves = |&(first, second, _): &(usize, usize, usize)| match order {
+            Order::Ascending => (first, second),
+            Order::Descending => (second, first),
+        };
+        let multiply = |pair: &(usize, usize, usize)| values[halves(pair).1] * twiddles[pair.2 - of.start];
+        let products: Vec<M::Fe> = part.iter().map(multiply).collect();
+        machine.line_up(&products);
+        let kept: Vec<M::Fe> = part.iter().map(|pair| values[halves(pair).0]).collect();
+        let sums = |values: &mut [M::Fe]| {
+            for ((&(first, ..), &kept), &product) in part.iter().zip(&kept).zip(&products) {
+                values[first] = kept + product;
+            }
+        };
+        // Of two rows that is made first in whose place the factors were.
+        if order == Order::Descending {
+            sums(values);
+        }
+        for ((&(_, second, _), &kept), &product) in part.iter().zip(&kept).zip(&products) {
+            values[second] = kept - product;
+        }
+        if order == Order::Ascending {
+            sums(values);
+        }
+    }
+    machine.line_up(values);
+}
+
+/// A layer undone, with coefficients descending: twice what [`layer`] was given. Twiddles are −1/t.
+pub(crate) fn back<M: Machine>(
     machine: &M,
     values: &mut [M::Fe],
     (nodes, beside): (usize, usize),
     twiddles: impl Fn(Range<usize>) -> Vec<M::Fe>,
 ) {
-    let half = values.len() / nodes / 2;
-    // A product takes the place of its twiddle where that serves once.
-    let needed = |pairs: usize| if half > 1 { pairs + pairs.div_ceil(half) } else { pairs };
-    let mut at_once = values.len() / 2;
-    while needed(at_once) > beside {
-        at_once /= 2;
-    }
-    for part in (0..values.len() / 2).step_by(at_once) {
-        let first = part / half;
-        let twiddles = twiddles(first..(part + at_once).div_ceil(half));
-        // Where the first and the second of each pair are.
-        let pairs: Vec<(usize, usize)> = (part..part + at_once)
-            .map(|pair| pair / half * 2 * half + pair % half)
-            .map(|low| (low, low + half))
-            .collect();
-        let products: Vec<M::Fe> =
-            (part..).zip(&pairs).map(|(pair, &(_, high))| values[high] * twiddles[pair / half - first]).collect();
-        machine.line_up(&products);
-        for (&(low, high), &product) in pairs.iter().zip(&products) {
-            values[high] = values[low] - product;
+    for part in parts(values.len(), (nodes, beside)) {
+        let of = nodes_of(&part);
+        let twiddles = twiddles(of.clone());
+        let differences: Vec<M::Fe> = part.iter().map(|&(first, second, _)| values[second] - values[first]).collect();
+        machine.line_up(&differences);
+        for &(first, second, _) in &part {
+            values[second] = values[first] + values[second];
         }
-        for (&(low, _), &product) in pairs.iter().zip(&products) {
-            values[low] = values[low] + product;
+        for (&(first, _, node), &difference) in part.iter().zip(&differences) {
+            values[first] = difference * twiddles[node - of.start];
         }
     }
     machine.line_up(values);

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::encoding::unless_return_zero;
 use crate::hashes::sha3::Sponge;
-use crate::ntt::FALCON;
+use crate::ntt::{FALCON, ROOMY};
 use crate::words::{Words, each};
 use residue_ir::{Feature, LaneStep, Lanes, Machine, Piece};
 use ruint::aliases::U256;
@@ -15,22 +15,22 @@ const KEYS: usize = 4;
 /// Places in scratch memory: words of s₂ and of the product, and of keys.
 const S2: u64 = 0;
 /// Numbers of the hash, of 2 bytes each. The last 16 may go beyond 512.
-const POINT: u64 = 32 * (WORDS + KEYS) as u64;
+pub(super) const POINT: u64 = 32 * (WORDS + KEYS) as u64;
 const POINT_END: u64 = POINT + 2 * DEGREE as u64;
 /// A state of 32 bytes and a count of 8, whose hashes are blocks.
-const BUFFER: u64 = POINT_END + 64;
+pub(super) const BUFFER: u64 = POINT_END + 64;
 const COUNT: u64 = BUFFER + 32;
 /// Words that go from turn to turn: the place of the next block's numbers, and marks of those that are too large.
-const NEXT: u64 = COUNT + 32;
+pub(super) const NEXT: u64 = COUNT + 32;
 const MARKS: u64 = NEXT + 32;
 /// Others: the bit of s₂ that is next; what no lane may have, and what each has to have; the norm.
-const BIT: u64 = MARKS + 32;
-const BAD: u64 = BIT + 32;
-const GOOD: u64 = BAD + 32;
-const NORM: u64 = GOOD + 32;
+pub(super) const BIT: u64 = MARKS + 32;
+pub(super) const BAD: u64 = BIT + 32;
+pub(super) const GOOD: u64 = BAD + 32;
+pub(super) const NORM: u64 = GOOD + 32;
 /// A word whose leading zeros are counted without an opcode for it: marks are read before, and written after.
 const ZEROS: u64 = MARKS;
-const SCRATCH: u64 = NORM + 32;
+pub(super) const SCRATCH: u64 = NORM + 32;
 /// Bytes of calldata before the message.
 const HEAD: u64 = 32 + TRANSFORMED_BYTES as u64;
 /// Rounds of the hash that are gone through without a look: most have no number left to make.
@@ -40,7 +40,7 @@ const ROUNDS_MAX: u64 = 63;
 /// Blocks of SHAKE-256 at most: of the numbers of eight of them 256 would have to be too large.
 const BLOCKS_MAX: u64 = 16;
 /// Coefficients of s₁ that are centred are at least −CENTRE.
-const CENTRE: u64 = MODULUS / 2;
+pub(super) const CENTRE: u64 = MODULUS / 2;
 
 /// `number` in all lanes.
 fn lanes(number: u64) -> U256 {
@@ -62,17 +62,11 @@ pub(super) fn text<M: Machine>(machine: &M, hash: Hash, encoding: Encoding) {
         Hash::Keccak => verifier.hash_to_point(),
         Hash::Shake => verifier.shake_to_point(),
     }
-    match encoding {
-        Encoding::Compressed => {
-            verifier.decompress();
-            verifier.signs_and_norm();
-        }
-        Encoding::Numbers => verifier.numbers_and_norm(),
-    }
-    machine.lanes(&product());
-    verifier.rest_of_norm();
-    let norm = machine.scratch_word(verifier.w.number(NORM));
-    machine.return_word(verifier.w.is_below(norm, verifier.w.number(NORM_MAX + 1)));
+    let in_words = |_: &M| verifier.in_words();
+    // Norms have a modulus of their own.
+    let by_moduli = |machine: &M| machine.branch(machine.has(Feature::Given), |_| verifier.in_slots(), in_words);
+    let by_room = |machine: &M| machine.branch(machine.has(Feature::Slots(ROOMY)), by_moduli, in_words);
+    machine.branch(machine.has(Feature::FieldSlots), by_room, in_words);
 }
 
 /// s₂ to its product with the key.
@@ -99,24 +93,39 @@ fn product() -> Lanes {
     } // few
 }
 
-struct Verifier<'m, M: Machine> {
-    machine: &'m M,
-    w: Words<'m, M>,
-    encoding: Encoding,
+pub(super) struct Verifier<'m, M: Machine> {
+    pub machine: &'m M,
+    pub w: Words<'m, M>,
+    pub encoding: Encoding,
 }
 
 impl<M: Machine> Verifier<'_, M> {
-    fn get(&self, place: u64) -> M::Word {
+    /// From the hash to the answer, by lanes of words.
+    fn in_words(&self) {
+        let Self { machine, ref w, .. } = *self;
+        match self.encoding {
+            Encoding::Compressed => {
+                self.decompress();
+                self.signs_and_norm();
+            }
+            Encoding::Numbers => self.numbers_and_norm(),
+        }
+        machine.lanes(&product());
+        self.rest_of_norm();
+        machine.return_word(w.is_below(self.get(NORM), w.number(NORM_MAX + 1)));
+    }
+
+    pub(super) fn get(&self, place: u64) -> M::Word {
         self.machine.scratch_word(self.w.number(place))
     }
 
-    fn set(&self, place: u64, word: M::Word) {
+    pub(super) fn set(&self, place: u64, word: M::Word) {
         self.machine.set_scratch(self.w.number(place), word);
     }
 
     /// Statements with the function that counts the leading zero bits of a word: the opcode, or a search by halves in forks
     /// without it.
-    fn with_zeros(&self, statements: impl Fn(&dyn Fn(M::Word) -> M::Word)) {
+    pub(super) fn with_zeros(&self, statements: impl Fn(&dyn Fn(M::Word) -> M::Word)) {
         let Self { machine, ref w, .. } = *self;
         let by_halves = |word: M::Word| {
             self.set(ZEROS, word);
@@ -140,12 +149,12 @@ impl<M: Machine> Verifier<'_, M> {
         );
     }
 
-    fn lanes(&self, number: u64) -> M::Word {
+    pub(super) fn lanes(&self, number: u64) -> M::Word {
         self.machine.word(lanes(number))
     }
 
     /// First byte of s₂.
-    fn s2_from(&self) -> M::Word {
+    pub(super) fn s2_from(&self) -> M::Word {
         self.w.sub(self.machine.calldata_size(), self.w.number(self.encoding.size_bytes() as u64)) // few
     }
 
@@ -269,7 +278,12 @@ impl<M: Machine> Verifier<'_, M> {
         };
         // few
         machine.repeat(w.number(WORDS as u64), (), |_, turn, ()| self.with_zeros(|zeros| eight(turn, zeros)));
-        // No more than there is, and only zeros after it: at most 392 bits, as a coefficient has nine or more.
+        self.end_decompression();
+    }
+
+    /// No more than there is, and only zeros after it: at most 392 bits, as a coefficient has nine or more.
+    pub(super) fn end_decompression(&self) {
+        let Self { machine, ref w, .. } = *self;
         let bit = machine.bind(self.get(BIT));
         let end = w.shl(machine.calldata_size(), w.number(3));
         unless_return_zero(machine, machine.not(w.is_below(end, bit)));
@@ -348,30 +362,44 @@ impl<M: Machine> Verifier<'_, M> {
         unless_return_zero(machine, w.is_equal(w.and(all, self.get(GOOD)), all));
     }
 
-    /// Sixteen coefficients modulo q a turn, to lanes, and their norm as numbers of −6144 to 6144.
-    fn numbers_and_norm(&self) {
+    /// Sixteen coefficients modulo q from a byte of calldata on, with a mark in BAD if one is not below q, and numbers of −6144 to 6144 above q that are congruent.
+    pub(super) fn coefficients(&self, from: M::Word) -> [M::Word; 2] {
         let Self { machine, ref w, .. } = *self;
         let all = |number: u64| machine.word(each(16, U256::from(number)));
+        let cells = machine.bind(machine.calldata_word(from));
+        // A carry out of a number goes on from one of 2¹⁵ or more, which is bad itself.
+        let large = w.add(all((1 << 15) - MODULUS), cells);
+        self.set(BAD, w.or(w.or(self.get(BAD), large), cells));
+        let is_negative = w.and(all(1), w.high(w.add(all((1 << 15) - CENTRE - 1), cells), 15));
+        let moved = w.sub(w.add(all(MODULUS), cells), w.mul(w.number(MODULUS), is_negative));
+        [cells, machine.bind(moved)]
+    }
+
+    /// Nothing is returned but 0 for numbers with a mark.
+    pub(super) fn refuse_numbers(&self) {
+        let Self { machine, ref w, .. } = *self;
+        let marks = machine.word(each(16, U256::from(1 << 15)));
+        unless_return_zero(machine, machine.not(w.and(marks, self.get(BAD))));
+    }
+
+    /// Sixteen coefficients a turn to lanes, and their norm.
+    fn numbers_and_norm(&self) {
+        let Self { machine, ref w, .. } = *self;
         let from = machine.bind(self.s2_from());
         machine.repeat(w.number(WORDS as u64 / 2), (), |_, turn, ()| {
             // few
-            let cells = machine.bind(machine.calldata_word(w.add(from, w.shl(turn, w.number(5)))));
-            // A carry out of a number goes on from one of 2¹⁵ or more, which is bad itself.
-            let large = w.add(all((1 << 15) - MODULUS), cells);
-            self.set(BAD, w.or(w.or(self.get(BAD), large), cells));
+            let [cells, moved] = self.coefficients(w.add(from, w.shl(turn, w.number(5))));
             let at = machine.bind(w.shl(turn, w.number(6)));
             machine.set_scratch(at, self.spread(cells, true));
             machine.set_scratch(w.add(w.number(32), at), self.spread(cells, false));
-            let is_negative = w.and(all(1), w.high(w.add(all((1 << 15) - CENTRE - 1), cells), 15));
-            let moved = machine.bind(w.sub(w.add(all(MODULUS), cells), w.mul(w.number(MODULUS), is_negative)));
             let halves = [moved, w.high(moved, 16)].map(|word| machine.bind(w.and(self.lanes(0xffff), word)));
             self.add_squares_together(moved, halves, MODULUS);
         });
-        unless_return_zero(machine, machine.not(w.and(all(1 << 15), self.get(BAD))));
+        self.refuse_numbers();
     }
 
     /// Eight numbers of 16 bits, the high half of a word or the low one, to lanes.
-    fn spread(&self, word: M::Word, is_high: bool) -> M::Word {
+    pub(super) fn spread(&self, word: M::Word, is_high: bool) -> M::Word {
         let Self { machine, ref w, .. } = *self;
         let mut word = if is_high { w.high(word, 128) } else { w.and(machine.word(U256::MAX >> 128), word) };
         for bits in [64usize, 32, 16] {
