@@ -86,13 +86,17 @@ impl Places {
     const fn of(scheme: Scheme, form: Form) -> Self {
         let hashed = match form {
             Form::Words => VECTOR + POLYNOMIAL * (scheme.columns as u64 + 1), // few
-            Form::Slots => Areas::of(scheme).end,
+            // Nothing of it is there while a key's halves are.
+            Form::Slots => Areas::of(scheme).halves,
         };
         let stream = hashed + 1_024;
         let roots = stream + 192;
         let buffer = roots + (ROOT_BYTES * WORDS) as u64 + 32; // few
         let unused = buffer + 64;
-        let cells = unused + 96;
+        let cells = match form {
+            Form::Words => unused + 96,
+            Form::Slots => Areas::of(scheme).end,
+        };
         let sponge = match form {
             Form::Words => cells + 256,
             // Functions of a name have one text.
@@ -108,17 +112,14 @@ pub(super) fn text<M: Machine>(machine: &M, scheme: Scheme, hash: Hash) {
         let (at, areas) = (Places::of(scheme, form), Areas::of(scheme));
         Verifier { machine, w: Words(machine), scheme, hash, form, at, areas }
     };
+    let in_words = |_: &M| verifier(Form::Words).answer();
+    let in_slots = |_: &M| verifier(Form::Slots).answer();
     let otherwise = |_: &M| ();
-    // Not arms beside each other: so the text in words stands once.
-    let with_powers = |machine: &M| {
-        let with_contexts = |machine: &M| {
-            let in_slots = |_: &M| verifier(Form::Slots).answer();
-            machine.branch(machine.has(Feature::WordLanes), otherwise, in_slots);
-        };
-        machine.branch(machine.has(Feature::Given), with_contexts, otherwise);
-    };
+    // What ends the program has nothing after it.
+    machine.branch(machine.has(Feature::WordLanes), in_words, otherwise);
+    let with_powers = |machine: &M| machine.branch(machine.has(Feature::Given), in_slots, otherwise);
     machine.branch(machine.has(Feature::PowersOfTwo), with_powers, otherwise);
-    verifier(Form::Words).answer();
+    in_words(machine);
 }
 
 /// The smaller one of a word and a number.
@@ -337,9 +338,14 @@ impl<M: Machine> Verifier<'_, M> {
             // After the last of three there is nothing in the way.
             let four = if number == 2 { shifted } else { w.and(mask(4 * bits, 256), shifted) };
             let four = machine.bind(four);
-            let pairs = w.or(four, w.shl(four, w.number(u64::from(128 - 2 * bits))));
+            // Where nothing is in the way a product takes less; code in words is as it was.
+            let beside = |word, distance: u32, is_alone| match is_alone && self.form == Form::Slots {
+                true => w.mul(machine.word(U256::ONE | U256::ONE << distance as usize), word), // widens
+                false => w.or(word, w.shl(word, w.number(distance.into()))),
+            };
+            let pairs = beside(four, 128 - 2 * bits, number < 2);
             let pairs = machine.bind(w.and(mask(2 * bits, 128), pairs));
-            let single = w.or(pairs, w.shl(pairs, w.number(u64::from(64 - bits))));
+            let single = beside(pairs, 64 - bits, true);
             let single = machine.bind(w.and(mask(bits, 64), single));
             let to = if number == 0 { at } else { w.add(w.number(u64::from(32 * number)), at) };
             let stored = match self.form {

@@ -12,7 +12,7 @@
 //! The first two layers are of whole words, with signed twiddles: |z|·(1 + |t|)² fits lanes. They leave four blocks of 16 words, and the rest is done
 //! block by block.
 
-use super::{Cell, POLYNOMIAL, Verifier, lanes};
+use super::{Cell, POLYNOMIAL, Verifier, WORK, lanes};
 use crate::mldsa::{MODULUS, Scheme, narrow};
 use crate::ntt::DILITHIUM;
 use crate::ntt::residues::WORDS;
@@ -36,6 +36,8 @@ const WORD: u32 = 32;
 /// Places in scratch memory; the key is there before.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Areas {
+    /// A block of all rows, modulo x⁴ − 1 and then as they are.
+    rows: u64,
     /// Four blocks of all polynomials, and then four of all rows.
     blocks: u64,
     /// Polynomials as z is decoded.
@@ -44,23 +46,20 @@ pub(super) struct Areas {
     vector: u64,
     /// A block of all pairs of a key's polynomials, and the higher halves of its lanes: each after 32 bytes that are 0.
     key: u64,
-    halves: u64,
-    /// Rows modulo x⁴ − 1, and the rows.
-    rows: u64,
+    pub halves: u64,
     pub end: u64,
 }
 
 impl Areas {
     pub(super) const fn of(scheme: Scheme) -> Self {
         let columns = scheme.columns as u64 + 1; // few
-        let blocks = POLYNOMIAL;
+        let rows = BLOCK * scheme.rows as u64; // few
+        let blocks = if rows > POLYNOMIAL { rows } else { POLYNOMIAL };
         let vector = blocks + POLYNOMIAL * columns;
         let key = vector + BLOCK * columns + 32;
         let size = BLOCK * pairs(scheme) as u64; // few
         let halves = key + size + 32;
-        let rows = halves + size;
-        let end = rows + BLOCK * scheme.rows as u64; // few
-        Self { blocks, fields: vector, vector, key, halves, rows, end }
+        Self { rows: WORK, blocks, fields: vector, vector, key, halves, end: halves + size }
     }
 
     /// A block of a polynomial.
@@ -183,7 +182,15 @@ impl<M: Machine> Verifier<'_, M> {
     /// Rows of the products, block by block, from polynomials as they are decoded.
     pub(super) fn blocks(&self) {
         let Self { machine, ref w, scheme, areas, .. } = *self;
-        machine.over("words", &ring(1), |machine| self.first_layers(machine));
+        let modulo_one_less = || {
+            machine.over("x⁴ − 1", &ring(1), |machine| {
+                let is_block = w.is_below(self.block_number(machine), w.number(BLOCKS as u64)); // few
+                let sums = |machine: &M| self.sums(machine, 1, areas.rows);
+                machine.branch(is_block, sums, |machine| self.first_layers(machine));
+            });
+        };
+        self.set(Cell::Block, w.number(BLOCKS as u64)); // few
+        modulo_one_less();
         for at in [areas.key, areas.halves] {
             machine.set_scratch(w.number(at - 32), w.number(0));
         }
@@ -195,7 +202,7 @@ impl<M: Machine> Verifier<'_, M> {
                 self.forward(machine);
                 self.key_block();
                 machine.over("halves", &(BigUint::from(1u8) << 63u32), |machine| self.halves(machine));
-                machine.over("x⁴ − 1", &ring(1), |machine| self.sums(machine, 1, areas.rows));
+                modulo_one_less();
                 machine.over("x⁴ − 3", &ring(3), |machine| self.sums(machine, 3, areas.vector));
                 self.backward(machine);
             });
