@@ -59,6 +59,7 @@ impl Areas {
         let key = vector + BLOCK * columns + 32;
         let size = BLOCK * pairs(scheme) as u64; // few
         let halves = key + size + 32;
+        assert!(rows <= BLOCK * columns && vector + POLYNOMIAL * columns <= halves + size, "what follows has room");
         Self { rows: WORK, blocks, fields: vector, vector, key, halves, end: halves + size }
     }
 
@@ -107,6 +108,8 @@ impl Scheme {
         let found = candidates.take_while(|&k| is_right(k)).map(|k| k as u64).find(|&k| is_unit(k)); // below 2⁶⁴
         let factor = found.expect("some number divides so and has inverses");
         assert!(2 * self.spread() + 2 * MODULUS < factor * MODULUS, "lanes of two layers are below k·q");
+        let terms = 4 * (self.columns as u64 + 1); // few
+        assert!(3 * terms * (MODULUS - 1) * (MODULUS - 1) < factor * MODULUS, "so are sums of products");
         factor
     }
 
