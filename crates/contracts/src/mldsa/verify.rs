@@ -55,7 +55,7 @@ fn low_bits(bits: u32) -> U256 {
     lanes(u64::MAX >> (LANE_BITS - bits))
 }
 
-/// Where arithmetic is done.
+/// Places of arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// In lanes of words.
