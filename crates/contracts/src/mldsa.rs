@@ -122,7 +122,7 @@ pub const ETH_44: Contract = Contract {
     name: "mldsa44/eth",
     summary: "is this a signature of ML-DSA-44 with Keccak-256 in place of SHAKE?",
     interface: "hash of the transformed key (32 bytes), transformed key (20544), 0 (1), bytes of the context (1), context, message (any length), signature (2420); returns a word, 1 or 0",
-    field: || BigUint::from(3u8),
+    field: || ML_DSA_44.lane_modulus(),
     text: |machine| verify::text(machine, ML_DSA_44, Hash::Keccak),
     precompile: None,
     example: || signer::Signed::example(ML_DSA_44, Hash::Keccak).calldata(),
@@ -141,6 +141,7 @@ pub const FIPS_44: Contract = Contract {
 pub const FIPS_65: Contract = Contract {
     name: "mldsa65/fips",
     summary: "is this a signature of ML-DSA-65?",
+    field: || ML_DSA_65.lane_modulus(),
     interface: "hash of the transformed key (32 bytes), transformed key (36928), 0 (1), bytes of the context (1), context, message (any length), signature (3309); returns a word, 1 or 0",
     text: |machine| verify::text(machine, ML_DSA_65, Hash::Shake),
     example: || signer::Signed::example(ML_DSA_65, Hash::Shake).calldata(),
@@ -152,6 +153,7 @@ pub const ETH_REGISTER_44: Contract = Contract {
     name: "mldsa44/eth_register",
     summary: "a public key of ML-DSA-44 as mldsa44/eth takes it",
     interface: "rho and t1, the public key (1312 bytes); returns the transformed key (20544)",
+    field: || BigUint::from(3u8),
     text: |machine| register::text(machine, ML_DSA_44, Hash::Keccak),
     example: || signer::Signed::example(ML_DSA_44, Hash::Keccak).key,
     ..ETH_44

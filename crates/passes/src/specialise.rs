@@ -21,8 +21,9 @@ pub fn specialise(program: &Program, has: impl Fn(Feature) -> bool) -> Program {
     let mut program = program.clone();
     answer(&mut program, &has);
     program.subprograms.iter_mut().for_each(|subprogram| answer(subprogram, &has));
-    drop_unentered(&mut program);
+    // A function that is not called may enter a subprogram.
     drop_uncalled(&mut program);
+    drop_unentered(&mut program);
     program.subprograms.iter_mut().for_each(drop_uncalled);
     drop_unused(&mut program);
     program.functions.iter_mut().for_each(forget_values);
@@ -376,6 +377,36 @@ function f0 "start" () -> () values 0 {
             evaluate(&other, &[]),
             evaluate(&text::parse(&ACROSS.replace("has precompile 7", "0x0")).unwrap(), &[])
         );
+    }
+
+    /// A subprogram that a function enters, which is called under one interface alone.
+    const ENTERED: &str = r#"
+program "entered" modulus 0x61
+subprogram p0 "inner" modulus 0x65 { function f0 "start" () -> () values 0 { } }
+function f0 "outer" () -> () values 0 {
+  enter p0 ()
+}
+function f1 "start" () -> () values 0 {
+  word w0 = has powers_of_two
+  word w1 = 0x1
+  branch w0 {
+    call f0 () -> ()
+    give ()
+  } else {
+    give ()
+  } -> ()
+  return_word w1
+}
+"#;
+
+    #[test]
+    fn a_subprogram_that_no_called_function_enters_is_gone() {
+        let program = text::parse(ENTERED).unwrap();
+        let counts = |has| {
+            let special = specialise(&program, |_| has);
+            (special.functions.len(), special.subprograms.len())
+        };
+        assert_eq!((counts(true), counts(false)), ((2, 1), (1, 0)));
     }
 
     /// The names of the subprograms left, and the last lines of the text.

@@ -1,6 +1,7 @@
 //! Verification: FIPS 204, algorithm 8.
 
 mod rows;
+mod slots;
 
 use super::{DEGREE, Hash, MODULUS, Scheme, TR_BYTES, narrow};
 use crate::encoding::unless_return_zero;
@@ -9,8 +10,9 @@ use crate::hashes::sha3::Sponge;
 use crate::ntt::DILITHIUM;
 use crate::ntt::residues::WORDS;
 use crate::words::{Words, each};
-use residue_ir::{LaneStep, Lanes, Machine, ModOp, Piece};
+use residue_ir::{Feature, LaneStep, Lanes, Machine, ModOp, Piece};
 use ruint::aliases::U256;
+use slots::Areas;
 
 /// Bits of a lane.
 const LANE_BITS: u32 = 64;
@@ -53,6 +55,15 @@ fn low_bits(bits: u32) -> U256 {
     lanes(u64::MAX >> (LANE_BITS - bits))
 }
 
+/// Places of arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// In lanes of words.
+    Words,
+    /// In slots.
+    Slots,
+}
+
 /// Places in scratch memory after the vector: all is written before it is read.
 #[derive(Debug, Clone, Copy)]
 struct Places {
@@ -72,44 +83,43 @@ struct Places {
 }
 
 impl Places {
-    const fn of(scheme: Scheme) -> Self {
-        let hashed = VECTOR + POLYNOMIAL * (scheme.columns as u64 + 1); // few
+    const fn of(scheme: Scheme, form: Form) -> Self {
+        let hashed = match form {
+            Form::Words => VECTOR + POLYNOMIAL * (scheme.columns as u64 + 1), // few
+            // Nothing of it is there while a key's halves are.
+            Form::Slots => Areas::of(scheme).halves,
+        };
         let stream = hashed + 1_024;
         let roots = stream + 192;
         let buffer = roots + (ROOT_BYTES * WORDS) as u64 + 32; // few
         let unused = buffer + 64;
-        let cells = unused + 96;
-        Self { hashed, stream, roots, buffer, unused, cells, sponge: cells + 256 }
+        let cells = match form {
+            Form::Words => unused + 96,
+            Form::Slots => Areas::of(scheme).end,
+        };
+        let sponge = match form {
+            Form::Words => cells + 256,
+            // Functions of a name have one text.
+            Form::Slots => Self::of(scheme, Form::Words).sponge,
+        };
+        Self { hashed, stream, roots, buffer, unused, cells, sponge }
     }
 }
 
 /// The text.
 pub(super) fn text<M: Machine>(machine: &M, scheme: Scheme, hash: Hash) {
-    let w = Words(machine);
-    let verifier = Verifier { machine, w: Words(machine), scheme, hash, at: Places::of(scheme) };
-    // All few.
-    let [key_bytes, signature_bytes] = [scheme.transformed_bytes(), scheme.signature_bytes()].map(|bytes| bytes as u64);
-    let head = 32 + key_bytes;
-    let least = w.number(head + 2 + signature_bytes);
-    unless_return_zero(machine, machine.not(w.is_below(machine.calldata_size(), least)));
-    machine.scratch(narrow(key_bytes.max(verifier.at.sponge)));
-    machine.copy_calldata(w.number(0), w.number(32), w.number(key_bytes));
-    let key_hash = machine.keccak256_scratch(w.number(0), w.number(key_bytes));
-    unless_return_zero(machine, w.is_equal(key_hash, machine.calldata_word(w.number(0))));
-    // The first byte is 0 and the second one, with two more, at most the bytes of the message.
-    let size = machine.bind(w.sub(machine.calldata_size(), w.number(head + signature_bytes)));
-    let header = w.high(machine.calldata_word(w.number(head)), 240);
-    unless_return_zero(machine, w.is_below(header, w.sub(at_most(machine, size, 257), w.number(1))));
-    verifier.unused_hints();
-    verifier.roots();
-    for column in 0..scheme.columns as u64 {
-        verifier.mask(column);
-    }
-    verifier.norm();
-    verifier.challenge();
-    verifier.products();
-    verifier.rows();
-    verifier.compare(size);
+    let verifier = |form| {
+        let (at, areas) = (Places::of(scheme, form), Areas::of(scheme));
+        Verifier { machine, w: Words(machine), scheme, hash, form, at, areas }
+    };
+    let in_words = |_: &M| verifier(Form::Words).answer();
+    let in_slots = |_: &M| verifier(Form::Slots).answer();
+    let otherwise = |_: &M| ();
+    // What ends the program has nothing after it.
+    machine.branch(machine.has(Feature::WordLanes), in_words, otherwise);
+    let with_powers = |machine: &M| machine.branch(machine.has(Feature::Given), in_slots, otherwise);
+    machine.branch(machine.has(Feature::PowersOfTwo), with_powers, otherwise);
+    in_words(machine);
 }
 
 /// The smaller one of a word and a number.
@@ -133,6 +143,9 @@ enum Cell {
     Count,
     /// The place where w₁ goes on.
     To,
+    /// The block that is next, and the place of a polynomial that is decoded.
+    Block,
+    Field,
 }
 
 struct Verifier<'m, M: Machine> {
@@ -140,10 +153,68 @@ struct Verifier<'m, M: Machine> {
     w: Words<'m, M>,
     scheme: Scheme,
     hash: Hash,
+    form: Form,
     at: Places,
+    areas: Areas,
 }
 
 impl<M: Machine> Verifier<'_, M> {
+    /// The answer to calldata.
+    fn answer(&self) {
+        let Self { machine, ref w, scheme, .. } = *self;
+        // All few.
+        let [key_bytes, signature_bytes] =
+            [scheme.transformed_bytes(), scheme.signature_bytes()].map(|bytes| bytes as u64);
+        let head = 32 + key_bytes;
+        let least = w.number(head + 2 + signature_bytes);
+        unless_return_zero(machine, machine.not(w.is_below(machine.calldata_size(), least)));
+        machine.scratch(narrow(key_bytes.max(self.end())));
+        machine.copy_calldata(w.number(0), w.number(32), w.number(key_bytes));
+        let key_hash = machine.keccak256_scratch(w.number(0), w.number(key_bytes));
+        unless_return_zero(machine, w.is_equal(key_hash, machine.calldata_word(w.number(0))));
+        // The first byte is 0 and the second one, with two more, at most the bytes of the message.
+        let size = machine.bind(w.sub(machine.calldata_size(), w.number(head + signature_bytes)));
+        let header = w.high(machine.calldata_word(w.number(head)), 240);
+        unless_return_zero(machine, w.is_below(header, w.sub(at_most(machine, size, 257), w.number(1))));
+        self.unused_hints();
+        match self.form {
+            Form::Words => {
+                self.roots();
+                self.masks();
+                self.challenge();
+                self.transform(scheme.columns as u64); // few
+                self.products();
+                self.rows();
+            }
+            Form::Slots => {
+                // Keccak's state is in the way of z.
+                self.challenge();
+                let last = narrow(self.areas.fields + POLYNOMIAL * scheme.columns as u64); // few
+                machine.copy_scratch(last, narrow(WORK), narrow(POLYNOMIAL));
+                self.masks();
+                self.blocks();
+                self.rows();
+            }
+        }
+        self.compare(size);
+    }
+    /// End of scratch memory, without Keccak's state.
+    fn end(&self) -> u64 {
+        match self.form {
+            Form::Words => self.at.sponge,
+            Form::Slots => self.at.cells + 256,
+        }
+    }
+
+    /// z, and the answer 0 if a coefficient of it is too large.
+    fn masks(&self) {
+        for column in 0..self.scheme.columns as u64 {
+            // few
+            self.mask(column);
+        }
+        self.norm();
+    }
+
     fn cell(&self, cell: Cell) -> M::Word {
         self.w.number(self.at.cells + 32 * cell as u64)
     }
@@ -220,18 +291,29 @@ impl<M: Machine> Verifier<'_, M> {
         } else {
             self.set(Cell::From, w.add(w.number(scheme.polynomial_bytes() as u64), self.get(Cell::From))); // few
         }
-        self.machine.function("mask", (), |_, ()| self.decode());
-        self.transform(column);
+        match self.form {
+            Form::Words => {
+                self.machine.function("mask", (), |_, ()| self.decode());
+                self.transform(column);
+            }
+            Form::Slots => {
+                self.set(Cell::Field, w.number(self.areas.fields + POLYNOMIAL * column));
+                self.machine.function("field", (), |_, ()| self.decode());
+            }
+        }
     }
 
-    /// q + z from numbers γ₁ − z, of which three words are in as many whole bytes as a word has.
+    /// q + z from numbers γ₁ − z, of which three words are in as many whole bytes as a word has; in slots these numbers as they are.
     fn decode(&self) {
         let Self { machine, ref w, scheme, .. } = *self;
         let bytes = u64::from(3 * 4 * scheme.mask_bits / 8);
         let from = machine.bind(self.get(Cell::From));
         let blocks = WORDS as u64 / 3; // few
+        let base = (self.form == Form::Slots).then(|| machine.bind(self.get(Cell::Field)));
+        let place = |at| base.map_or(at, |base| w.add(base, at));
         machine.repeat(w.number(blocks / TURN), (), |machine, turn, ()| {
-            let [first, at] = [w.add(w.mul(w.number(TURN * bytes), turn), from), w.mul(w.number(TURN * 96), turn)];
+            let [first, at] =
+                [w.add(w.mul(w.number(TURN * bytes), turn), from), place(w.mul(w.number(TURN * 96), turn))];
             let [first, at] = [first, at].map(|word| machine.bind(word));
             for block in 0..TURN {
                 let after = |first, bytes| if block == 0 { first } else { w.add(w.number(bytes * block), first) };
@@ -240,7 +322,7 @@ impl<M: Machine> Verifier<'_, M> {
             }
         });
         let word = machine.calldata_word(w.add(w.number(bytes * blocks), from));
-        self.numbers(reversed(machine, word, 256), w.number(WORK + 96 * blocks), 1);
+        self.numbers(reversed(machine, word, 256), place(w.number(WORK + 96 * blocks)), 1);
     }
 
     /// The lowest numbers of a word to so many words of lanes, three at most.
@@ -256,12 +338,21 @@ impl<M: Machine> Verifier<'_, M> {
             // After the last of three there is nothing in the way.
             let four = if number == 2 { shifted } else { w.and(mask(4 * bits, 256), shifted) };
             let four = machine.bind(four);
-            let pairs = w.or(four, w.shl(four, w.number(u64::from(128 - 2 * bits))));
+            // Where nothing is in the way a product takes less; code in words is as it was.
+            let beside = |word, distance: u32, is_alone| match is_alone && self.form == Form::Slots {
+                true => w.mul(machine.word(U256::ONE | U256::ONE << distance as usize), word), // widens
+                false => w.or(word, w.shl(word, w.number(distance.into()))),
+            };
+            let pairs = beside(four, 128 - 2 * bits, number < 2);
             let pairs = machine.bind(w.and(mask(2 * bits, 128), pairs));
-            let single = w.or(pairs, w.shl(pairs, w.number(u64::from(64 - bits))));
+            let single = beside(pairs, 64 - bits, true);
             let single = machine.bind(w.and(mask(bits, 64), single));
             let to = if number == 0 { at } else { w.add(w.number(u64::from(32 * number)), at) };
-            machine.set_scratch(to, w.sub(machine.word(lanes(MODULUS + scheme.mask_range())), single));
+            let stored = match self.form {
+                Form::Words => w.sub(machine.word(lanes(MODULUS + scheme.mask_range())), single),
+                Form::Slots => single,
+            };
+            machine.set_scratch(to, stored);
             all = Some(machine.bind(match all {
                 None => single,
                 Some(all) => w.or(w.shl(single, w.number((NORM_BITS * number).into())), all),
@@ -283,13 +374,16 @@ impl<M: Machine> Verifier<'_, M> {
         unless_return_zero(machine, machine.not(w.and(over, self.get(Cell::Bad))));
     }
 
-    /// c, transformed.
+    /// c, as numbers from −1 to 1 modulo q; in slots γ₁ less these.
     fn challenge(&self) {
         let Self { machine, ref w, scheme, at, .. } = *self;
         self.stream();
         let signs = w.high(reversed(machine, machine.scratch_word(w.number(at.stream)), 64), 192);
         self.set(Cell::Signs, signs);
-        self.w.clear(WORK, POLYNOMIAL);
+        match self.form {
+            Form::Words => self.w.clear(WORK, POLYNOMIAL),
+            Form::Slots => slots::fill(machine, WORK, scheme.mask_range()),
+        }
         let first = (DEGREE - scheme.weight + 1) as u64; // few
         self.set(Cell::Limit, w.number(first));
         machine.repeat(w.number(STREAM / PIECE), (), |machine, piece, ()| {
@@ -304,7 +398,6 @@ impl<M: Machine> Verifier<'_, M> {
             machine.branch(self.get(Cell::Limit), bytes, |_| ());
         });
         unless_return_zero(machine, machine.not(self.get(Cell::Limit)));
-        self.transform(scheme.columns as u64); // few
     }
 
     /// The coefficient of c at place `other` goes to place `limit` − 1, and a sign there.
@@ -316,10 +409,20 @@ impl<M: Machine> Verifier<'_, M> {
         let to = at(w.sub(limit, w.number(1)));
         let top = machine.word(U256::MAX << 192);
         let moved = w.and(top, machine.scratch_word(from));
-        // There is 0.
-        machine.set_scratch(to, w.or(moved, machine.scratch_word(to)));
+        // There is 0, or γ₁.
+        let there = match self.form {
+            Form::Words => w.or(moved, machine.scratch_word(to)),
+            Form::Slots => {
+                let range = machine.word(slots::in_front(self.scheme.mask_range()));
+                w.xor(w.xor(range, moved), machine.scratch_word(to))
+            }
+        };
+        machine.set_scratch(to, there);
         let sign = w.and(w.number(1), w.shr(self.get(Cell::Signs), w.sub(limit, w.number(first))));
-        let value = w.add(w.number(1), w.mul(w.number(MODULUS - 2), sign));
+        let value = match self.form {
+            Form::Words => w.add(w.number(1), w.mul(w.number(MODULUS - 2), sign)),
+            Form::Slots => w.add(w.number(self.scheme.mask_range() - 1), w.shl(sign, w.number(1))),
+        };
         let rest = w.and(machine.word(U256::MAX >> 64), machine.scratch_word(from));
         machine.set_scratch(from, w.or(w.shl(value, w.number(192)), rest));
         self.set(Cell::Limit, w.modulo(w.add(w.number(1), limit), w.number(DEGREE as u64 + 1))); // few

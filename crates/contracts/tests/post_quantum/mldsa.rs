@@ -21,36 +21,44 @@ const CODE_BYTES_MAX: usize = 24_576;
 /// Transformed keys, by a contract and a published key.
 type Keys = HashMap<(&'static str, Vec<u8>), Vec<u8>>;
 
-/// A contract, with its scheme, hash, and calls that the price of bytes is for, so that an account holds its code; gas that its example takes at most.
+/// A contract, with its scheme, hash, and calls that the price of bytes is for, so that an account holds its code; gas that its example takes at most,
+/// under `evm` and under the first of [`IN_SLOTS`].
 struct Case {
     name: &'static str,
     of: (Scheme, Hash),
     calls: Option<u64>,
-    most: u64,
+    most: [u64; 2],
     code: LazyLock<Compiled>,
+    in_slots: LazyLock<[Compiled; 2]>,
 }
+
+/// Interfaces with room for what goes by slots.
+const IN_SLOTS: [Revision; 2] = [Revision::Eip6690_2024, Revision::EvmmaxNext];
 
 static CASES: [Case; 3] = [
     Case {
         name: "mldsa44/eth",
         of: (ML_DSA_44, Hash::Keccak),
         calls: None,
-        most: 400_000,
+        most: [400_000, 160_000],
         code: LazyLock::new(|| CASES[0].compiled(Revision::Evm, Fork::default())),
+        in_slots: LazyLock::new(|| CASES[0].compiled_in_slots()),
     },
     Case {
         name: "mldsa44/fips",
         of: (ML_DSA_44, Hash::Shake),
         calls: Some(100),
-        most: 720_000,
+        most: [720_000, 440_000],
         code: LazyLock::new(|| CASES[1].compiled(Revision::Evm, Fork::default())),
+        in_slots: LazyLock::new(|| CASES[1].compiled_in_slots()),
     },
     Case {
         name: "mldsa65/fips",
         of: (ML_DSA_65, Hash::Shake),
         calls: Some(20),
-        most: 1_000_000,
+        most: [1_000_000, 495_000],
         code: LazyLock::new(|| CASES[2].compiled(Revision::Evm, Fork::default())),
+        in_slots: LazyLock::new(|| CASES[2].compiled_in_slots()),
     },
 ];
 
@@ -59,11 +67,25 @@ impl Case {
         Compiled::priced(self.name, revision, fork, self.calls)
     }
 
+    fn compiled_in_slots(&self) -> [Compiled; 2] {
+        IN_SLOTS.map(|revision| Compiled::new(self.name, revision))
+    }
+
+    /// The answer of code, which is one under all interfaces.
+    #[track_caller]
+    fn answer(&self, calldata: &[u8]) -> bool {
+        let answer = self.code.answer(calldata);
+        for (code, revision) in self.in_slots.iter().zip(IN_SLOTS) {
+            assert_eq!(code.answer(calldata), answer, "{} under {revision}", self.name);
+        }
+        answer
+    }
+
     /// The answer of code, which is that of the second text.
     #[track_caller]
     fn answers(&self, signed: &Signed, expected: bool) {
         assert_eq!(signed.is_valid(), expected, "{}, by its second text", self.name);
-        assert_eq!(self.code.answer(&self.calldata(signed)), expected, "{}", self.name);
+        assert_eq!(self.answer(&self.calldata(signed)), expected, "{}", self.name);
     }
 
     /// Calldata, for which a key is transformed once.
@@ -108,15 +130,22 @@ fn code_fits_an_account_and_takes_what_the_document_says() {
     let page = read("docs/post-quantum.md");
     let sentences: Vec<String> = CASES
         .iter()
-        .map(|case| {
+        .flat_map(|case| {
             let outcome = case.code.run(&case.calldata(&Signed::example(case.of.0, case.of.1)));
             assert_eq!(outcome.output[31], 1, "{}", case.name);
-            assert!(outcome.gas_used <= case.most, "{} takes {}", case.name, outcome.gas_used);
+            assert!(outcome.gas_used <= case.most[0], "{} takes {}", case.name, outcome.gas_used);
             let bytes = case.code.code.len();
             assert!(bytes <= CODE_BYTES_MAX, "{} has {bytes} bytes", case.name);
             let (bytes, gas) = (grouped(bytes as u64), grouped(outcome.gas_used)); // usize to u64 widens
             let price = case.calls.map(|calls| format!(" with `--calls {calls}`")).unwrap_or_default();
-            format!("`{}`{price} has {bytes} bytes and takes {gas} gas", case.name)
+            let in_words = format!("`{}`{price} has {bytes} bytes and takes {gas} gas", case.name);
+            let code = &case.in_slots[0];
+            let outcome = code.run(&case.calldata(&Signed::example(case.of.0, case.of.1)));
+            assert_eq!(outcome.output[31], 1, "{}", case.name);
+            assert!(outcome.gas_used <= case.most[1], "{} takes {} in slots", case.name, outcome.gas_used);
+            assert!(code.code.len() <= CODE_BYTES_MAX, "{} has {} bytes in slots", case.name, code.code.len());
+            let (bytes, gas) = (grouped(code.code.len() as u64), grouped(outcome.gas_used)); // usize to u64 widens
+            [in_words, format!("`{}` in slots has {bytes} bytes and takes {gas} gas", case.name)]
         })
         .collect();
     assert!(sentences.iter().all(|sentence| quotes(&page, sentence)), "{sentences:?}");
@@ -151,7 +180,7 @@ fn signatures_and_spoiled_ones_are_answered_as_the_second_text_does() {
                 let (message, signature) = (message.to_vec(), signature.to_vec());
                 let is_of_key = spoiled[..head] == calldata[..head];
                 let expected = is_of_key && Signed { message, signature, ..signed.clone() }.is_valid();
-                assert_eq!(case.code.answer(&spoiled), expected, "{} {hash:?}, bit {bit} from {from}", case.name);
+                assert_eq!(case.answer(&spoiled), expected, "{} {hash:?}, bit {bit} from {from}", case.name);
             }
         }
     }
@@ -385,11 +414,11 @@ fn another_length_header_or_key_is_refused() {
         let signed = case.signed(&signer, vec![0, 1, 99, 5]);
         let calldata = signed.calldata();
         let head = 32 + scheme.transformed_bytes();
-        assert!(case.code.answer(&calldata));
+        assert!(case.answer(&calldata));
         for length in [0, 31, 32, head, head + scheme.signature_bytes() + 1, calldata.len() - 1] {
-            assert!(!case.code.answer(&calldata[..length]), "{length}");
+            assert!(!case.answer(&calldata[..length]), "{length}");
         }
-        assert!(!case.code.answer(&[&calldata[..], &[0]].concat()));
+        assert!(!case.answer(&[&calldata[..], &[0]].concat()));
         // Messages that say of themselves that they are hashed before, or have a context that is longer than they are: signed as they stand.
         for (message, is_valid) in [
             (vec![0, 0], true),
@@ -407,9 +436,9 @@ fn another_length_header_or_key_is_refused() {
         }
         // The key of another by its own hash, and by the hash of this one.
         let other = case.signer(&mut Seeded(14)).key;
-        assert!(!case.code.answer(&Signed { key: other.clone(), ..signed.clone() }.calldata()));
+        assert!(!case.answer(&Signed { key: other.clone(), ..signed.clone() }.calldata()));
         let key = transformed(scheme, hash, &other);
-        assert!(!case.code.answer(&[&calldata[..32], &key, &calldata[head..]].concat()));
+        assert!(!case.answer(&[&calldata[..32], &key, &calldata[head..]].concat()));
         // Numbers of a key that are not below q, by the key's hash: the same numbers modulo q, other bytes.
         let mut key = calldata[32..head].to_vec();
         let number = |key: &[u8], at: usize| u32::from_be_bytes(key[at..at + 4].try_into().unwrap());
@@ -417,7 +446,7 @@ fn another_length_header_or_key_is_refused() {
         let small = small.unwrap_or(0);
         let larger = number(&key, small).wrapping_add(MODULUS as u32);
         key[small..small + 4].copy_from_slice(&larger.to_be_bytes());
-        assert!(!case.code.answer(&[&calldata[..32], &key, &calldata[head..]].concat()));
+        assert!(!case.answer(&[&calldata[..32], &key, &calldata[head..]].concat()));
     }
 }
 
@@ -458,6 +487,31 @@ fn keys_of_the_largest_numbers_are_summed() {
             let tr = &key[key.len() - 64..];
             let signed = Signed::of_values(case.of, (&rows, tr), vec![0, 0, 8], (&z, &case.no_hints()));
             assert!(case.code.answer(&signed.calldata_for(&key)), "{} {byte} {value}", case.name);
+        }
+    }
+}
+
+/// The greatest numbers below q, at every place of a key or at some: sums stay within lanes under every interface.
+#[test]
+fn keys_of_the_largest_numbers_below_q_are_summed_in_slots() {
+    let mut seeded = Seeded(19);
+    for case in &CASES {
+        let (scheme, _) = case.of;
+        let bound = (scheme.mask_range() - scheme.slack) as i64 - 1;
+        for (every, value) in [(1, bound), (1, -bound), (3, bound), (7, -bound)] {
+            let mut key = seeded.bytes(scheme.transformed_bytes());
+            let numbers = key.len() - 64;
+            for (place, number) in key[..numbers].chunks_mut(4).enumerate() {
+                let of = 2 * (place / 512) + 1 - place % 2;
+                let is_last = of % (scheme.columns + 1) == scheme.columns;
+                let largest = if place % every == 0 { MODULUS - 1 } else { 0 };
+                number.copy_from_slice(&(if is_last { 0 } else { largest } as u32).to_be_bytes());
+            }
+            let z = vec![vec![value; DEGREE]; scheme.columns];
+            let rows = values_of_key(scheme, &key);
+            let tr = &key[key.len() - 64..];
+            let signed = Signed::of_values(case.of, (&rows, tr), vec![0, 0, 8], (&z, &case.no_hints()));
+            assert!(case.answer(&signed.calldata_for(&key)), "{} {every} {value}", case.name);
         }
     }
 }

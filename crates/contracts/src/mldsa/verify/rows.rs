@@ -1,6 +1,6 @@
 //! w₁ of the rows: hints and high parts. FIPS 204, algorithms 36, 40 and 28.
 
-use super::{Cell, LANE_BITS, POLYNOMIAL, SUM_BITS, VECTOR, Verifier, WORK, lanes, transform_of};
+use super::{Cell, Form, LANE_BITS, POLYNOMIAL, SUM_BITS, VECTOR, Verifier, WORK, lanes, transform_of};
 use crate::encoding::unless_return_zero;
 use crate::mldsa::{MODULUS, Scheme, narrow};
 use crate::ntt::DILITHIUM;
@@ -16,19 +16,34 @@ impl<M: Machine> Verifier<'_, M> {
         self.set(Cell::To, w.number(at.hashed + 64));
         for row in 0..scheme.rows as u64 {
             // few
-            machine.copy_scratch(narrow(WORK), narrow(VECTOR + POLYNOMIAL * row), narrow(POLYNOMIAL));
+            match self.form {
+                Form::Words => {
+                    machine.copy_scratch(narrow(WORK), narrow(VECTOR + POLYNOMIAL * row), narrow(POLYNOMIAL))
+                }
+                Form::Slots => self.last_layers(row as usize), // few
+            }
             let count =
                 machine.word_op(WordOp::Byte, machine.calldata_word(self.before_end(scheme.rows)), w.number(row));
             self.set(Cell::Count, w.sub(count, self.get(Cell::Done)));
-            machine.function("row", (), |_, ()| self.row());
+            match self.form {
+                Form::Words => machine.function("row", (), |_, ()| {
+                    self.back();
+                    self.row();
+                }),
+                Form::Slots => machine.function("row of slots", (), |_, ()| self.row()),
+            }
         }
     }
 
-    /// A row from its residues: back, and with the hints that are next.
+    /// A row from its residues.
+    fn back(&self) {
+        let read = |word| Some(LaneStep::Read { word, from: narrow(WORK) + 32 * word, bits: SUM_BITS });
+        self.machine.lanes(&transform_of(DILITHIUM.backward(|word| narrow(word as u64), read))); // few
+    }
+
+    /// High parts of a row, with the hints that are next.
     fn row(&self) {
         let Self { machine, ref w, .. } = *self;
-        let read = |word| Some(LaneStep::Read { word, from: narrow(WORK) + 32 * word, bits: SUM_BITS });
-        machine.lanes(&transform_of(DILITHIUM.backward(|word| narrow(word as u64), read))); // few
         let count = machine.bind(self.get(Cell::Count));
         let done = machine.bind(self.get(Cell::Done));
         let from = machine.bind(w.add(done, w.sub(self.hints_from(), w.number(1))));
@@ -39,7 +54,10 @@ impl<M: Machine> Verifier<'_, M> {
             let place = machine.bind(w.and(w.number(0xff), places));
             let is_after = w.is_below(w.high(places, 8), place);
             unless_return_zero(machine, w.or(machine.not(hint), is_after));
-            self.hint(place);
+            match self.form {
+                Form::Words => self.hint(place),
+                Form::Slots => self.hint_of_slots(place),
+            }
         });
         self.set(Cell::Done, w.add(count, done));
         self.high();
@@ -95,6 +113,10 @@ impl<M: Machine> Verifier<'_, M> {
         let Self { machine, ref w, scheme, .. } = *self;
         let (bits, (factor, shift)) = (scheme.high_bits(), scheme.quotient());
         let group = 4 * bits;
+        if self.form == Form::Slots {
+            let both = self.high_of_slots(places, group);
+            return self.together(both, scheme.high_shift() - group);
+        }
         let [first, second] = places.map(|place| {
             let value = machine.scratch_word(place);
             let moved = w.mul(w.number(factor), w.add(machine.word(lanes(scheme.low_range - 1)), value));
@@ -114,7 +136,15 @@ impl<M: Machine> Verifier<'_, M> {
                 w.sub(both, w.mul(w.number(count), is_too_large))
             }
         };
-        // Those of all lanes move together, to the top.
+        self.together(both, base)
+    }
+
+    /// Those of all lanes, of which the second one's begin at this bit, at the bottom of a word.
+    fn together(&self, both: M::Word, base: u32) -> M::Word {
+        let Self { machine, ref w, scheme, .. } = *self;
+        let bits = scheme.high_bits();
+        let group = 4 * bits;
+        // They move together, to the top.
         let top = 256 - 2 * group - base;
         let factor = (0..4).fold(U256::ZERO, |sum, lane| sum | U256::ONE << (top - lane * (LANE_BITS - bits)) as usize);
         w.high(w.mul(machine.word(factor), both), (256 - 2 * group).into())
