@@ -50,7 +50,7 @@ pub fn wild_program(modulus: &BigUint, seed: u64) -> Program {
     unit(&format!("seed {seed}"), modulus.clone().into(), variables, Kind::Wild, Vec::new(), random)
 }
 
-/// One of `seed` without hashes, tables and words of elements, which WebAssembly modules have nothing for.
+/// One of `seed` without hashes, tables, words of elements and words of lanes, which WebAssembly modules have nothing for.
 pub fn plain_program(modulus: &BigUint, seed: u64) -> Program {
     let random = ChaCha8Rng::seed_from_u64(seed);
     unit(
@@ -131,7 +131,11 @@ fn unit(
     };
     // Not many: forks before Osaka refuse them.
     let counts_zeros = kind != Kind::Plain && random.random_ratio(1, 4);
-    let is_wide = kind == Kind::Scratch || random.random_ratio(1, 8);
+    let is_wide = match kind {
+        Kind::Scratch => true,
+        Kind::Plain => random.random_ratio(1, 2),
+        _ => random.random_ratio(1, 8),
+    };
     let scratch_bytes = if is_wide { WIDE_SCRATCH_BYTES } else { SCRATCH_BYTES };
     let mut maker = Maker {
         random,
@@ -187,7 +191,7 @@ struct Scope {
 /// Kind of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Elements of one field, words and arrays.
+    /// Elements of one field, words, arrays and scratch memory.
     Plain,
     Main,
     /// A subprogram, which has unbounded arrays only where the program around it has none.
@@ -283,7 +287,12 @@ impl Maker {
     }
 
     fn has_scratch(&self) -> bool {
-        matches!(self.kind, Kind::Main | Kind::Wild | Kind::Scratch)
+        !matches!(self.kind, Kind::Inner | Kind::Sequences)
+    }
+
+    /// True if scratch memory may be hashed, and hold elements and words of lanes.
+    fn has_hashes(&self) -> bool {
+        self.has_scratch() && self.kind != Kind::Plain
     }
 
     fn array(&mut self) -> ArrayId {
@@ -641,8 +650,8 @@ impl Maker {
             37 | 39 => self.require().into(),
             12 if self.has_scratch() => self.ladder(),
             40 if self.has_scratch() && self.random.random_ratio(1, 3) => self.onto_scratch().into(),
-            40 if self.has_scratch() && self.random.random_ratio(1, 3) => self.hash_of_scratch(),
-            40 if self.has_scratch() && self.random.random_ratio(1, 2) => self.elements_and_scratch().into(),
+            40 if self.has_hashes() && self.random.random_ratio(1, 3) => self.hash_of_scratch(),
+            40 if self.has_hashes() && self.random.random_ratio(1, 2) => self.elements_and_scratch().into(),
             40 => self.outside(Maker::words_and_elements),
             41 if !self.program.tables.is_empty() => self.lookup().into(),
             42 | 43 if !self.program.subprograms.is_empty() => self.enter_known(),

@@ -123,7 +123,8 @@ impl Maker {
             let turns = self.random.random_range(1..=16);
             (turns, self.small_word(turns + 1))
         };
-        let kinds: Vec<u8> = (0..self.random.random_range(1..=3)).map(|_| self.random.random_range(0..4)).collect();
+        let end = if self.has_hashes() { 4 } else { 3 };
+        let kinds: Vec<u8> = (0..self.random.random_range(1..=3)).map(|_| self.random.random_range(0..end)).collect();
         let arm = |maker: &mut Self| {
             let statements = kinds.iter().map(|kind| maker.rung(*kind)).collect();
             Arm { params: Vec::new(), body: Region { statements }, gives: Vec::new() }

@@ -36,12 +36,12 @@ impl Maker {
     pub(super) fn transform(&mut self, region: &mut Region) {
         let Some(left) = self.transforms_left.checked_sub(1) else { return };
         self.transforms_left = left;
-        if self.random.random_ratio(1, 3) {
+        if !self.has_hashes() || self.random.random_ratio(1, 3) {
             self.permutation(region);
         } else {
             self.lanes(region);
         }
-        if self.random.random_ratio(1, 3) {
+        if self.has_hashes() && self.random.random_ratio(1, 3) {
             let (offset, size_bytes) = (self.constant_word(0), self.constant_word(self.scratch_bytes.into()));
             let hash = self.defined_word(|result| Effect::Keccak256Scratch { offset, size_bytes, result });
             region.statements.push(hash);
