@@ -42,20 +42,27 @@ def normal(text: str) -> list[str]:
     whole: dict[str, str] = {}
     numbers: dict[str, int] = {}
 
+    def is_open(token: str) -> bool:
+        return words.get(token, "defined") != "defined" and token not in whole
+
     def named(match: re.Match[str]) -> str:
         token = match[0]
         if token in constants:
             return constants[token]
-        if words.get(token, "defined") != "defined":
+        # Parts before what is made of them, without recursion: words are thousands deep.
+        waiting = [token] if is_open(token) else []
+        while waiting:
+            if parts := [part for part in re.findall(r"w\d+", words[waiting[-1]]) if is_open(part)]:
+                waiting.append(parts[0])
+                continue
             # Once: words share parts, and written out some are longer than any text.
-            if token not in whole:
-                written = re.sub(r"w\d+", named, words[token])
-                if written not in numbers:
-                    numbers[written] = len(numbers)
-                    lines.append(f"[{numbers[written]}] {written}")
-                whole[token] = f"[{numbers[written]}]"
-            return whole[token]
-        return names.setdefault(token, f"{token[0]}{len(names)}")
+            word = waiting.pop()
+            written = re.sub(r"w\d+", named, words[word])
+            if written not in numbers:
+                numbers[written] = len(numbers)
+                lines.append(f"[{numbers[written]}] {written}")
+            whole[word] = f"[{numbers[written]}]"
+        return whole[token] if token in whole else names.setdefault(token, f"{token[0]}{len(names)}")
 
     for line in map(str.strip, text.splitlines()):
         if found := re.match(r"function (f\d+) \".*?\" (.*) values \d+ {", line):
