@@ -6,6 +6,7 @@
 
 mod high;
 mod outside;
+mod scratch;
 
 pub use high::high_program;
 use num_bigint::BigUint;
@@ -26,6 +27,10 @@ const DEPTH_MAX: usize = 3;
 const ELEMENTS: u32 = 3;
 /// Bytes of scratch memory.
 const SCRATCH_BYTES: u32 = 96;
+/// Those of programs that permute states there, and have words of lanes.
+const WIDE_SCRATCH_BYTES: u32 = 512;
+/// Permutations and transforms of lanes of a program.
+const TRANSFORMS_MAX: u32 = 6;
 /// The largest bound of a loop's count.
 const COUNT_MAX: u64 = 4;
 /// Bytes of calldata that programs look at.
@@ -45,7 +50,7 @@ pub fn wild_program(modulus: &BigUint, seed: u64) -> Program {
     unit(&format!("seed {seed}"), modulus.clone().into(), variables, Kind::Wild, Vec::new(), random)
 }
 
-/// One of `seed` without hashes, tables and words of elements, which WebAssembly modules have nothing for.
+/// One of `seed` without hashes, tables, words of elements and words of lanes, which WebAssembly modules have nothing for.
 pub fn plain_program(modulus: &BigUint, seed: u64) -> Program {
     let random = ChaCha8Rng::seed_from_u64(seed);
     unit(
@@ -65,7 +70,14 @@ pub fn program_of_sequences(modulus: &BigUint, seed: u64) -> Program {
     unit(&format!("seed {seed}"), modulus.clone().into(), variables, Kind::Sequences, Vec::new(), random)
 }
 
-/// The same with a subprogram over each of `inner`. They are entered anywhere, those with given moduli once.
+/// One of `seed` with permutations of a state of Keccak and words of lanes everywhere, which returns its scratch memory.
+pub fn program_of_scratch(modulus: &BigUint, seed: u64) -> Program {
+    let random = ChaCha8Rng::seed_from_u64(seed);
+    let variables = vec!["variable".to_owned(); 3];
+    unit(&format!("seed {seed}"), modulus.clone().into(), variables, Kind::Scratch, Vec::new(), random)
+}
+
+/// That of [`program`] with a subprogram over each of `inner`. They are entered anywhere, those with given moduli once.
 pub fn program_with(modulus: &BigUint, inner: &[Modulus], seed: u64) -> Program {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let variables: Vec<String> = (0..=random.random_range(1..=3)).map(|number| format!("variable {number}")).collect();
@@ -119,7 +131,21 @@ fn unit(
     };
     // Not many: forks before Osaka refuse them.
     let counts_zeros = kind != Kind::Plain && random.random_ratio(1, 4);
-    let mut maker = Maker { random, program, scope: Scope::default(), kind, counts_zeros };
+    let is_wide = match kind {
+        Kind::Scratch => true,
+        Kind::Plain => random.random_ratio(1, 2),
+        _ => random.random_ratio(1, 8),
+    };
+    let scratch_bytes = if is_wide { WIDE_SCRATCH_BYTES } else { SCRATCH_BYTES };
+    let mut maker = Maker {
+        random,
+        program,
+        scope: Scope::default(),
+        kind,
+        counts_zeros,
+        scratch_bytes,
+        transforms_left: TRANSFORMS_MAX,
+    };
     for number in 0..if kind == Kind::Sequences { 0 } else { maker.random.random_range(0..=3) } {
         let (params, results) = (maker.random.random_range(0..=4), maker.random.random_range(0..=4));
         maker.function(&format!("f{number}"), params, results);
@@ -128,13 +154,17 @@ fn unit(
     maker.program
 }
 
-/// Calldata for programs: some is all zero, some has few bytes that are not, some is at random.
+/// Calldata for programs: some is all zero, some has few bytes that are not, some small numbers of eight bytes, some is at random.
 pub fn calldata(seed: u64) -> Vec<u8> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut bytes = vec![0; random.random_range(0..=CALLDATA_BYTES.into())];
     match random.random_range(0..4) {
         0 => {}
         1 => random.fill(&mut bytes[..]),
+        2 => {
+            let end = *[2, 8, 32].choose(&mut random).expect("it is not empty");
+            bytes.iter_mut().skip(7).step_by(8).for_each(|byte| *byte = random.random_range(0..end));
+        }
         _ => {
             for _ in 0..bytes.len() / 16 {
                 let at = random.random_range(0..bytes.len());
@@ -161,13 +191,15 @@ struct Scope {
 /// Kind of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Elements of one field, words and arrays.
+    /// Elements of one field, words, arrays and scratch memory.
     Plain,
     Main,
     /// A subprogram, which has unbounded arrays only where the program around it has none.
     Inner,
     /// One function of sequences.
     Sequences,
+    /// Permutations and words of lanes, with little that fails.
+    Scratch,
     /// As the main one, but for what is past an end.
     Wild,
 }
@@ -179,6 +211,10 @@ struct Maker {
     kind: Kind,
     /// True if words may be counts of leading zeros.
     counts_zeros: bool,
+    /// Bytes of scratch memory, if it has any.
+    scratch_bytes: u32,
+    /// Permutations and transforms of lanes that may come, each of some thousand bytes of code.
+    transforms_left: u32,
 }
 
 impl Maker {
@@ -189,9 +225,12 @@ impl Maker {
         let mut body = Region::default();
         if is_start {
             if self.has_scratch() {
-                body.statements.push(Effect::Scratch { size_bytes: SCRATCH_BYTES }.into());
+                body.statements.push(Effect::Scratch { size_bytes: self.scratch_bytes }.into());
             }
             self.fill_arrays(&mut body);
+            if self.is_wide() {
+                self.fill_scratch(&mut body);
+            }
         }
         if self.kind == Kind::Sequences {
             self.sequences(&mut body);
@@ -201,6 +240,9 @@ impl Maker {
         }
         if is_start {
             self.enter_given(&mut body);
+            if self.is_wide() && self.random.random_ratio(1, 2) {
+                self.transform(&mut body);
+            }
         }
         let results = if !is_start && !self.program.functions.is_empty() && self.random.random_ratio(1, 3) {
             self.last_call(&mut body, results)
@@ -208,7 +250,12 @@ impl Maker {
             self.operands(results)
         };
         let ends = self.kind != Kind::Sequences;
-        if ends && is_start && self.random.random_ratio(if self.kind == Kind::Inner { 1 } else { 3 }, 4) {
+        let often = match self.kind {
+            Kind::Inner => 1,
+            Kind::Scratch => 4,
+            _ => 3,
+        };
+        if ends && is_start && self.random.random_ratio(often, 4) {
             let ending = self.ending();
             body.statements.push(ending.into());
         }
@@ -240,7 +287,12 @@ impl Maker {
     }
 
     fn has_scratch(&self) -> bool {
-        matches!(self.kind, Kind::Main | Kind::Wild)
+        !matches!(self.kind, Kind::Inner | Kind::Sequences)
+    }
+
+    /// True if scratch memory may be hashed, and hold elements and words of lanes.
+    fn has_hashes(&self) -> bool {
+        self.has_scratch() && self.kind != Kind::Plain
     }
 
     fn array(&mut self) -> ArrayId {
@@ -342,7 +394,7 @@ impl Maker {
                 None => self.constant_word(1),
             },
             5 if self.has_scratch() && self.random.random_ratio(1, 2) => {
-                let offset = self.small_word((SCRATCH_BYTES - 31).into());
+                let offset = self.small_word((self.scratch_bytes - 31).into());
                 self.word_def(WordDef::ScratchWord(offset))
             }
             5 => {
@@ -397,6 +449,9 @@ impl Maker {
             }
             if self.random.random_ratio(1, 12) {
                 self.question(region);
+            }
+            if self.is_wide() && self.random.random_ratio(1, if self.kind == Kind::Scratch { 2 } else { 6 }) {
+                self.transform(region);
             }
             if self.scope.depth < DEPTH_MAX && self.random.random_ratio(1, 12) {
                 self.counted(region);
@@ -547,7 +602,13 @@ impl Maker {
 
     fn statement(&mut self) -> Statement {
         let nested = self.scope.depth < DEPTH_MAX;
-        match self.random.random_range(0..44) {
+        let choice = match self.kind {
+            Kind::Scratch => *[0, 10, 12, 13, 17, 20, 23, 32, 34, 35, 40, 40, 40, 41]
+                .choose(&mut self.random)
+                .expect("it is not empty"),
+            _ => self.random.random_range(0..44),
+        };
+        match choice {
             0..10 => self.block(),
             10..12 if nested => self.repeat(),
             12 if nested && self.random.random_ratio(1, 2) => {
@@ -589,8 +650,8 @@ impl Maker {
             37 | 39 => self.require().into(),
             12 if self.has_scratch() => self.ladder(),
             40 if self.has_scratch() && self.random.random_ratio(1, 3) => self.onto_scratch().into(),
-            40 if self.has_scratch() && self.random.random_ratio(1, 3) => self.hash_of_scratch(),
-            40 if self.has_scratch() && self.random.random_ratio(1, 2) => self.elements_and_scratch().into(),
+            40 if self.has_hashes() && self.random.random_ratio(1, 3) => self.hash_of_scratch(),
+            40 if self.has_hashes() && self.random.random_ratio(1, 2) => self.elements_and_scratch().into(),
             40 => self.outside(Maker::words_and_elements),
             41 if !self.program.tables.is_empty() => self.lookup().into(),
             42 | 43 if !self.program.subprograms.is_empty() => self.enter_known(),

@@ -1,6 +1,6 @@
 //! Features of a program beside its own modulus: tables, words of elements, subprograms, hashes; and its end.
 
-use super::{CALLDATA_BYTES, ELEMENTS, Kind, Maker, SCRATCH_BYTES};
+use super::{CALLDATA_BYTES, ELEMENTS, Kind, Maker};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use residue_ir::program::{Arm, Control, ControlKind};
@@ -103,12 +103,12 @@ impl Maker {
 
     /// A hash of scratch memory, as a word or in it.
     pub(super) fn hash_of_scratch(&mut self) -> Statement {
-        let half = u64::from(SCRATCH_BYTES / 2);
+        let half = u64::from(self.scratch_bytes / 2);
         let (offset, size_bytes) = (self.small_word(half + 1), self.small_word(half + 1));
         if self.random.random_ratio(1, 2) {
             return self.defined_word(|result| Effect::Keccak256Scratch { offset, size_bytes, result });
         }
-        Effect::Sha256Scratch { offset, size_bytes, to: self.small_word((SCRATCH_BYTES - 31).into()) }.into()
+        Effect::Sha256Scratch { offset, size_bytes, to: self.small_word((self.scratch_bytes - 31).into()) }.into()
     }
 
     /// A countdown without state, whose turns have the same effects with other operands; its count is often some bits of a word.
@@ -123,7 +123,8 @@ impl Maker {
             let turns = self.random.random_range(1..=16);
             (turns, self.small_word(turns + 1))
         };
-        let kinds: Vec<u8> = (0..self.random.random_range(1..=3)).map(|_| self.random.random_range(0..4)).collect();
+        let end = if self.has_hashes() { 4 } else { 3 };
+        let kinds: Vec<u8> = (0..self.random.random_range(1..=3)).map(|_| self.random.random_range(0..end)).collect();
         let arm = |maker: &mut Self| {
             let statements = kinds.iter().map(|kind| maker.rung(*kind)).collect();
             Arm { params: Vec::new(), body: Region { statements }, gives: Vec::new() }
@@ -137,18 +138,22 @@ impl Maker {
         match kind {
             0 => {
                 let word = self.random.random_range(0..300);
-                Effect::SetScratchByte { offset: self.small_word(SCRATCH_BYTES.into()), word: self.constant_word(word) }
-                    .into()
+                Effect::SetScratchByte {
+                    offset: self.small_word(self.scratch_bytes.into()),
+                    word: self.constant_word(word),
+                }
+                .into()
             }
             1 => {
-                let offset = self.small_word((SCRATCH_BYTES - 31).into());
+                let offset = self.small_word((self.scratch_bytes - 31).into());
                 Effect::SetScratch { offset, word: self.word(1) }.into()
             }
             2 => self.require().into(),
             _ => {
-                let half = u64::from(SCRATCH_BYTES / 2);
+                let half = u64::from(self.scratch_bytes / 2);
                 let (offset, size_bytes) = (self.small_word(half + 1), self.small_word(half + 1));
-                Effect::Sha256Scratch { offset, size_bytes, to: self.small_word((SCRATCH_BYTES - 31).into()) }.into()
+                Effect::Sha256Scratch { offset, size_bytes, to: self.small_word((self.scratch_bytes - 31).into()) }
+                    .into()
             }
         }
     }
@@ -156,18 +161,22 @@ impl Maker {
     /// Something written to scratch memory.
     pub(super) fn onto_scratch(&mut self) -> Effect {
         if self.random.random_ratio(1, 4) {
-            return Effect::SetScratchByte { offset: self.small_word(SCRATCH_BYTES.into()), word: self.word(2) };
+            return Effect::SetScratchByte { offset: self.small_word(self.scratch_bytes.into()), word: self.word(2) };
         }
         if self.random.random_ratio(2, 3) {
-            let offset = self.small_word((SCRATCH_BYTES - 31).into());
+            let offset = self.small_word((self.scratch_bytes - 31).into());
             return Effect::SetScratch { offset, word: self.word(2) };
         }
         if self.random.random_ratio(1, 2) {
             // Places that often overlap.
-            let [offset, from] = [0, 1].map(|_| self.random.random_range(0..=SCRATCH_BYTES / 2));
-            return Effect::CopyScratch { offset, from, size_bytes: self.random.random_range(0..=SCRATCH_BYTES / 2) };
+            let [offset, from] = [0, 1].map(|_| self.random.random_range(0..=self.scratch_bytes / 2));
+            return Effect::CopyScratch {
+                offset,
+                from,
+                size_bytes: self.random.random_range(0..=self.scratch_bytes / 2),
+            };
         }
-        let half = u64::from(SCRATCH_BYTES / 2);
+        let half = u64::from(self.scratch_bytes / 2);
         let offset = self.small_word(half + 1);
         Effect::CopyCalldata { offset, from: self.word(1), size_bytes: self.small_word(half + 1) }
     }
@@ -177,7 +186,8 @@ impl Maker {
         let least = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("a modulus is short");
         let count = self.random.random_range(0..=3);
         let is_short = least <= 32;
-        let within = |maker: &mut Self, size_bytes: u32| maker.random.random_range(0..=SCRATCH_BYTES - 3 * size_bytes);
+        let within =
+            |maker: &mut Self, size_bytes: u32| maker.random.random_range(0..=maker.scratch_bytes - 3 * size_bytes);
         match self.random.random_range(0..3) {
             0 if self.program.modulus.known().is_some() => {
                 let size_bytes = *[1, least.clamp(1, 32), least.next_multiple_of(8).min(32)]
@@ -195,6 +205,10 @@ impl Maker {
     }
 
     pub(super) fn ending(&mut self) -> Effect {
+        if self.kind == Kind::Scratch || self.is_wide() && self.random.random_ratio(1, 2) {
+            let (offset, size_bytes) = (self.constant_word(0), self.constant_word(self.scratch_bytes.into()));
+            return Effect::ReturnScratch { offset, size_bytes };
+        }
         if self.random.random_ratio(1, 4) {
             return Effect::ReturnWord { word: self.word(3) };
         }
@@ -210,7 +224,7 @@ impl Maker {
             return Effect::ReturnWords { words, size_bytes: self.small_word(110) };
         }
         if self.kind == Kind::Main && self.random.random_ratio(1, 6) {
-            let half = u64::from(SCRATCH_BYTES / 2);
+            let half = u64::from(self.scratch_bytes / 2);
             return Effect::ReturnScratch { offset: self.small_word(half + 1), size_bytes: self.small_word(half + 1) };
         }
         let least = u32::try_from(self.program.modulus.bits().div_ceil(8)).expect("a modulus is short");

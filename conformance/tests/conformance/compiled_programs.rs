@@ -7,11 +7,13 @@ use num_bigint::BigUint;
 use residue_compiler::{CompileError, Compiled, Deployment, Dialect, SmallMultiples, TooFewSlots, compile, compile_as};
 use residue_conformance::campaign::Campaign;
 use residue_conformance::programs::{
-    calldata, high_program, program, program_of_sequences, program_with, wild_program,
+    calldata, high_program, program, program_of_scratch, program_of_sequences, program_with, wild_program,
 };
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Step, Tracer, View};
+use residue_ir::program::Rewritten;
 use residue_ir::{
-    Machine, Modulus, NoOutcome, Outcome, Program, WordOp, evaluate, evaluate_within, mont, record, text, verify,
+    Effect, LaneStep, Machine, Modulus, NoOutcome, Outcome, Program, Statement, WordOp, evaluate, evaluate_within,
+    mont, record, text, verify,
 };
 use residue_isa::assembly::AssembleError;
 use residue_isa::form::{EQX, LTX, SELECTX};
@@ -185,6 +187,144 @@ fn random_programs_choose_between_slots_and_compare_them() {
         let count = (0..100).filter(|&seed| has(revision, opcode, seed)).count();
         assert!(count >= 10, "{revision} {opcode:#x}: {count} of 100");
     }
+}
+
+/// Permutations of a state of Keccak and words of lanes, in loops, arms and functions, among hashes of scratch memory and copies within it.
+#[test]
+fn programs_of_permutations_and_words_of_lanes() {
+    let Campaign { cases, seed } = Campaign::part(8);
+    let moduli = [bls12_381(), BigUint::from(97u8)];
+    let revisions = moduli.each_ref().map(having);
+    let mut tally = Tally::default();
+    for seed in (0..cases).map(|case| seed.wrapping_add(case)) {
+        let field = usize::try_from(seed % moduli.len() as u64).unwrap(); // usize to u64 widens
+        let program = program_of_scratch(&moduli[field], seed);
+        verify(&program).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", text::print(&program)));
+        assert_eq!(text::parse(&text::print(&program)).unwrap(), program, "seed {seed}");
+        check(&program, Revision::Evm, seed, &mut tally);
+        for &revision in Campaign::some_of(&revisions[field], seed / 4).take(2) {
+            check(&program, revision, seed, &mut tally);
+        }
+    }
+    println!("permutations and words of lanes: {tally:?}");
+    assert!(tally.returned > cases && tally.failed > 0 && tally.compiled > 8 * tally.refused, "{tally:?}");
+}
+
+/// A change of effects: true if it is one that is changed.
+type Change = fn(&mut Effect) -> bool;
+
+/// Changes the number of a step of lanes that `at` finds.
+fn of_lanes(effect: &mut Effect, at: fn(&mut LaneStep, u32) -> bool) -> bool {
+    let Effect::Lanes { lanes } = effect else { return false };
+    let modulus = lanes.modulus;
+    lanes.steps.iter_mut().filter_map(|step| at(step, modulus).then_some(())).count() > 0
+}
+
+/// Changes to all permutations, or to all steps of a kind, by which a program is another one.
+const CHANGES: [(&str, Change); 7] = [
+    ("keccak_f", |effect| {
+        let is_one = matches!(effect, Effect::KeccakF { .. });
+        if is_one {
+            *effect = Effect::CopyScratch { offset: 0, from: 0, size_bytes: 0 };
+        }
+        is_one
+    }),
+    ("take", |effect| {
+        of_lanes(effect, |step, _| {
+            let LaneStep::Take { from, .. } = step else { return false };
+            from.iter_mut().for_each(|from| *from ^= 8);
+            true
+        })
+    }),
+    ("read", |effect| {
+        of_lanes(effect, |step, _| {
+            let LaneStep::Read { bits, .. } = step else { return false };
+            *bits = bits.div_ceil(2);
+            true
+        })
+    }),
+    ("butterfly", |effect| {
+        of_lanes(effect, |step, modulus| {
+            let LaneStep::Butterfly { by, .. } = step else { return false };
+            *by = (*by + 1) % modulus;
+            true
+        })
+    }),
+    ("back", |effect| {
+        of_lanes(effect, |step, modulus| {
+            let LaneStep::Back { by, .. } = step else { return false };
+            *by = (*by + 1) % modulus;
+            true
+        })
+    }),
+    ("multiply", |effect| {
+        of_lanes(effect, |step, modulus| {
+            let LaneStep::Multiply { root, .. } = step else { return false };
+            *root = (*root + 1) % modulus;
+            true
+        })
+    }),
+    ("put", |effect| {
+        of_lanes(effect, |step, modulus| {
+            let LaneStep::Put { rows, .. } = step else { return false };
+            rows[0][0] = (rows[0][0] + 1) % modulus;
+            true
+        })
+    }),
+];
+
+/// The program with its effects changed; none if no effect is.
+fn changed(program: &Program, change: impl Fn(&mut Effect) -> bool) -> Option<Program> {
+    let mut changed = program.clone();
+    let mut is_changed = false;
+    for function in &mut changed.functions {
+        function.body.rewrite(&mut |statement| {
+            if let Statement::Effect(effect) = statement {
+                is_changed |= change(effect);
+            }
+            Rewritten::Kept
+        });
+    }
+    is_changed.then_some(changed)
+}
+
+/// That the campaigns judge permutations and words of lanes: outcomes of programs depend on each kind of step, and not on the numbers that a
+/// transform may leave in any of several forms.
+#[test]
+fn outcomes_depend_on_permutations_and_words_of_lanes() {
+    let modulus = bls12_381();
+    let mut seen = [(0, 0); CHANGES.len()];
+    let mut unsettled = 0;
+    for seed in 0..200 {
+        let program = program_of_scratch(&modulus, seed);
+        let inputs: Vec<Vec<u8>> = (0..4).map(|number| calldata(4 * seed + number)).collect();
+        let outcomes = |program: &Program| -> Vec<_> {
+            inputs.iter().map(|input| evaluate_within(program, input, u64::MAX).unwrap()).collect()
+        };
+        let expected = outcomes(&program);
+        for ((_, change), (count, found)) in CHANGES.iter().zip(&mut seen) {
+            let Some(other) = changed(&program, change) else { continue };
+            *count += 1;
+            *found += usize::from(outcomes(&other) != expected);
+        }
+        let reduced = changed(&program, |effect| {
+            of_lanes(effect, |step, _| match step {
+                LaneStep::Leave { times, .. } if *times > 1 => {
+                    *times -= 1;
+                    true
+                }
+                _ => false,
+            })
+        });
+        if let Some(reduced) = reduced {
+            unsettled += 1;
+            assert!(outcomes(&reduced) == expected, "seed {seed}\n{}", text::print(&program));
+        }
+    }
+    for ((name, _), (count, found)) in CHANGES.iter().zip(seen) {
+        assert!(found >= 8, "{name}: {found} of {count} programs");
+    }
+    assert!(unsettled >= 50, "{unsettled} programs leave numbers open");
 }
 
 /// A campaign over several moduli, one of them given at run time, for the revisions that have them.
@@ -692,6 +832,26 @@ fn elements_of_a_subprogram_are_returned_whole() {
     let calldata = [vec![0; 31], vec![1], vec![0; 31], vec![2]].concat();
     check_on(&of(2, "parse w1 bytes 32 -> v1 return_elements (v1 v0) bytes 32"), &calldata);
     check_on(&of(1, "return_elements (v0) bytes 64"), &calldata);
+}
+
+/// Over a composite modulus an element may be its own negative, or a multiple of it 0, whatever it is made of, and so may its products.
+#[test]
+fn products_of_zero_divisors_are_known_by_what_they_may_be() {
+    for modulus in [4u32, 6, 8, 9, 12, 16, 35] {
+        for factor in (2..modulus).filter(|factor| modulus % factor == 0) {
+            for (first, second) in [("sub", "sub"), ("sub", "add"), ("add", "sub"), ("add", "add")] {
+                let text = format!(
+                    "program \"divisors\" modulus {modulus:#x} constant c0 = {factor:#x} constant c1 = {:#x}
+                     function f0 \"start\" () -> () values 8 {{ word w0 = 0x0 word w1 = 0x1 word w2 = 0x2
+                     parse w0 bytes 1 -> v0 parse w1 bytes 1 -> v1 parse w2 bytes 1 -> v2
+                     block {{ v3 = mul v0 c0 v4 = {first} v1 v2 v5 = mul v3 v4 v6 = {second} v5 v3 v7 = mul v5 c1 }}
+                     return_elements (v6 v7) bytes 1 }}",
+                    modulus / factor
+                );
+                check_on(&text, &[3, 1, 2]);
+            }
+        }
+    }
 }
 
 /// Two equal products are one that is doubled, or a sum that an interface makes at one go.

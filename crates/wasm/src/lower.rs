@@ -11,6 +11,7 @@ mod control;
 mod layout;
 mod routine;
 mod routines;
+mod scratch;
 mod words;
 
 use num_bigint::BigUint;
@@ -107,7 +108,6 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
     for word in program.functions.iter().flat_map(|function| function.words_read()) {
         match word {
             WordDef::ModOp(..) => return Err(LowerError::WordModulus),
-            WordDef::ScratchWord(_) => return Err(LowerError::Effect("scratch_word")),
             WordDef::LeadingZeros(_) => return Err(LowerError::Effect("clz")),
             _ => {}
         }
@@ -126,18 +126,11 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
             Effect::Invert { .. } | Effect::Less { .. } | Effect::ReturnWords { .. } | Effect::ReturnLast { .. } => {
                 LowerError::Effect(effect.name())
             }
-            Effect::Scratch { .. }
-            | Effect::SetScratch { .. }
-            | Effect::SetScratchByte { .. }
-            | Effect::Keccak256Scratch { .. }
+            Effect::Keccak256Scratch { .. }
             | Effect::Sha256Scratch { .. }
-            | Effect::KeccakF { .. }
-            | Effect::CopyCalldata { .. }
-            | Effect::CopyScratch { .. }
             | Effect::TakeScratch { .. }
             | Effect::PutScratch { .. }
             | Effect::Lanes { .. }
-            | Effect::ReturnScratch { .. }
             | Effect::Precompile { .. }
             | Effect::ReturnPrecompile { .. } => LowerError::Effect(effect.name()),
             _ => return,
@@ -262,6 +255,10 @@ impl Lowering<'_> {
         let bytes: Vec<u8> = constants.chain(self.field.conversions()).flatten().collect();
         let mut data = DataSection::new();
         data.active(0, &ConstExpr::i32_const(self.layout.constants.cast_signed()), bytes);
+        if self.layout.has_round_constants() {
+            let address = self.layout.round_constants.cast_signed();
+            data.active(0, &ConstExpr::i32_const(address), scratch::round_constants());
+        }
         data
     }
 

@@ -34,6 +34,8 @@ pub struct Elements {
     sums: Vec<Sum>,
     known: HashMap<Sum, Element>,
     products: HashMap<(Element, Element), usize>,
+    /// Of products that are multiples of a divisor of p, whatever their factors are: p divided by it, modulo which their own multiples count.
+    orders: HashMap<usize, BigUint>,
     atoms: usize,
     /// True if products of sums are identified by factors without constants and without common multiples.
     are_bare: bool,
@@ -52,6 +54,7 @@ impl Elements {
             sums: Vec::new(),
             known: HashMap::new(),
             products: HashMap::new(),
+            orders: HashMap::new(),
             atoms: 1,
             are_bare: false,
         }
@@ -62,7 +65,15 @@ impl Elements {
         Self { are_bare: true, ..Self::new(Field::Known(modulus.clone())) }
     }
 
-    fn element(&mut self, sum: Sum) -> Element {
+    fn element(&mut self, mut sum: Sum) -> Element {
+        if !self.orders.is_empty() {
+            sum.retain(|atom, multiple| {
+                if let Some(order) = self.orders.get(atom) {
+                    *multiple %= order;
+                }
+                !multiple.is_zero()
+            });
+        }
         if let Some(&element) = self.known.get(&sum) {
             return element;
         }
@@ -121,11 +132,34 @@ impl Elements {
     }
 
     fn product_atom(&mut self, x: Element, y: Element) -> usize {
-        let atoms = &mut self.atoms;
-        *self.products.entry((x.min(y), x.max(y))).or_insert_with(|| {
-            *atoms += 1;
-            *atoms - 1
-        })
+        if let Some(&atom) = self.products.get(&(x.min(y), x.max(y))) {
+            return atom;
+        }
+        let atom = self.atoms;
+        self.atoms += 1;
+        self.products.insert((x.min(y), x.max(y)), atom);
+        let common = (self.divisor(x) * self.divisor(y)).gcd(&self.modulus);
+        if !common.is_one() {
+            self.orders.insert(atom, &self.modulus / common);
+        }
+        atom
+    }
+
+    /// Multiples of an atom count modulo this.
+    fn order(&self, atom: usize) -> &BigUint {
+        self.orders.get(&atom).unwrap_or(&self.modulus)
+    }
+
+    /// A divisor of p that divides the element, whatever its atoms are.
+    fn divisor(&self, element: Element) -> BigUint {
+        let mut divisor = self.modulus.clone();
+        for (&atom, multiple) in &self.sums[element] {
+            divisor = divisor.gcd(&(multiple * (&self.modulus / self.order(atom))));
+            if divisor.is_one() {
+                break;
+            }
+        }
+        divisor
     }
 
     /// (x + i)·(y + j) as x·y + i·y + j·x + i·j, where i and j are constants, and x and y multiples of the elements
@@ -172,8 +206,8 @@ impl Elements {
     /// An element or its negative, whichever has the smaller multiple of the first atom in which they differ, and true
     /// if it is the negative.
     pub(crate) fn without_sign(&mut self, element: Element) -> (Element, bool) {
-        let mut doubled = self.sums[element].values().map(|multiple| multiple * 2u8);
-        if doubled.find(|doubled| *doubled != self.modulus).is_none_or(|doubled| doubled < self.modulus) {
+        let mut doubled = self.sums[element].iter().map(|(&atom, multiple)| (multiple * 2u8, self.order(atom)));
+        if doubled.find(|(doubled, order)| doubled != *order).is_none_or(|(doubled, order)| doubled < *order) {
             return (element, false);
         }
         let zero = self.element(Sum::new());
@@ -479,5 +513,69 @@ impl Reading {
             Field::Given => word.is_modulus,
         };
         if is_right { Ok(()) } else { Err("something is reduced by another number than the modulus".to_owned()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Elements of random sums and products, with the numbers that they are for all values of three atoms.
+    fn random(p: u64, are_bare: bool, seed: u64) -> (Elements, Vec<(Element, Vec<u64>)>) {
+        let mut state = seed;
+        let mut below = |limit: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % limit
+        };
+        let modulus = BigUint::from(p);
+        let mut elements =
+            if are_bare { Elements::bare(&modulus) } else { Elements::new(Field::Known(modulus.clone())) };
+        let places = 0..p.pow(3);
+        let mut all: Vec<(Element, Vec<u64>)> = Vec::new();
+        for atom in 0..3 {
+            all.push((elements.fresh(), places.clone().map(|place| place / p.pow(atom) % p).collect()));
+        }
+        for number in 0..p {
+            all.push((elements.constant(&number.into()), vec![number; places.end as usize]));
+        }
+        for _ in 0..60 {
+            let [(x, a), (y, b)] = [0; 2].map(|_| all[below(all.len())].clone());
+            let kind = [FieldOp::Add, FieldOp::Sub, FieldOp::Mul, FieldOp::Mul][below(4)];
+            let number = |(&a, &b): (&u64, &u64)| match kind {
+                FieldOp::Add => (a + b) % p,
+                FieldOp::Sub => (a + p - b) % p,
+                FieldOp::Mul => a * b % p,
+            };
+            all.push((elements.operation(kind, x, y), a.iter().zip(&b).map(number).collect()));
+        }
+        (elements, all)
+    }
+
+    #[test]
+    fn equal_elements_are_equal_numbers() {
+        for p in [2, 3, 4, 6, 8, 9, 12] {
+            for seed in 0..40 {
+                let (_, all) = random(p, seed % 2 == 1, seed);
+                let mut numbers: HashMap<Element, &Vec<u64>> = HashMap::new();
+                for (element, found) in &all {
+                    let first = numbers.entry(*element).or_insert(found);
+                    assert!(*first == found, "modulo {p}, seed {seed}: one element for two");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_product_of_what_is_its_own_negative_is_too() {
+        let mut elements = Elements::new(Field::Known(4u8.into()));
+        let [x, a, b] = [(); 3].map(|()| elements.fresh());
+        let double = elements.operation(FieldOp::Add, x, x);
+        let [there, back] = [(a, b), (b, a)].map(|(a, b)| {
+            let difference = elements.operation(FieldOp::Sub, a, b);
+            elements.operation(FieldOp::Mul, double, difference)
+        });
+        assert_eq!(there, back);
+        let four = elements.operation(FieldOp::Mul, double, there);
+        assert_eq!(four, elements.constant(&BigUint::zero()));
     }
 }

@@ -42,8 +42,7 @@ fn is_refused(program: &Program) -> bool {
     program.for_each_effect(&mut |effect| {
         is_refused |= match effect {
             Effect::Lookup { .. } | Effect::ElementOf { .. } | Effect::WordOf { .. } => true,
-            Effect::Scratch { .. } | Effect::SetScratch { .. } => true,
-            Effect::CopyCalldata { .. } | Effect::CopyScratch { .. } | Effect::ReturnScratch { .. } => true,
+            Effect::Keccak256Scratch { .. } | Effect::Sha256Scratch { .. } => true,
             Effect::TakeScratch { .. } | Effect::PutScratch { .. } | Effect::Lanes { .. } => true,
             Effect::TakeElement { .. } | Effect::TakeRow { .. } | Effect::FillFrom { .. } => true,
             Effect::High { .. } | Effect::ReturnLast { .. } => true,

@@ -31,7 +31,7 @@ impl Lowering<'_> {
             function: &self.program.functions[number],
             placement: &self.allocation.functions[number],
             code: InstructionSink::new(&mut body),
-            kept: Kept::from(WORDS),
+            kept: Kept::new(WORDS, self.layout.memory),
         };
         emitter.region(&emitter.function.body);
         emitter.code.i32_const(0).end();
@@ -42,12 +42,12 @@ impl Lowering<'_> {
     }
 }
 
-struct Emitter<'a> {
-    lowering: &'a Lowering<'a>,
+pub(super) struct Emitter<'a> {
+    pub(super) lowering: &'a Lowering<'a>,
     function: &'a residue_ir::Function,
     placement: &'a Placement,
-    code: InstructionSink<'a>,
-    kept: Kept,
+    pub(super) code: InstructionSink<'a>,
+    pub(super) kept: Kept,
 }
 
 impl<'a> Emitter<'a> {
@@ -88,7 +88,7 @@ impl<'a> Emitter<'a> {
         self.slot_address(self.slot(operand))
     }
 
-    fn push(&mut self, word: Word) {
+    pub(super) fn push(&mut self, word: Word) {
         self.kept.push(&mut self.code, self.function, word);
     }
 
@@ -100,7 +100,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Pushes a word clamped to 2³².
-    fn push_clamped(&mut self, word: Word) {
+    pub(super) fn push_clamped(&mut self, word: Word) {
         self.push(word);
         self.code.call(Routine::Clamp.index());
     }
@@ -117,7 +117,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Ends the program here; the result of `main` is on the stack, an i32.
-    fn end_program(&mut self) {
+    pub(super) fn end_program(&mut self) {
         self.code.global_set(OUTCOME).i32_const(1).return_();
     }
 
@@ -188,7 +188,14 @@ impl<'a> Emitter<'a> {
                 self.store_element(values);
             }
             Effect::Fill { array, count, values } => self.fill(*array, *count, values),
-            Effect::LineUp { .. } => {} // Values have addresses of their own.
+            Effect::LineUp { .. } => {}  // Values have addresses of their own.
+            Effect::Scratch { .. } => {} // There is as much as all ask for, zeros at the start.
+            Effect::SetScratch { offset, word } => self.set_scratch(*offset, *word),
+            Effect::SetScratchByte { offset, word } => self.set_scratch_byte(*offset, *word),
+            Effect::KeccakF { offset } => self.keccak_f(*offset),
+            Effect::CopyCalldata { offset, from, size_bytes } => self.copy_calldata(*offset, *from, *size_bytes),
+            Effect::CopyScratch { offset, from, size_bytes } => self.copy_scratch(*offset, *from, *size_bytes),
+            Effect::ReturnScratch { offset, size_bytes } => self.return_scratch(*offset, *size_bytes),
             Effect::Parse { result, offset, size_bytes } => self.parse(*result, *offset, *size_bytes),
             Effect::ParseMontLe { result, offset } => self.parse_mont_le(*result, *offset),
             Effect::Reduce { result, word } => self.reduce(*result, *word),
@@ -205,18 +212,11 @@ impl<'a> Emitter<'a> {
             | Effect::Invert { .. }
             | Effect::Less { .. }
             | Effect::ReturnLast { .. }
-            | Effect::Scratch { .. }
-            | Effect::SetScratch { .. }
-            | Effect::SetScratchByte { .. }
             | Effect::Keccak256Scratch { .. }
             | Effect::Sha256Scratch { .. }
-            | Effect::KeccakF { .. }
-            | Effect::CopyCalldata { .. }
-            | Effect::CopyScratch { .. }
             | Effect::TakeScratch { .. }
             | Effect::PutScratch { .. }
             | Effect::Lanes { .. }
-            | Effect::ReturnScratch { .. }
             | Effect::Precompile { .. }
             | Effect::ReturnPrecompile { .. }
             | Effect::ReturnWords { .. } => unreachable!("`lower` refuses programs with these"),

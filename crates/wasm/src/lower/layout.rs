@@ -1,10 +1,11 @@
-//! Memory layout, from the bottom: a value for conversions, the places of values, constants, variables, the output,
-//! arrays of fixed size, calldata, then one record for each index of the unbounded arrays.
+//! Memory layout, from the bottom: a value for conversions, the places of values, constants, variables, scratch memory, the
+//! output, arrays of fixed size, calldata, then one record for each index of the unbounded arrays.
 
 use residue_ir::program::{ArrayDecl, Program};
 use residue_ir::{Capacity, Effect};
 use residue_passes::Slot;
 
+use super::scratch::CONSTANTS_BYTES;
 use crate::error::LowerError;
 use crate::field::Field;
 
@@ -19,8 +20,12 @@ pub(super) struct Layout {
     pub spare: Slot,
     /// The constants.
     pub constants: u32,
+    /// The round constants of Keccak-f, where the program has it: else they have no bytes.
+    pub round_constants: u32,
     /// The variables, 32 bytes each.
     pub variables: u32,
+    /// Scratch memory of the program.
+    pub memory: u32,
     /// The output.
     pub output: u32,
     /// For each array: address of its first element (for unbounded ones from the first record), and bytes from one index
@@ -47,8 +52,10 @@ impl Layout {
         let slots = value_bytes;
         let constants = slots + value_bytes * (u64::from(slots_used) + 1);
         let conversions = field.conversions().len();
-        let variables = constants + value_bytes * (program.constants.len() + conversions) as u64;
-        let output = variables + 32 * program.variables.len() as u64 + OUTPUT_MARGIN_BYTES;
+        let round_constants = constants + value_bytes * (program.constants.len() + conversions) as u64;
+        let variables = round_constants + constants_bytes(program);
+        let memory = variables + 32 * program.variables.len() as u64;
+        let output = memory + scratch_bytes(program) + OUTPUT_MARGIN_BYTES;
         let mut next = output.saturating_add(output_bytes(program, value_bytes));
         let (mut arrays, mut record_bytes) = (Vec::new(), 0u64);
         for array in &program.arrays {
@@ -75,13 +82,40 @@ impl Layout {
             slots: within(slots)?,
             spare: slots_used,
             constants: within(constants)?,
+            round_constants: within(round_constants)?,
             variables: within(variables)?,
+            memory: within(memory)?,
             output: within(output)?,
             arrays,
             input: within(next)?,
             record_bytes,
         })
     }
+}
+
+impl Layout {
+    /// True if there are round constants of Keccak-f.
+    pub const fn has_round_constants(&self) -> bool {
+        self.round_constants < self.variables
+    }
+}
+
+/// Bytes of round constants.
+fn constants_bytes(program: &Program) -> u64 {
+    let mut has_keccak_f = false;
+    program.for_each_effect(&mut |effect| has_keccak_f |= matches!(effect, Effect::KeccakF { .. }));
+    if has_keccak_f { CONSTANTS_BYTES.into() } else { 0 }
+}
+
+/// Bytes of scratch memory, as many as any statement asks for.
+fn scratch_bytes(program: &Program) -> u64 {
+    let mut most = 0;
+    program.for_each_effect(&mut |effect| {
+        if let Effect::Scratch { size_bytes } = effect {
+            most = most.max(u64::from(*size_bytes));
+        }
+    });
+    most.next_multiple_of(8)
 }
 
 /// Room in front of the output: an element is written in whole limbs, whose leading zeros may lie before it.
@@ -96,6 +130,7 @@ fn output_bytes(program: &Program, value_bytes: u64) -> u64 {
                 (values.len() as u64).saturating_mul(u64::from(*size_bytes))
             }
             Effect::ReturnMontLe { values } => (values.len() as u64).saturating_mul(value_bytes),
+            Effect::ReturnScratch { .. } => scratch_bytes(program),
             _ => 0,
         });
     });

@@ -9,6 +9,7 @@ use wasm_encoder::InstructionSink;
 
 use super::CALLDATA_BYTES;
 use super::routine::Routine;
+use super::scratch::at;
 use crate::field::bits;
 
 /// Limbs of a word.
@@ -20,12 +21,14 @@ pub(super) struct Kept {
     locals: HashMap<Word, u32>,
     /// The next free local.
     next: u32,
+    /// Address of scratch memory.
+    memory: u32,
 }
 
 impl Kept {
-    /// Words are kept in locals from `first` on.
-    pub fn from(first: u32) -> Self {
-        Self { locals: HashMap::new(), next: first }
+    /// Words are kept in locals from `first` on, and words of scratch memory are at `memory`.
+    pub fn new(first: u32, memory: u32) -> Self {
+        Self { locals: HashMap::new(), next: first, memory }
     }
 
     /// Locals that are in use, from 0.
@@ -35,8 +38,13 @@ impl Kept {
 
     /// Four locals of no word.
     pub fn temporary(&mut self) -> u32 {
+        self.locals_in_row(LIMBS)
+    }
+
+    /// So many locals of no word.
+    pub fn locals_in_row(&mut self, count: u32) -> u32 {
         let first = self.next;
-        self.next += LIMBS;
+        self.next += count;
         first
     }
 
@@ -69,9 +77,14 @@ impl Kept {
                 self.push(code, function, *b);
                 apply(code, *op);
             }
-            WordDef::ModOp(..) | WordDef::ScratchWord(_) | WordDef::LeadingZeros(_) => {
-                unreachable!("programs with these are refused")
+            WordDef::ScratchWord(offset) => {
+                for limb in (0..LIMBS).rev() {
+                    self.push(code, function, *offset);
+                    code.call(Routine::Clamp.index()).i32_wrap_i64();
+                    code.i64_load(at(self.memory + 8 * limb)).call(Routine::SwapBytes.index());
+                }
             }
+            WordDef::ModOp(..) | WordDef::LeadingZeros(_) => unreachable!("programs with these are refused"),
             WordDef::Defined => read(code, self.locals[&word]),
         }
     }
