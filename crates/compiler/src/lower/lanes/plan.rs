@@ -8,6 +8,10 @@ use residue_ir::{LaneStep, Lanes};
 
 /// Multiples of q that are tried as what is added to every lane when it is taken.
 const OFFSETS_TRIED: u64 = 24;
+/// Multiples of q that a beam begins with, those of the cheapest plans without one, and states that it keeps.
+const STARTS: usize = 3;
+const BEAM: usize = 8;
+const MARGIN: u64 = 16;
 /// Gas of an offset where a word is taken, from one source or from several.
 const TAKE_OFFSET_GAS: [u64; 2] = [9, 6];
 /// Gas of an offset elsewhere, and as much again as its constant of 32 bytes, which does not stand on the stack, is worth.
@@ -70,13 +74,40 @@ pub(super) struct Planned<'a> {
 /// For each step its acts.
 pub(super) type Plan<'a> = Vec<Vec<Planned<'a>>>;
 
-/// The cheapest plan among those that add the same multiple of q to each word which is taken.
+/// The cheapest plan of those that are greedy, with a multiple of q that is added to each word which is taken; or of a beam search beside them over words that
+/// are reduced before a step needs it, if its weight is less by a [`MARGIN`]th, as weights do not know which constants stand on the stack.
 pub(super) fn plan(lanes: &Lanes) -> Plan<'_> {
-    let plans = (0..=OFFSETS_TRIED).filter_map(|times| Planner::plan(lanes, times));
-    let (_, mut plan) =
-        plans.min_by_key(|&(gas, _)| gas).expect("numbers below q without an offset are in their lanes");
+    let greedy = |times| Planner::plan(lanes, times, &[]).map(|(gas, plan)| (gas, times, plan));
+    let mut starts: Vec<(u64, u64, Plan<'_>)> = (0..=OFFSETS_TRIED).filter_map(greedy).collect();
+    starts.sort_by_key(|&(gas, ..)| gas);
+    let of_beam = |&(_, times, _): &(u64, u64, Plan<'_>)| Planner::plan(lanes, times, &beam(lanes, times));
+    let searched = starts.iter().take(STARTS).filter_map(of_beam).min_by_key(|&(gas, _)| gas);
+    let (greedy, _, plan) = starts.into_iter().next().expect("numbers below q without an offset are in their lanes");
+    let mut plan = searched.filter(|(gas, _)| gas + gas / MARGIN < greedy).map_or(plan, |(_, searched)| searched);
     leave_alike(lanes, &mut plan);
     plan
+}
+
+/// For each step the words, of two, that are reduced before it, in the cheapest of the plans that a beam has at the end.
+fn beam(lanes: &Lanes, times: u64) -> Vec<Early> {
+    let Some(first) = Planner::new(lanes, times) else { return Vec::new() };
+    let mut states: Vec<(Planner<'_>, Vec<Early>)> = vec![(first, Vec::new())];
+    for number in 0..lanes.steps.len() {
+        let mut next: Vec<(Planner<'_>, Vec<Early>)> = Vec::new();
+        for (planner, early) in &states {
+            for choice in Early::of(&lanes.steps[number]) {
+                let mut planner = planner.clone();
+                planner.numbered_step(number, times, choice);
+                planner.acts.clear();
+                next.push((planner, [early, &[choice][..]].concat()));
+            }
+        }
+        next.sort_by_cached_key(|(planner, _)| planner.weight());
+        next.dedup_by(|one, other| one.0.gas == other.0.gas && one.0.intervals == other.0.intervals);
+        next.truncate(BEAM);
+        states = next;
+    }
+    states.into_iter().min_by_key(|(planner, _)| planner.gas).map(|(_, early)| early).unwrap_or_default()
 }
 
 /// Of numbers that are left by another shift than that of products, the quotient of the largest ones serves all: its mask stands on the stack once.
@@ -103,6 +134,23 @@ const fn rounded_up(a: i128, b: i128) -> i128 {
     (a + b - 1) / b
 }
 
+/// The words of a step of two that are reduced before it, whether it needs that or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Early {
+    first: bool,
+    second: bool,
+}
+
+impl Early {
+    /// Those that are tried.
+    fn of(step: &LaneStep) -> impl Iterator<Item = Self> {
+        let is_pair = matches!(step, LaneStep::Butterfly { .. } | LaneStep::Back { .. } | LaneStep::Multiply { .. });
+        let all = [(false, false), (true, false), (false, true), (true, true)];
+        all.into_iter().take(if is_pair { 4 } else { 1 }).map(|(first, second)| Self { first, second })
+    }
+}
+
+#[derive(Clone)]
 struct Planner<'a> {
     lanes: &'a Lanes,
     intervals: Vec<Interval>,
@@ -111,6 +159,7 @@ struct Planner<'a> {
     gas: u64,
     /// Words are read from scratch memory: these get the offset, and those from calldata none.
     has_reads: bool,
+    goes_back: bool,
 }
 
 /// ±by, a number that lanes are multiplied by, of the least size modulo q, and the factor by which quotients of products with it are estimated.
@@ -124,27 +173,48 @@ struct Factor {
 }
 
 impl<'a> Planner<'a> {
-    /// The weight of offsets and reductions, and the plan. None if the offset leaves lanes no room.
-    fn plan(lanes: &'a Lanes, times: u64) -> Option<(u64, Plan<'a>)> {
+    /// At the start, with a multiple of q that is added to words that are taken. None if that leaves lanes no room.
+    fn new(lanes: &'a Lanes, times: u64) -> Option<Self> {
         let intervals = vec![Interval { low: 0, high: 0 }; lanes.words as usize]; // u32 to usize widens
         let has_reads = lanes.steps.iter().any(|step| matches!(step, LaneStep::Read { .. }));
-        let mut planner = Self { lanes, intervals, acts: Vec::new(), gas: 0, has_reads };
-        if i128::from(times) * planner.modulus() >= planner.roomy() {
-            return None;
-        }
         let goes_back = lanes.steps.iter().any(|step| matches!(step, LaneStep::Back { .. }));
+        let planner = Self { lanes, intervals, acts: Vec::new(), gas: 0, has_reads, goes_back };
+        (i128::from(times) * planner.modulus() < planner.roomy()).then_some(planner)
+    }
+
+    /// The weight of offsets and reductions, and the plan, with words of steps that are reduced early: of no step without any. None if the offset leaves
+    /// lanes no room.
+    fn plan(lanes: &'a Lanes, times: u64, early: &[Early]) -> Option<(u64, Plan<'a>)> {
+        let mut planner = Self::new(lanes, times)?;
         let mut plan = Vec::new();
-        for (number, step) in lanes.steps.iter().enumerate() {
-            // What a butterfly multiplies may begin at 0. Where others go backwards that costs them more.
-            let is_multiplied = |word: u32| {
-                let next = lanes.steps[number + 1..].iter().find(|next| next.words().any(|other| other == word));
-                matches!(next, Some(LaneStep::Butterfly { high, .. }) if *high == word)
-            };
-            let is_free = !goes_back && matches!(step, LaneStep::Read { word, .. } if is_multiplied(*word));
-            planner.step(step, if is_free { 0 } else { times });
+        for number in 0..lanes.steps.len() {
+            planner.numbered_step(number, times, early.get(number).copied().unwrap_or_default());
             plan.push(std::mem::take(&mut planner.acts));
         }
         Some((planner.gas, plan))
+    }
+
+    /// Gas so far, and more for lanes that are wide: what they will cost.
+    fn weight(&self) -> (u64, i128) {
+        let width = self.intervals.iter().map(|word| word.high - word.low).sum();
+        (self.gas, width)
+    }
+
+    fn numbered_step(&mut self, number: usize, times: u64, early: Early) {
+        let lanes = self.lanes;
+        let step = &lanes.steps[number];
+        for (word, is_early) in step.words().zip([early.first, early.second]) {
+            if is_early && self.interval(word).high >= 2 * self.modulus() {
+                self.settle(word, |high| high < 2 * i128::from(lanes.modulus));
+            }
+        }
+        // What a butterfly multiplies may begin at 0. Where others go backwards that costs them more.
+        let is_multiplied = |word: u32| {
+            let next = lanes.steps[number + 1..].iter().find(|next| next.words().any(|other| other == word));
+            matches!(next, Some(LaneStep::Butterfly { high, .. }) if *high == word)
+        };
+        let is_free = !self.goes_back && matches!(step, LaneStep::Read { word, .. } if is_multiplied(*word));
+        self.step(step, if is_free { 0 } else { times });
     }
 
     fn modulus(&self) -> i128 {

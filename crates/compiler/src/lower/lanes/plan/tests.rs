@@ -322,3 +322,55 @@ fn a_plan_without_an_offset_or_a_reduction_is_seen() {
     }
     assert!(offsets + reductions > 10, "{offsets} offsets, {reductions} reductions");
 }
+
+/// The least weight of all plans with one start: every choice of every step.
+fn least(planner: &Planner<'_>, (number, times): (usize, u64), most: &mut u64) {
+    if planner.gas >= *most {
+        return;
+    }
+    let Some(step) = planner.lanes.steps.get(number) else {
+        *most = planner.gas;
+        return;
+    };
+    for early in Early::of(step) {
+        let mut planner = planner.clone();
+        planner.acts.clear();
+        planner.numbered_step(number, times, early);
+        least(&planner, (number + 1, times), most);
+    }
+}
+
+/// On blocks of seven steps the beam is beside an exhaustive search, and beside greedy plans. `RESIDUE_CASES=400 cargo test -p residue-compiler beam --
+/// --nocapture` prints more.
+#[test]
+fn a_beam_is_beside_an_exhaustive_search() {
+    let mut totals = [0u64; 3];
+    let mut optimal = [0usize; 2];
+    let blocks = residue_extent::cases(4);
+    for block in 0..blocks {
+        let (bits, modulus) = [(32, 12_289), (64, 8_380_417), (64, 1_073_741_789)][block % 3];
+        let seed = |number: u32| (block as u32 * 7 + number + 1).wrapping_mul(2_654_435_761);
+        let pairs: Vec<(u32, u32, u32)> = (0..7).map(seed).map(|seed| (seed >> 7, seed >> 13, seed >> 3)).collect();
+        let lanes = mixture(bits, modulus, &pairs);
+        lanes.check().unwrap();
+        let starts = || (0..=OFFSETS_TRIED).filter_map(|times| Some((times, Planner::plan(&lanes, times, &[])?.0)));
+        let greedy = starts().map(|(_, gas)| gas).min().unwrap();
+        let of_beam = |(times, _)| Some(Planner::plan(&lanes, times, &beam(&lanes, times))?.0);
+        let beam = starts().filter_map(of_beam).min().unwrap().min(greedy);
+        let mut most = beam;
+        for times in 0..=OFFSETS_TRIED {
+            if let Some(planner) = Planner::new(&lanes, times) {
+                least(&planner, (0, times), &mut most);
+            }
+        }
+        let found = [most, beam, greedy];
+        totals.iter_mut().zip(found).for_each(|(total, gas)| *total += gas);
+        optimal.iter_mut().zip(&found[1..]).for_each(|(count, &gas)| *count += usize::from(gas == most));
+    }
+    println!(
+        "{blocks} blocks: exhaustive {}, beam {}, greedy {}; optimal: {optimal:?}",
+        totals[0], totals[1], totals[2]
+    );
+    assert!(totals[0] <= totals[1] && totals[1] < totals[2], "{totals:?}");
+    assert!(8 * optimal[0] >= 7 * blocks, "{optimal:?}");
+}
