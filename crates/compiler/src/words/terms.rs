@@ -374,8 +374,12 @@ impl Making<'_> {
         added + &sum.constant + multiple * &self.p
     }
 
+    /// True if a word holds it. Of a given p a word is at most p besides, so that p less the word is not below 0: constants that are added may be above the
+    /// least p.
     fn fits(&self, sum: &Sum) -> bool {
-        self.most(sum) <= self.limit
+        let most = self.most(sum);
+        let is_above_least = most > BigUint::from(GIVEN_LEAST) && most < &self.p - 1u8;
+        most <= self.limit && !(*self.field == Field::Given && is_above_least)
     }
 
     /// Two sums that fit words and add up to one.

@@ -13,7 +13,8 @@ use super::terms::{KnownSigns, Terms, terms, terms_known, turned};
 use foldhash::HashMap;
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
-use residue_ir::FieldOp;
+use residue_ir::{FieldOp, text};
+use residue_isa::{GasSchedule, Revision};
 use residue_passes::{Slot, SlotOp};
 use std::collections::BTreeSet;
 
@@ -202,6 +203,35 @@ fn blocks_over_given_moduli_are_their_operations() {
         }
     }
     assert!(blocks > 350, "{blocks} of 400 blocks have a plan");
+}
+
+/// A constant that a slot keeps is a word, and twice 2 is above the least modulus that may be given: p less it would be below 0.
+#[test]
+fn sums_of_kept_constants_are_no_more_than_a_given_modulus() {
+    let kept = r#"
+program "kept" modulus 0x1000000000000000000000000000000000000000000000061
+subprogram p0 "inner" modulus given limbs 4 {
+  constant c0 = 0x1
+  constant c1 = 0x2
+  function f0 "start" () -> () values 4 {
+    word w0 = calldata_size
+    block {
+      v0 = add c0 c0
+      v1 = add v0 v0
+      v2 = sub c0 v1
+    }
+    branch w0 { give (c1) } else { give (v0) } -> (v3)
+    return_elements (v3 v2) bytes 32
+  }
+}
+function f0 "start" () -> () values 0 {
+  word w0 = 0x3
+  enter p0 (w0)
+}
+"#;
+    let program = text::parse(kept).unwrap();
+    let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
+    crate::compile(&program, Revision::Evm, &schedule).unwrap();
 }
 
 /// A block of any length is cut for plans: the slots after a piece are those before the next one.
