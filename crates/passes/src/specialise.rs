@@ -3,8 +3,7 @@
 
 use foldhash::{HashMap, HashMapExt};
 use residue_ir::program::{
-    ConstantId, Control, ControlKind, Function, Operand, Program, Region, Rewritten, Statement, SubprogramId, Value,
-    Word, WordDef,
+    Control, ControlKind, Function, Operand, Program, Region, Rewritten, Statement, SubprogramId, Value, Word, WordDef,
 };
 use residue_ir::{Declared, Effect, Feature};
 use ruint::aliases::U256;
@@ -30,18 +29,11 @@ pub fn specialise(program: &Program, has: impl Fn(Feature) -> bool) -> Program {
     program
 }
 
-/// Leaves out the constants, tables, arrays and variables that are not used any more: constants are slots, tables are code, the others memory. Variables are
-/// shared by all units.
+/// Leaves out the tables, arrays and variables that no effect uses any more: tables are code, the others memory. Variables are shared by all units.
+/// Constants keep their numbers, as blocks of a program are compared with those that it had before it was simplified.
 fn drop_unused(program: &mut Program) {
     let mut variables = vec![false; program.variables.len()];
     each_unit(program, &mut |unit| {
-        let mut constants = vec![false; unit.constants.len()];
-        for_each_constant(unit, &mut |constant| constants[constant.0 as usize] = true); // u32 to usize widens
-        let kept = places(&constants);
-        for_each_constant(unit, &mut |constant| {
-            constant.0 = u32::try_from(kept[constant.0 as usize]).expect("it is no more than before");
-        });
-        retain(&mut unit.constants, &constants);
         let mut used = [vec![false; unit.tables.len()], vec![false; unit.arrays.len()]];
         for_each_declared(unit, &mut |declared, number| match declared {
             Declared::Table => used[0][*number] = true,
@@ -73,21 +65,6 @@ fn drop_unused(program: &mut Program) {
 fn each_unit(program: &mut Program, visit: &mut impl FnMut(&mut Program)) {
     visit(program);
     program.subprograms.iter_mut().for_each(visit);
-}
-
-fn for_each_constant(unit: &mut Program, visit: &mut impl FnMut(&mut ConstantId)) {
-    let mut visit = |operand: &mut Operand| {
-        if let Operand::Constant(constant) = operand {
-            visit(constant);
-        }
-    };
-    for function in &mut unit.functions {
-        function.body.rewrite(&mut |statement| {
-            statement.for_each_operand_mut(&mut visit);
-            Rewritten::Kept
-        });
-        function.results.iter_mut().for_each(&mut visit);
-    }
 }
 
 fn for_each_declared(unit: &mut Program, visit: &mut impl FnMut(Declared, &mut usize)) {
@@ -266,7 +243,7 @@ fn drop_uncalled(unit: &mut Program) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use residue_ir::{Outcome, evaluate, text};
+    use residue_ir::{evaluate, text};
 
     const TEXT: &str = r#"
 program "asks" modulus 0x61
@@ -293,18 +270,13 @@ function f0 "start" () -> () values 4 {
 
     const CALLS: &str = r#"
 program "calls" modulus 0x61
-constant c0 = 0x5
-constant c1 = 0x7
-constant c2 = 0x9
 variable x0 "one"
 variable x1 "other"
 table t0 "first" values 1 { (0x1) }
 table t1 "second" values 1 { (0x2) }
 array a0 "one" values 1 capacity 2
 array a1 "other" values 1 capacity 3
-function f0 "nine" () -> (c2) values 0 {
-}
-function f1 "start" () -> () values 4 {
+function f0 "start" () -> () values 3 {
   word w0 = 0x0
   word w1 = has precompile 7
   branch w1 {
@@ -314,12 +286,11 @@ function f1 "start" () -> () values 4 {
     give ()
   } else {
     lookup t1 w0 -> (v0)
-    block { v1 = mul v0 c1 }
+    block { v1 = mul v0 v0 }
     set x1 w0
     store a1 w0 (v1)
     load a1 w0 -> (v2)
-    call f0 () -> (v3)
-    return_elements (v3) bytes 1
+    return_elements (v2) bytes 1
     give ()
   } -> ()
 }
@@ -330,20 +301,14 @@ function f1 "start" () -> () values 4 {
         let program = text::parse(CALLS).unwrap();
         let thin = specialise(&program, |feature| feature == Feature::Precompile(7));
         assert!(thin.tables.is_empty());
-        assert_eq!(thin.constants, [5u32.into()]);
         assert!(text::parse(&text::print(&thin)).is_ok());
         assert_eq!((&thin.variables[..], thin.arrays.len()), (&["one".to_owned()][..], 1));
         assert_eq!(thin.entry().value_count, 0);
         let other = specialise(&program, |_| false);
-        assert_eq!(other.constants, [7u32.into(), 9u32.into()]);
-        assert_eq!(evaluate(&other, &[]), Outcome::Returned(vec![9]));
         assert_eq!(other.tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>(), ["second"]);
         assert_eq!((&other.variables[..], other.arrays[0].name.as_str()), (&["other".to_owned()][..], "other"));
         let printed = text::print(&other);
-        assert!(
-            ["lookup t0", "set x0", "store a0", "load a0", "mul v0 c0"].iter().all(|line| printed.contains(line)),
-            "{printed}"
-        );
+        assert!(["lookup t0", "set x0", "store a0", "load a0"].iter().all(|line| printed.contains(line)), "{printed}");
     }
 
     /// Of the variables the first is gone, and the last is read across to alone.

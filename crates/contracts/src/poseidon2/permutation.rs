@@ -1,6 +1,7 @@
 //! Poseidon2's permutation. Grassi, Khovratovich and Schofnegger 2023 (2023/323).
 
-use crate::poseidon::constants::{Constants, InSlots};
+use crate::poseidon::LOADED;
+use crate::poseidon::constants::{Constants, FromCode};
 use crate::poseidon::grain::{Grain, Seed};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
@@ -94,12 +95,15 @@ impl<F: Number> Permutation<F> {
         self.added.iter().filter(|added| added.len() < self.diagonal.len()).map(|added| &added[0])
     }
 
-    /// The state after it, with its partial rounds in lanes.
+    /// The state after it, with its partial rounds in lanes, and the constants of the others from a table, which other interfaces do not keep.
     pub fn permute_in_lanes<M: Machine>(&self, machine: &M, state: Vec<M::Fe>) -> Vec<M::Fe> {
-        let state = external(&state, self.is_circulant);
-        let state = self.rounds(machine, state, &self.added[..FULL_ROUNDS / 2], &mut InSlots);
+        let (first, others) = self.added.split_at(FULL_ROUNDS / 2);
+        let last = &others[others.len() - FULL_ROUNDS / 2..];
+        let sequence: Vec<BigUint> = first.iter().chain(last).flatten().map(|value| value.to_canonical()).collect();
+        let mut constants = FromCode::<M, LOADED>::new(machine, "added in full rounds", &sequence);
+        let state = self.rounds(machine, external(&state, self.is_circulant), first, &mut constants);
         let state = self.partial_in_lanes(machine, &state);
-        self.rounds(machine, state, &self.added[self.added.len() - FULL_ROUNDS / 2..], &mut InSlots)
+        self.rounds(machine, state, last, &mut constants)
     }
 
     /// The state after it.
