@@ -4,7 +4,9 @@
 pub(crate) mod paths;
 
 use crate::straight::{ELEMENT_BYTES, Operation, Read, Taken, constant, modulus_of, named, unsupported};
-use residue_ir::{ControlKind, Effect, Function, Operand, Program, Region, Statement, Value, Word, WordDef, WordOp};
+use residue_ir::{
+    ControlKind, Effect, Feature, Function, Operand, Program, Region, Statement, Value, Word, WordDef, WordOp,
+};
 use ruint::aliases::U256;
 use std::collections::HashMap;
 
@@ -256,6 +258,7 @@ impl Reader<'_> {
             }
             WordDef::Op(op, ..) => return unsupported(format!("the operation {op:?} on words")),
             WordDef::Defined => Expression::Defined(word),
+            WordDef::Has(feature) => return unsupported(format!("a test for {feature:?}")),
             _ => return unsupported("such a word"),
         })
     }
@@ -268,6 +271,8 @@ fn known_words(function: &Function) -> Vec<Option<U256>> {
         let of = |inner: Word| known.get(inner.0 as usize).copied().flatten(); // u32 to usize widens
         known.push(match *word {
             WordDef::Constant(number) => Some(number),
+            // Code in lanes of words is of the other arm.
+            WordDef::Has(Feature::WordLanes) => None,
             WordDef::Has(_) => Some(U256::ZERO),
             WordDef::Op(op, a, b) => of(a).zip(of(b)).map(|(a, b)| op.apply(a, b)),
             _ => None,
