@@ -227,7 +227,7 @@ pub(crate) fn twiddles<M: Machine>(machine: &M, powers: &Powers<M::Fe>, first: M
 }
 
 /// Pairs of a layer with so many nodes, as places of the first and the second, and the node of each; in parts of so many pairs that no more than
-/// `beside` twiddles and products are there at once.
+/// `beside` twiddles and products are there together.
 fn parts(count: usize, (nodes, beside): (usize, usize)) -> Vec<Vec<(usize, usize, usize)>> {
     let half = count / nodes / 2;
     // A product takes the place of its twiddle where that serves once.
@@ -247,7 +247,7 @@ fn nodes_of(part: &[(usize, usize, usize)]) -> Range<usize> {
 }
 
 /// A layer with so many nodes: (a, b) ↦ (a + t·b, a − t·b) for the halves a and b of each node's values and its twiddle t; in parts, so that no more
-/// than `beside` twiddles and products are there at once.
+/// than `beside` twiddles and products are there together.
 pub(crate) fn layer<M: Machine>(
     machine: &M,
     values: &mut [M::Fe],

@@ -27,7 +27,7 @@ const VALUE_BYTES: u32 = 8;
 const BLOCK_BYTES: u64 = 1_024;
 /// Values in a block, half of which are of odd powers, the first half.
 const BLOCK: usize = 128;
-/// Values of a column of blocks that are in slots at once.
+/// Values of a column of blocks that stand in slots together.
 const COLUMNS: usize = 32;
 /// Such values of a block: two groups of odd powers, and two of even ones.
 const GROUPS: usize = BLOCK / COLUMNS;
@@ -38,7 +38,7 @@ const BLOCKS: usize = 4;
 const LAYERS: usize = 5;
 /// Nodes of its last layer.
 const NODES: usize = 1 << (LAYERS - 1);
-/// Words of the key that are in slots at once, of two residues each.
+/// Words of the key that stand in slots together, of two residues each.
 const KEYS: usize = 4;
 
 /// Places in scratch memory: four blocks of s₂, of what becomes of it, and of s₁ at last.

@@ -8,9 +8,11 @@ use residue_ir::{LaneStep, Lanes};
 
 /// Multiples of q that are tried as what is added to every lane when it is taken.
 const OFFSETS_TRIED: u64 = 24;
-/// Multiples of q that a beam begins with, those of the cheapest plans without one, and states that it keeps.
+/// Multiples of q that a beam begins with: those of the cheapest greedy plans.
 const STARTS: usize = 3;
+/// States that a beam keeps after a step.
 const BEAM: usize = 8;
+/// Part of its weight that a beam's plan has to save.
 const MARGIN: u64 = 16;
 /// Gas of an offset where a word is taken, from one source or from several.
 const TAKE_OFFSET_GAS: [u64; 2] = [9, 6];
@@ -159,6 +161,7 @@ struct Planner<'a> {
     gas: u64,
     /// Words are read from scratch memory: these get the offset, and those from calldata none.
     has_reads: bool,
+    /// Some step is a butterfly backwards.
     goes_back: bool,
 }
 

@@ -27,7 +27,7 @@ const BLOCKS: usize = 4;
 const BLOCK_WORDS: usize = WORDS / BLOCKS;
 const BLOCK_NUMBERS: usize = 4 * BLOCK_WORDS;
 const BLOCK: u64 = 32 * BLOCK_WORDS as u64;
-/// Numbers of a key that are taken at once.
+/// Numbers of a key that are taken together.
 const AT_ONCE: usize = 128;
 /// Bytes of an element of one limb, and of one of four.
 const NUMBER: u32 = 8;
