@@ -61,6 +61,7 @@ pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialec
         // They are shifted (EIP-145).
         Feature::WordLanes => revision.family() == Family::Words && dialect.fork >= Fork::Petersburg,
         Feature::ShortCode => dialect.short,
+        Feature::Packed => revision.slot_rules().is_some_and(|rules| rules.is_packed),
         Feature::LeadingZeros => revision.row(evm::CLZ).is_some_and(|row| row.since <= dialect.fork),
         Feature::Slots(count) => {
             let names = SlotNames::new(revision, slot_limit(revision), dialect.portable);

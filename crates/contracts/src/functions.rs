@@ -149,6 +149,13 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
     ("sphincs/c13_rolled", C13),
     ("sphincs/c7", &["verify(bytes32 key, bytes32 message, bytes:3704 signature) returns (bool)"]),
     ("sphincs/c11", &["verify(bytes32 key, bytes32 message, bytes:3976 signature) returns (bool)"]),
+    ("wots/keccak_128", &["verify(bytes32 key, bytes16 node, bytes:560 signature) returns (bool)"]),
+    ("wots/keccak_256", &["verify(bytes32 seed, bytes32 key, bytes32 node, bytes:2144 signature) returns (bool)"]),
+    ("xmss/keccak_10_128", &["verify(bytes32 key, bytes32 message, bytes:740 signature) returns (bool)"]),
+    (
+        "xmss/keccak_10_256",
+        &["verify(bytes32 seed, bytes32 root, bytes32 message, bytes:2500 signature) returns (bool)"],
+    ),
     ("grumpkin/mul", MUL),
     ("grumpkin/msm", MSM),
     ("pallas/mul", MUL),

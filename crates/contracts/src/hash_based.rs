@@ -142,11 +142,21 @@ impl<W: Copy> Sides<W> {
     }
 }
 
-/// Σ of 64 digits of two bits: sums of two, of four, and all of them modulo 2⁸ − 1, which is more than they can be.
-pub(crate) fn sum_of_pairs<M: Machine>(machine: &M, word: M::Word) -> M::Word {
+/// Σ of the lowest `count` digits of so many bits: sums of two, of four, and all of them modulo 2 to the power of `4 · bits` less 1, which is more than
+/// they can be.
+pub(crate) fn sum_of_digits<M: Machine>(machine: &M, word: M::Word, (bits, count): (u64, u64)) -> M::Word {
     let w = Words(machine);
-    let every = |byte: u8| machine.word(U256::from_be_bytes([byte; 32]) >> 128);
-    let pairs = machine.bind(w.add(w.and(every(0x33), w.high(word, 2)), w.and(every(0x33), word)));
-    let fours = w.add(w.and(every(0x0f), w.high(pairs, 4)), w.and(every(0x0f), pairs));
-    w.modulo(fours, w.number((1 << 8) - 1))
+    // Every other field of a width.
+    let every = |width: u64, fields: u64| {
+        let field = (U256::ONE << width as usize) - U256::ONE; // below 256
+        let places = (0..fields).map(|at| (2 * width * at) as usize); // below 256
+        machine.word(places.fold(U256::ZERO, |sum, place| sum | field << place))
+    };
+    let sums = |word, width, count: u64| {
+        let high = w.and(every(width, count / 2), w.high(word, width));
+        w.add(high, w.and(every(width, count.div_ceil(2)), word))
+    };
+    let pairs = machine.bind(sums(word, bits, count));
+    let fours = sums(pairs, 2 * bits, count.div_ceil(2));
+    w.modulo(fours, w.number((1 << (4 * bits)) - 1))
 }

@@ -43,6 +43,7 @@ mod source;
 pub mod sphincs;
 pub mod verifier;
 mod words;
+pub mod xmss;
 
 pub use functions::Function;
 pub use source::Source;
@@ -158,6 +159,10 @@ pub static CONTRACTS: &[Contract] = &[
     sphincs::C13_ROLLED,
     sphincs::C7,
     sphincs::C11,
+    xmss::WOTS_KECCAK_128,
+    xmss::WOTS_KECCAK_256,
+    xmss::XMSS_KECCAK_10_128,
+    xmss::XMSS_KECCAK_10_256,
     poseidon::T2,
     poseidon::T3,
     poseidon::T4,

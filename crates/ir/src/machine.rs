@@ -146,6 +146,8 @@ pub enum Feature {
     ShortCode,
     /// An opcode counts leading zeros (EIP-7939): [`Machine::leading_zeros`] can be used.
     LeadingZeros,
+    /// Elements that are moved have as many bytes as the modulus, not whole limbs.
+    Packed,
 }
 
 /// Maximum number of elements of an array.

@@ -392,6 +392,7 @@ function f1 "start" () -> () values 0 {
             | Feature::WordLanes
             | Feature::ShortCode
             | Feature::LeadingZeros
+            | Feature::Packed
             | Feature::Precompile(_) => true,
         };
         let special = specialise(&program, has);

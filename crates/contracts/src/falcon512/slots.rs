@@ -1,26 +1,60 @@
 //! Verification where an interface has field instructions with room: transforms, the product with the key and norms are rows of slots.
 //!
-//! The ring is that of integers modulo 11·q: it takes twice a number of the hash unreduced, and a product by a multiple of 11 leaves 11 times a residue
-//! modulo q. A polynomial is held as in words, backwards, but its odd powers of x apart from the even ones, each as a polynomial in y = x². Of nine layers
+//! The ring is that of integers modulo k·q: it takes twice a number of the hash unreduced, and a product by a multiple of k leaves k times a residue
+//! modulo q. k is 11, or so large that a value has 8 bytes where values are as short as the modulus. A polynomial is held as in words, backwards, but its odd powers of x apart from the even ones, each as a polynomial in y = x². Of nine layers
 //! seven are made: residues modulo y² − ζ are multiplied whole. Two layers take columns of 32 values from four blocks each, and the others a block, as
 //! 256 slots hold no more; in between values are in memory, in 8 bytes each.
 
 use super::verify::{BAD, BIT, BUFFER, CENTRE, GOOD, NEXT, NORM, POINT, SCRATCH, Verifier};
-use super::{Encoding, MODULUS, NORM_MAX, narrow};
+use super::{DEGREE, Encoding, MODULUS, NORM_MAX, narrow};
 use crate::encoding::unless_return_zero;
 use crate::ntt::{BESIDE, FALCON, Order, Powers, back, firsts, layer, twiddles};
 use crate::words::each;
 use num_bigint::BigUint;
-use residue_ir::{Bundle, Capacity, Machine};
+use residue_ir::{Bundle, Capacity, Feature, Machine};
 use ruint::aliases::U256;
 use std::ops::Range;
 
-/// k, where the ring is that of integers modulo k·q.
-const FACTOR: u64 = 11;
-/// 0 modulo k, and k/2 modulo q.
-const HALF_FACTOR: u64 = FACTOR * MODULUS.div_ceil(2);
+/// The ring of integers modulo k·q.
+#[derive(Debug, Clone, Copy)]
+struct Ring {
+    /// Name of the subprogram over it.
+    name: &'static str,
+    /// k.
+    factor: u64,
+    /// k² modulo [`NORM_MODULUS`], which sums of squares times it are below.
+    square: u64,
+}
+
+/// The ring with the least k that takes twice a number of the hash.
+const NARROW: Ring = Ring::new("product", 11);
+/// A ring whose elements have 8 bytes, of the k whose squares are small.
+const WIDE: Ring = Ring::new("wide product", 11_032_216_476_939);
+const _: () = assert!(NARROW.factor * MODULUS > 2 * u16::MAX as u64);
+const _: () = assert!(WIDE.factor * MODULUS >= 1 << 56 && WIDE.factor * MODULUS < NORM_MODULUS);
+
 /// A prime above all sums of squares: 2⁶¹ − 1.
 const NORM_MODULUS: u64 = (1 << 61) - 1;
+/// Above all sums of squares of residues that are centred, and of s₂.
+const SQUARES_MAX: u64 = 2 * DEGREE as u64 * CENTRE * CENTRE;
+
+impl Ring {
+    const fn new(name: &'static str, factor: u64) -> Self {
+        let square = (factor as u128 * factor as u128 % NORM_MODULUS as u128) as u64; // below 2⁶¹
+        assert!(square < NORM_MODULUS / SQUARES_MAX, "products with the square would wrap");
+        Self { name, factor, square }
+    }
+
+    /// 0 modulo k, and k/2 modulo q.
+    const fn half_factor(self) -> u64 {
+        self.factor * MODULUS.div_ceil(2)
+    }
+
+    /// True if it takes any number of 32 bits.
+    const fn takes_words(self) -> bool {
+        self.factor * MODULUS > u32::MAX as u64
+    }
+}
 
 /// Bytes of a value, and of a block of values.
 const VALUE_BYTES: u32 = 8;
@@ -69,11 +103,17 @@ impl<M: Machine> Verifier<'_, M> {
             Encoding::Numbers => self.numbers_to_values(),
         }
         self.norm(MODULUS);
-        self.set(FIRST_NORM, w.mul(w.number(FACTOR * FACTOR), self.get(NORM)));
-        machine.over("product", &BigUint::from(FACTOR * MODULUS), |_| self.product());
-        self.norm(FACTOR * CENTRE);
+        machine.branch(machine.has(Feature::Packed), |_| self.answer(WIDE), |_| self.answer(NARROW));
+    }
+
+    /// From q + s₂ and its norm to the answer.
+    fn answer(&self, ring: Ring) {
+        let Self { machine, ref w, .. } = *self;
+        self.set(FIRST_NORM, w.mul(w.number(ring.square), self.get(NORM)));
+        machine.over(ring.name, &BigUint::from(ring.factor * MODULUS), |_| self.product(ring));
+        self.norm(ring.factor * CENTRE);
         let norm = w.add(self.get(FIRST_NORM), self.get(NORM));
-        machine.return_word(w.is_below(norm, w.number(FACTOR * FACTOR * NORM_MAX + 1)));
+        machine.return_word(w.is_below(norm, w.number(ring.square * NORM_MAX + 1)));
     }
 
     /// A constant that lies on the stack: read from scratch memory, as it would be pushed wherever it is read, in up to 33 bytes.
@@ -200,8 +240,8 @@ impl<M: Machine> Verifier<'_, M> {
         sums
     }
 
-    /// From q + s₂ to 11·(s₁ + 6144 mod q).
-    fn product(&self) {
+    /// From q + s₂ to k·(s₁ + 6144 mod q).
+    fn product(&self, ring: Ring) {
         let Self { machine, ref w, .. } = *self;
         let numbers = |numbers: [u64; 2]| numbers.map(BigUint::from).to_vec();
         let given = numbers([FALCON.twiddle(NODES), FALCON.inverse_twiddle(NODES)]);
@@ -231,7 +271,7 @@ impl<M: Machine> Verifier<'_, M> {
             let index = |group: usize| w.add(first, w.number(group as u64)); // few
             let mut values: Vec<M::Fe> = (0..GROUPS).flat_map(|group| machine.load(columns, index(group))).collect();
             machine.line_up(&values);
-            self.key_to_others(block);
+            self.key_to_others(block, ring);
             self.transformed_block(&powers, machine.lookup(lasts, block), &mut values);
             for (group, values) in values.chunks(COLUMNS).enumerate() {
                 machine.store(columns, index(group), Column::<M>::from_list(values.to_vec()));
@@ -246,7 +286,7 @@ impl<M: Machine> Verifier<'_, M> {
             let of = |of: Range<usize>| [powers.first[3], powers.first[2]][of].to_vec();
             back(machine, &mut values, (2, BESIDE[1]), of);
             back(machine, &mut values, (1, BESIDE[1]), |_| vec![powers.first[1]]);
-            self.rest(&mut values, group);
+            self.rest(&mut values, group, ring);
             for (block, values) in values.chunks(COLUMNS).enumerate() {
                 machine.put_scratch(place_of(block, group), VALUE_BYTES, values);
             }
@@ -323,11 +363,11 @@ impl<M: Machine> Verifier<'_, M> {
         }
     }
 
-    /// 11·(s₁ + 6144 mod q) of a column of 2·s₂·h.
-    fn rest(&self, values: &mut [M::Fe], group: usize) {
+    /// k·(s₁ + 6144 mod q) of a column of 2·s₂·h.
+    fn rest(&self, values: &mut [M::Fe], group: usize, ring: Ring) {
         let machine = self.machine;
         self.point_to_others(group);
-        let [centre, scale] = [2 * CENTRE, HALF_FACTOR].map(|number| machine.constant(&BigUint::from(number)));
+        let [centre, scale] = [2 * CENTRE, ring.half_factor()].map(|number| machine.constant(&BigUint::from(number)));
         for parity in [0, 1] {
             let place = OTHERS as usize + BLOCK / 2 * VALUE_BYTES as usize * parity; // few
             let mut row = machine.take_scratch(narrow(place), BLOCK / 2, VALUE_BYTES);
@@ -343,16 +383,19 @@ impl<M: Machine> Verifier<'_, M> {
         machine.line_up(values);
     }
 
-    /// A block of the key: of four words the odd powers of x, then the even ones. Marks numbers that are not below q in bits 31 of BAD; those that are too
-    /// large for the ring too halt where they are taken.
-    fn key_to_others(&self, block: M::Word) {
+    /// A block of the key: of four words the odd powers of x, then the even ones. Marks numbers that are not below q in bits 31 of BAD. Of 2³¹ + q and more
+    /// that bit is lost by a carry: they halt where a ring takes no such number, and are marked by themselves where it does.
+    fn key_to_others(&self, block: M::Word, ring: Ring) {
         let Self { machine, ref w, .. } = *self;
         let [mask, too_large] = [even_lanes(), each(32, U256::from((1 << 31) - MODULUS))].map(|value| self.held(value));
         let from = machine.bind(w.shl(block, w.number(9)));
         for four in 0..4 {
             let place = |place: u64| w.add(w.number(32 + 128 * four + 32 * place), from);
             let words = [0, 1, 2, 3].map(|number| machine.bind(machine.calldata_word(place(number))));
-            let marks = words.iter().fold(self.get(BAD), |marks, &word| w.or(marks, w.add(too_large, word)));
+            let marks = words.iter().fold(self.get(BAD), |marks, &word| {
+                let marks = w.or(marks, w.add(too_large, word));
+                if ring.takes_words() { w.or(marks, word) } else { marks }
+            });
             self.set(BAD, marks);
             for (place, word) in (0..).zip(words) {
                 let to = OTHERS + 256 * four + 32 * place;

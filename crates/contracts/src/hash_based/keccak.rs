@@ -1,7 +1,7 @@
 //! Frames of words for Keccak-256: a seed, an address and nodes, each 16 bytes in the high half of a word or a whole one.
 //!
-//! The first frame is at 0 of scratch memory, with two nodes; from 0x100 on there is one with as many as are hashed together. A node that was hashed is
-//! masked before it is written, so low halves of words stay 0.
+//! The first frame is at 0 of scratch memory, with two nodes; from 0x100 on there is one with as many as are hashed together. A node of 16 bytes that was
+//! hashed is masked before it is written, so low halves of words stay 0.
 //!
 //! An address ends with a height and an index, 8 bytes. They are written with a whole word that goes on into the nodes, which are written after it: so
 //! the index is shifted where it stands, and bits that it loses do not matter.
@@ -18,7 +18,7 @@ pub(crate) const RIGHT: u64 = 0x60;
 /// The last bytes of an address: a height and an index, of 4 bytes each.
 const HEIGHT_AND_INDEX: u64 = ADDRESS + 24;
 /// The frame of nodes that are hashed together, and its first node.
-const FRAME: u64 = 0x100;
+pub(crate) const FRAME: u64 = 0x100;
 const TOPS: u64 = FRAME + LEFT;
 /// Place of the index of a node in the words that addresses are made of.
 const INDEX_BIT: u64 = 192;
@@ -37,23 +37,42 @@ pub(crate) struct Chains {
 pub(crate) struct Frames<'m, M: Machine> {
     machine: &'m M,
     w: Words<'m, M>,
-    mask: M::Word,
+    /// Bytes of a node: 16, or 32 without a mask.
+    node_bytes: u64,
+    mask: Option<M::Word>,
 }
 
 impl<'m, M: Machine> Frames<'m, M> {
-    /// Frames with room for so many nodes that are hashed together.
-    pub(crate) fn new(machine: &'m M, nodes: u64) -> Self {
+    /// Frames of nodes of 16 or 32 bytes, with room for so many that are hashed together.
+    pub(crate) fn new(machine: &'m M, node_bytes: u64, nodes: u64) -> Self {
         machine.scratch(u32::try_from(TOPS + 32 * nodes).expect("a frame is short"));
         // Read from a variable, so that it lies on the stack: a constant would be pushed wherever it is read, in 33 bytes.
-        let mask = machine.get(machine.variable("mask", machine.word(U256::MAX << 128)));
-        Self { machine, w: Words(machine), mask }
+        let mask = || machine.get(machine.variable("mask", machine.word(U256::MAX << 128)));
+        let mask = (node_bytes < 32).then(mask);
+        Self { machine, w: Words(machine), node_bytes, mask }
+    }
+
+    /// A word cut to a node.
+    fn cut(&self, word: M::Word) -> M::Word {
+        self.mask.map_or(word, |mask| self.w.and(mask, word))
+    }
+
+    /// Copies a node of calldata to a place.
+    pub(crate) fn copy(&self, from: u64, to: u64) {
+        let w = &self.w;
+        self.machine.copy_calldata(w.number(to), w.number(from), w.number(self.node_bytes));
+    }
+
+    /// Writes the seed, which calldata begins with, into both frames.
+    pub(crate) fn set_seeds(&self) {
+        [0, FRAME].into_iter().for_each(|to| self.copy(0, to));
     }
 
     /// Keccak-256 of seed, root, R, message and `tail`, of which the first ones are what calldata begins with. The seeds of both frames stay.
     pub(crate) fn digest(&self, tail: U256) -> M::Word {
         let Self { machine, ref w, .. } = *self;
-        let nodes = [(0, 0), (0, FRAME), (N, ADDRESS), (4 * N, LEFT)];
-        nodes.into_iter().for_each(|(from, to)| machine.copy_calldata(w.number(to), w.number(from), w.number(N)));
+        self.set_seeds();
+        [(N, ADDRESS), (4 * N, LEFT)].into_iter().for_each(|(from, to)| self.copy(from, to));
         machine.set_scratch(w.number(RIGHT), machine.calldata_word(w.number(2 * N)));
         machine.set_scratch(w.number(RIGHT + 32), machine.word(tail));
         let digest = machine.keccak256_scratch(w.number(0), w.number(RIGHT + 64));
@@ -61,9 +80,9 @@ impl<'m, M: Machine> Frames<'m, M> {
         digest
     }
 
-    /// The 16 bytes of calldata from an offset on, as a node.
+    /// The node in calldata from an offset on.
     pub(crate) fn given(&self, offset: u64) -> M::Word {
-        self.w.and(self.mask, self.machine.calldata_word(self.w.number(offset)))
+        self.cut(self.machine.calldata_word(self.w.number(offset)))
     }
 
     /// Makes the second node 0, of which half is to be written.
@@ -88,9 +107,9 @@ impl<'m, M: Machine> Frames<'m, M> {
     }
 
     /// A hash of so many bytes from an offset, cut to a node.
-    fn node(&self, offset: u64, bytes: u64) -> M::Word {
+    pub(crate) fn node(&self, offset: u64, bytes: u64) -> M::Word {
         let hash = self.machine.keccak256_scratch(self.w.number(offset), self.w.number(bytes));
-        self.machine.bind(self.w.and(self.mask, hash))
+        self.machine.bind(self.cut(hash))
     }
 
     /// The index of a node for [`Frames::leaf`] and [`Frames::climb`].
@@ -102,7 +121,7 @@ impl<'m, M: Machine> Frames<'m, M> {
     pub(crate) fn leaf(&self, index: M::Word, secret: Place<M::Word>) -> M::Word {
         let Self { machine, ref w, .. } = *self;
         machine.set_scratch(w.number(HEIGHT_AND_INDEX), index);
-        machine.copy_calldata(w.number(LEFT), secret.offset(machine), w.number(N));
+        machine.copy_calldata(w.number(LEFT), secret.offset(machine), w.number(self.node_bytes));
         self.node(0, RIGHT)
     }
 
@@ -121,7 +140,8 @@ impl<'m, M: Machine> Frames<'m, M> {
             machine.set_scratch(w.number(HEIGHT_AND_INDEX), above);
             let side = machine.bind(sides.side(machine, level));
             let other = w.xor(w.number(RIGHT - LEFT), side);
-            machine.copy_calldata(other, path.after(N * level).offset(machine), w.number(N));
+            let bytes = self.node_bytes;
+            machine.copy_calldata(other, path.after(bytes * level).offset(machine), w.number(bytes));
             machine.set_scratch(side, node);
             node = self.node(0, RIGHT + 32);
         }
@@ -130,8 +150,8 @@ impl<'m, M: Machine> Frames<'m, M> {
 
     /// The last node of a chain, of which so many steps are left, to the nodes that are hashed together; the address of chain 0 was written before.
     pub(crate) fn chain(&self, chains: Chains, number: Turn<M::Word>, start: M::Word, left: M::Word) {
-        let Self { machine, ref w, mask } = *self;
-        machine.copy_calldata(w.number(LEFT), start, w.number(N));
+        let Self { machine, ref w, .. } = *self;
+        machine.copy_calldata(w.number(LEFT), start, w.number(self.node_bytes));
         if !matches!(number, Turn::Known(0)) {
             machine.set_scratch_byte(w.number(chains.chain_byte), number.linear(machine, 1, 0));
         }
@@ -139,7 +159,7 @@ impl<'m, M: Machine> Frames<'m, M> {
         machine.countdown(left, turns, (), |_, turn, ()| {
             machine.set_scratch_byte(w.number(chains.step_byte), w.number(chains.steps - 1 - turn as u64)); // few
             let hash = machine.keccak256_scratch(w.number(0), w.number(RIGHT));
-            machine.set_scratch(w.number(LEFT), w.and(mask, hash));
+            machine.set_scratch(w.number(LEFT), self.cut(hash));
         });
         self.set_top(number, machine.scratch_word(w.number(LEFT)));
     }

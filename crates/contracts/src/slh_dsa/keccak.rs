@@ -5,7 +5,7 @@ use super::{
 };
 use crate::encoding::unless_return_zero;
 use crate::hash_based::keccak::{ADDRESS, Chains, Frames, LEFT, RIGHT};
-use crate::hash_based::{FORS_ROOTS, FORS_TREE, Form, N, Place, Sides, TREE, WOTS_PK, sum_of_pairs};
+use crate::hash_based::{FORS_ROOTS, FORS_TREE, Form, N, Place, Sides, TREE, WOTS_PK, sum_of_digits};
 use crate::words::Words;
 use residue_ir::Machine;
 use ruint::aliases::U256;
@@ -20,7 +20,7 @@ const KEY_PAIR_BIT: u64 = 96;
 pub(super) fn text<M: Machine>(machine: &M) {
     let w = Words(machine);
     unless_return_zero(machine, w.is_equal(machine.calldata_size(), w.number(CALLDATA_BYTES)));
-    let frames = Frames::new(machine, CHAINS);
+    let frames = Frames::new(machine, N, CHAINS);
     // The other schemes of the family have other tails.
     let digest = machine.bind(frames.digest(U256::MAX - U256::from(4)));
     let leaf = w.and(w.number((1 << HEIGHT) - 1), w.high(digest, FORS_TREES * FORS_HEIGHT));
@@ -59,7 +59,7 @@ pub(super) fn text<M: Machine>(machine: &M) {
 fn steps<M: Machine>(machine: &M, node: M::Word) -> M::Word {
     let w = Words(machine);
     let node = machine.bind(w.xor(machine.word(U256::MAX >> 128), node));
-    let sum = machine.bind(w.xor(w.number(0xff), sum_of_pairs(machine, node)));
+    let sum = machine.bind(w.xor(w.number(0xff), sum_of_digits(machine, node, (DIGIT_BITS, NODE_CHAINS))));
     let pairs = w.or(w.and(w.number(0x33), w.high(sum, 2)), w.shl(w.and(w.number(0x33), sum), w.number(2)));
     let pairs = machine.bind(pairs);
     let turned = w.or(w.high(pairs, 4), w.shl(w.and(w.number(0x0f), pairs), w.number(4)));

@@ -6,10 +6,10 @@
 
 use super::{
     CALLDATA_BYTES, CHAINS, CHAINS_AT, DIGEST_BYTES, DIGIT_BITS, FORS_AT, FORS_HEIGHT, FORS_TREES, HEAD_BYTES, HEIGHT,
-    PATH_AT, SUM_CHAINS,
+    NODE_CHAINS, PATH_AT, SUM_CHAINS,
 };
 use crate::encoding::unless_return_zero;
-use crate::hash_based::{FORS_ROOTS, FORS_TREE, Form, N, Place, Sides, TREE, Turn, WOTS_PK, sum_of_pairs};
+use crate::hash_based::{FORS_ROOTS, FORS_TREE, Form, N, Place, Sides, TREE, Turn, WOTS_PK, sum_of_digits};
 use crate::words::Words;
 use residue_ir::Machine;
 use ruint::aliases::U256;
@@ -134,7 +134,10 @@ impl<M: Machine> Verifier<'_, M> {
         // Steps that are left are what digits lack, and their sum is the checksum.
         let ones = machine.word(U256::MAX >> 128);
         let node = machine.bind(w.xor(ones, w.high(machine.scratch_word(w.number(LEFT)), 128)));
-        let sum = w.xor(w.number((1 << (DIGIT_BITS * SUM_CHAINS)) - 1), sum_of_pairs(machine, node));
+        let sum = w.xor(
+            w.number((1 << (DIGIT_BITS * SUM_CHAINS)) - 1),
+            sum_of_digits(machine, node, (DIGIT_BITS, NODE_CHAINS)),
+        );
         let steps = w.or(w.shl(node, w.number(DIGIT_BITS * SUM_CHAINS)), sum);
         let steps = machine.bind(steps);
         machine.set_scratch(w.number(ADDRESS), key_pair);

@@ -3,7 +3,7 @@
 use super::{CHAINS, COUNT_BYTES, HEAD_BYTES, Set};
 use crate::encoding::unless_return_zero;
 use crate::hash_based::keccak::{ADDRESS, Chains, Frames, LEFT, RIGHT};
-use crate::hash_based::{FORS_ROOTS, FORS_TREE, Form, N, Sides, TREE, Turn, WOTS_PK};
+use crate::hash_based::{FORS_ROOTS, FORS_TREE, Form, N, Sides, TREE, Turn, WOTS_PK, sum_of_digits};
 use crate::words::Words;
 use residue_ir::{Machine, Variable};
 use ruint::aliases::U256;
@@ -18,7 +18,7 @@ pub(super) fn text<M: Machine>(machine: &M, set: Set, form: Form) {
     let w = Words(machine);
     let size = w.number(HEAD_BYTES + set.signature_bytes());
     unless_return_zero(machine, w.is_equal(machine.calldata_size(), size));
-    let frames = Frames::new(machine, CHAINS.max(set.fors_trees));
+    let frames = Frames::new(machine, N, CHAINS.max(set.fors_trees));
     let verifier = Verifier { machine, w: Words(machine), frames, set, form };
     let digest = verifier.frames.digest(U256::MAX);
     let bits = |from: u64, bits: u64| w.and(w.number((1 << bits) - 1), w.high(digest, from));
@@ -92,7 +92,7 @@ impl<M: Machine> Verifier<'_, M> {
         let digest = machine.keccak256_scratch(w.number(0), w.number(RIGHT + 32));
         // Steps that are left on each chain: 7 less the digits.
         let steps = machine.bind(w.xor(machine.word(U256::MAX), digest));
-        let sum = sum_of_octals(machine, steps);
+        let sum = sum_of_digits(machine, steps, (DIGIT_BITS, CHAINS));
         unless_return_zero(machine, w.is_equal(w.number(OF_CHAINS.steps * CHAINS - set.digit_sum), sum));
         form.each(machine, CHAINS, |chain| {
             let start = match chain {
@@ -110,17 +110,4 @@ impl<M: Machine> Verifier<'_, M> {
         let path = part.after(N * CHAINS + COUNT_BYTES);
         machine.set(node_below, frames.climb(node, (whole, &sides), path, height));
     }
-}
-
-/// Σ of the 43 lowest digits to the base 8: sums of two, of four, and all of them modulo 2¹² − 1, which is more than they can be.
-fn sum_of_octals<M: Machine>(machine: &M, word: M::Word) -> M::Word {
-    let w = Words(machine);
-    let every = |bits: usize, apart: usize, count: usize| {
-        let field = (U256::ONE << bits) - U256::ONE;
-        machine.word((0..count).fold(U256::ZERO, |sum, at| sum | field << (apart * at)))
-    };
-    let pairs = w.add(w.and(every(3, 6, 21), w.high(word, 3)), w.and(every(3, 6, 22), word));
-    let pairs = machine.bind(pairs);
-    let fours = w.add(w.and(every(6, 12, 11), w.high(pairs, 6)), w.and(every(6, 12, 11), pairs));
-    w.modulo(fours, w.number((1 << 12) - 1))
 }

@@ -14,6 +14,7 @@ mod sphincs;
 #[path = "../contracts/support.rs"]
 #[allow(dead_code, reason = "the tests of other contracts use the rest")]
 mod support;
+mod xmss;
 
 use seeded::Seeded;
 

@@ -41,7 +41,7 @@ fn the_table_is_what_verifiers_cost() {
          |---|---:|---:|---:|---:|---:|\n",
     );
     let is_shown = |name: &str| {
-        ["sphincs/", "slh_dsa/"].iter().any(|prefix| name.starts_with(prefix))
+        ["sphincs/", "slh_dsa/", "wots/", "xmss/"].iter().any(|prefix| name.starts_with(prefix))
             || [
                 "falcon512/eth",
                 "falcon512/eth_numbers",

@@ -272,6 +272,7 @@ impl Parser<'_> {
             ("word_lanes", Feature::WordLanes),
             ("short_code", Feature::ShortCode),
             ("leading_zeros", Feature::LeadingZeros),
+            ("packed", Feature::Packed),
         ];
         if let Some((_, feature)) = plain.into_iter().find(|(name, _)| self.tokens.word_is(name)) {
             return Ok(feature);

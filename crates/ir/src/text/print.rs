@@ -197,6 +197,7 @@ pub(super) fn spell_word(word: &WordDef) -> String {
         WordDef::Has(Feature::WordLanes) => "has word_lanes".to_owned(),
         WordDef::Has(Feature::ShortCode) => "has short_code".to_owned(),
         WordDef::Has(Feature::LeadingZeros) => "has leading_zeros".to_owned(),
+        WordDef::Has(Feature::Packed) => "has packed".to_owned(),
         WordDef::Has(Feature::Limbs(limbs)) => format!("has limbs {limbs}"),
         WordDef::Defined => "defined".to_owned(),
     }
