@@ -36,7 +36,7 @@ impl Maker {
     pub(super) fn transform(&mut self, region: &mut Region) {
         let Some(left) = self.transforms_left.checked_sub(1) else { return };
         self.transforms_left = left;
-        if !self.has_hashes() || self.random.random_ratio(1, 3) {
+        if self.random.random_ratio(1, 3) {
             self.permutation(region);
         } else {
             self.lanes(region);

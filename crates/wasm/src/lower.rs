@@ -8,6 +8,7 @@
 //! the module takes and gives nothing, and returns 1 if the program ended in it.
 
 mod control;
+mod lanes;
 mod layout;
 mod routine;
 mod routines;
@@ -130,7 +131,6 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
             | Effect::Sha256Scratch { .. }
             | Effect::TakeScratch { .. }
             | Effect::PutScratch { .. }
-            | Effect::Lanes { .. }
             | Effect::Precompile { .. }
             | Effect::ReturnPrecompile { .. } => LowerError::Effect(effect.name()),
             _ => return,

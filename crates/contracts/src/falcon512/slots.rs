@@ -96,7 +96,7 @@ fn even_lanes() -> U256 {
 impl<M: Machine> Verifier<'_, M> {
     /// From the hash to the answer.
     pub(super) fn in_slots(&self) {
-        let Self { machine, ref w, .. } = *self;
+        let machine = self.machine;
         machine.scratch(narrow(END as usize)); // few
         match self.encoding {
             Encoding::Compressed => self.decompress_to_values(),

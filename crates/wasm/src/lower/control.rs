@@ -122,7 +122,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Pops an i32 and ends the program exceptionally if it is not 0.
-    fn fail_if(&mut self) {
+    pub(super) fn fail_if(&mut self) {
         self.code.if_(BlockType::Empty).i32_const(FAILED);
         self.end_program();
         self.code.end();
@@ -199,6 +199,7 @@ impl<'a> Emitter<'a> {
             Effect::Parse { result, offset, size_bytes } => self.parse(*result, *offset, *size_bytes),
             Effect::ParseMontLe { result, offset } => self.parse_mont_le(*result, *offset),
             Effect::Reduce { result, word } => self.reduce(*result, *word),
+            Effect::Lanes { lanes } => self.lanes(lanes),
             Effect::Sha256 { .. }
             | Effect::Keccak256 { .. }
             | Effect::Lookup { .. }
@@ -216,7 +217,6 @@ impl<'a> Emitter<'a> {
             | Effect::Sha256Scratch { .. }
             | Effect::TakeScratch { .. }
             | Effect::PutScratch { .. }
-            | Effect::Lanes { .. }
             | Effect::Precompile { .. }
             | Effect::ReturnPrecompile { .. }
             | Effect::ReturnWords { .. } => unreachable!("`lower` refuses programs with these"),

@@ -1,10 +1,11 @@
-//! Memory layout, from the bottom: a value for conversions, the places of values, constants, variables, scratch memory, the
+//! Memory layout, from the bottom: a value for conversions, the places of values, constants, words of lanes, variables, scratch memory, the
 //! output, arrays of fixed size, calldata, then one record for each index of the unbounded arrays.
 
 use residue_ir::program::{ArrayDecl, Program};
 use residue_ir::{Capacity, Effect};
 use residue_passes::Slot;
 
+use super::lanes::lanes_bytes;
 use super::scratch::CONSTANTS_BYTES;
 use crate::error::LowerError;
 use crate::field::Field;
@@ -22,6 +23,8 @@ pub(super) struct Layout {
     pub constants: u32,
     /// The round constants of Keccak-f, where the program has it: else they have no bytes.
     pub round_constants: u32,
+    /// Words of lanes and room for a product, where the program has transforms of them: else they have no bytes.
+    pub lanes: u32,
     /// The variables, 32 bytes each.
     pub variables: u32,
     /// Scratch memory of the program.
@@ -53,7 +56,8 @@ impl Layout {
         let constants = slots + value_bytes * (u64::from(slots_used) + 1);
         let conversions = field.conversions().len();
         let round_constants = constants + value_bytes * (program.constants.len() + conversions) as u64;
-        let variables = round_constants + constants_bytes(program);
+        let lanes = round_constants + constants_bytes(program);
+        let variables = lanes + lanes_room(program);
         let memory = variables + 32 * program.variables.len() as u64;
         let output = memory + scratch_bytes(program) + OUTPUT_MARGIN_BYTES;
         let mut next = output.saturating_add(output_bytes(program, value_bytes));
@@ -83,6 +87,7 @@ impl Layout {
             spare: slots_used,
             constants: within(constants)?,
             round_constants: within(round_constants)?,
+            lanes: within(lanes)?,
             variables: within(variables)?,
             memory: within(memory)?,
             output: within(output)?,
@@ -96,7 +101,7 @@ impl Layout {
 impl Layout {
     /// True if there are round constants of Keccak-f.
     pub const fn has_round_constants(&self) -> bool {
-        self.round_constants < self.variables
+        self.round_constants < self.lanes
     }
 }
 
@@ -105,6 +110,17 @@ fn constants_bytes(program: &Program) -> u64 {
     let mut has_keccak_f = false;
     program.for_each_effect(&mut |effect| has_keccak_f |= matches!(effect, Effect::KeccakF { .. }));
     if has_keccak_f { CONSTANTS_BYTES.into() } else { 0 }
+}
+
+/// Bytes for transforms of words of lanes, as many as any asks for.
+fn lanes_room(program: &Program) -> u64 {
+    let mut most = 0;
+    program.for_each_effect(&mut |effect| {
+        if let Effect::Lanes { lanes } = effect {
+            most = most.max(lanes_bytes(lanes));
+        }
+    });
+    most
 }
 
 /// Bytes of scratch memory, as many as any statement asks for.
