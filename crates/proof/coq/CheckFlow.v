@@ -61,15 +61,125 @@ Fixpoint unknown (F : list fact) (c : cond) : cond :=
   | _ => c
   end.
 
+(* ---- words that are values: each an operation on two words ---- *)
+
+(* A word that an operation reads: a number, calldata's size, a value as it is, or bits of several without the lowest n. *)
+Inductive part := PNum (n : Z) | PSize | PRead (i : positive) | PBits (l : list positive) (n : Z).
+Definition named_word := (positive * (instr * part * part))%type.
+
+Definition part_of (x : sword) : option part :=
+  match x with
+  | SSize => Some PSize
+  | SRaw i => Some (PRead i)
+  | SOr l n => Some (PBits l n)
+  | _ => option_map PNum (exactly x)
+  end.
+
+Fixpoint positives (l m : list positive) : bool :=
+  match l, m with [], [] => true | i :: l, j :: m => Pos.eqb i j && positives l m | _, _ => false end.
+Definition parteqb (a b : part) : bool :=
+  match a, b with
+  | PNum n, PNum m => n =? m
+  | PSize, PSize => true
+  | PRead i, PRead j => Pos.eqb i j
+  | PBits l n, PBits m k => positives l m && (n =? k)
+  | _, _ => false
+  end.
+
+(* Gas of an operation on two words, with a number of its own; those whose operands may be exchanged, and what it is then. *)
+Definition word_op (i : instr) : option (Z * Z) :=
+  match i with
+  | ADD => Some (1, 3) | MUL => Some (2, 5) | SUB => Some (3, 3) | LT => Some (4, 3) | GT => Some (5, 3) | EQ => Some (6, 3)
+  | AND => Some (7, 3) | OR => Some (8, 3) | SHR => Some (9, 3)
+  | DIV => Some (10, 5) | MOD => Some (11, 5) | _ => None
+  end.
+Definition instr_eqb (i j : instr) : bool :=
+  match i, j with
+  | CALLDATALOAD, CALLDATALOAD => true
+  | _, _ => match word_op i, word_op j with Some (n, _), Some (m, _) => n =? m | _, _ => false end
+  end.
+Definition turned (i : instr) : option instr :=
+  match i with LT => Some GT | GT => Some LT | ADD | MUL | EQ | AND | OR => Some i | _ => None end.
+
+Section Words.
+Variable names : list named_word.
+Definition found (i : instr) (a b : part) : option positive :=
+  option_map fst (find (fun '(_, (j, c, d)) => instr_eqb i j && parteqb a c && parteqb b d) names).
+Definition word_of (i : instr) (x y : sword) : option sword :=
+  match word_op i, part_of x, part_of y with
+  | Some _, Some a, Some b =>
+      match found i a b with
+      | Some h => Some (SRaw h)
+      | None => match turned i with Some j => option_map SRaw (found j b a) | None => None end
+      end
+  | _, _, _ => None
+  end.
+
+(* An operation of a program. *)
+Definition known_bin (i : instr) (x y : sword) : option sword :=
+  match i with
+  | SHR =>
+      match exactly x, ored y with
+      | Some n, Some l => if (0 <=? n) && (n <? 256) then Some (SOr l n) else None
+      | _, _ => None
+      end
+  | _ => sbin p i x y
+  end.
+Definition sym_bin (i : instr) (x y : sword) : option sword :=
+  match known_bin i x y with Some z => Some z | None => word_of i x y end.
+
+(* The word of calldata at the offset that another one is. *)
+Definition at_word (x : sword) : option positive :=
+  match part_of x with Some a => found CALLDATALOAD a (PNum 0) | None => None end.
+
+(* True where two elements are equal. *)
+Definition equal (i : instr) (x y : sword) : option sword :=
+  match i, x, y with
+  | EQ, SW a lo hi, SW b lo' hi' =>
+      if (0 <=? lo) && (hi <? p) && (0 <=? lo') && (hi' <? p) then Some (SB (CZero (sadd p a (sneg p b)))) else None
+  | _, _, _ => None
+  end.
+
+(* An instruction on words that are no elements, or whether elements are equal: what is known of words makes them elements. *)
+Definition word_step (known : sword -> sword) (i : instr) (s : sstate) : option (Z * sstate) :=
+  let over cost x r := Some (cost, S (x :: r) (smem s) (smw s) (hints s)) in
+  match i with
+  | CALLDATALOAD =>
+      match sstack s with x :: r => match at_word x with Some h => over 3 (SRaw h) r | None => None end | [] => None end
+  | _ =>
+      match word_op i with
+      | Some (_, cost) =>
+          match sstack s with
+          | x :: y :: r =>
+              match word_of i x y with
+              | Some z => over cost z r
+              | None => match equal i (known x) (known y) with Some z => over cost z r | None => None end
+              end
+          | _ => None
+          end
+      | None => None
+      end
+  end.
+End Words.
+
+(* What is taken mod p may be any word. *)
+Definition modular (i : instr) : nat := match i with MOD => 1 | ADDMOD | MULMOD => 2 | _ => 0 end.
+Definition wide (x : sword) : sword := match x with SRaw i => SW [(i, 1)] 0 (W - 1) | _ => x end.
+Definition widened (i : instr) (s : sstate) : sstate :=
+  let n := modular i in S (map wide (firstn n (sstack s)) ++ skipn n (sstack s)) (smem s) (smw s) (hints s).
+
 (* ---- paths of a program ---- *)
 
 (* Its values are operations of one list; nothing in it depends on the path but which of them are needed. *)
 Record path := Path { ren : M.t operand; pwords : M.t sword; facts : list fact }.
 Record made := Made { next : positive; done : list op }.
-(* A path that has come so far, or its end: a failure, or values that it returns. *)
-Inductive fin := At (s : path) | End (F : list fact) (o : option (list positive)).
+(* An end: a failure, values that are returned, the truth of a condition, or the next turn of a loop with its values. *)
+Inductive goal := Fails | Returns (l : list positive) | Tells (c : cond) | Again (l : list operand).
+(* A path that has come so far, or its end. *)
+Inductive fin := At (s : path) | End (F : list fact) (o : goal).
 
 Variable reads : list (positive * Z).
+Variable wnames : list named_word.
 
 Definition find_read (off : Z) : option positive := option_map fst (find (fun '(_, o) => o =? off) reads).
 
@@ -79,7 +189,14 @@ Fixpoint sym_word (s : path) (x : word) : option sword :=
   | Size => Some SSize
   | Calldata off => option_map SRaw (find_read off)
   | Defined w => M.find w (pwords s)
-  | Bin i a b => match sym_word s a, sym_word s b with Some x, Some y => sbin p i x y | _, _ => None end
+  | Bin i a b => match sym_word s a, sym_word s b with Some x, Some y => sym_bin wnames i x y | _, _ => None end
+  end.
+
+(* The value that calldata has at an offset. *)
+Definition sym_offset (s : path) (x : word) : option positive :=
+  match sym_word s x with
+  | Some y => match exactly y with Some off => find_read off | None => at_word wnames y end
+  | None => None
   end.
 
 Definition sym_operand (r : M.t operand) (x : operand) : option operand :=
@@ -157,7 +274,26 @@ Fixpoint sym (b : body) (g : made) (s : path) : option (made * list fin) :=
           match split split_fuel (CNotBelow r) s with
           | Some l =>
               each (fun '(fails, s) g =>
-                if fails : bool then Some (g, [End (facts s) None])
+                if fails : bool then Some (g, [End (facts s) Fails])
+                else sym k g (Path (M.add i (V r) (ren s)) (pwords s) (facts s))) l g
+          | None => None
+          end
+      | None => None
+      end
+  | Reduce i x k =>
+      match sym_word s x with
+      | Some (SRaw r) =>
+          sym k (Made (Pos.succ (next g)) (Op (next g) KAdd (V r) (C 0) :: done g))
+            (Path (M.add i (V (next g)) (ren s)) (pwords s) (facts s))
+      | _ => None
+      end
+  | ParseAt i x k =>
+      match sym_offset s x with
+      | Some r =>
+          match split split_fuel (CNotBelow r) s with
+          | Some l =>
+              each (fun '(fails, s) g =>
+                if fails : bool then Some (g, [End (facts s) Fails])
                 else sym k g (Path (M.add i (V r) (ren s)) (pwords s) (facts s))) l g
           | None => None
           end
@@ -177,7 +313,7 @@ Fixpoint sym (b : body) (g : made) (s : path) : option (made * list fin) :=
       end
   | Need x k =>
       match split_word s x with
-      | Some l => each (fun '(zero, s) g => if zero : bool then Some (g, [End (facts s) None]) else sym k g s) l g
+      | Some l => each (fun '(zero, s) g => if zero : bool then Some (g, [End (facts s) Fails]) else sym k g s) l g
       | None => None
       end
   | Branch x t u k =>
@@ -210,9 +346,10 @@ Fixpoint sym (b : body) (g : made) (s : path) : option (made * list fin) :=
       end
   | Return l =>
       match sym_operands (ren s) l with
-      | Some l => match values_of l with Some l => Some (g, [End (facts s) (Some l)]) | None => None end
+      | Some l => match values_of l with Some l => Some (g, [End (facts s) (Returns l)]) | None => None end
       | None => None
       end
+  | ReturnWord x => match sym_word s x with Some (SB c) => Some (g, [End (facts s) (Tells c)]) | _ => None end
   end.
 
 (* ---- the tables of all paths, where equal values are one atom ---- *)
@@ -250,13 +387,14 @@ Definition lifted (T : tables) (c : cond) : cond :=
   | _ => c
   end.
 
-(* A path of the program: what is true on it, and what it returns, or None for a failure. *)
-Definition way := (list fact * option (list positive))%type.
+(* A path of the program: what is true on it, and its end. *)
+Definition way := (list fact * goal)%type.
 
 Definition way_of (T : tables) (x : fin) : option way :=
   match x with
   | At _ => None
-  | End F goal => Some (map (fun f => (lifted T (fst f), snd f)) F, goal)
+  | End F o =>
+      Some (map (fun f => (lifted T (fst f), snd f)) F, match o with Tells c => Tells (lifted T c) | _ => o end)
   end.
 Fixpoint ways_of (T : tables) (l : list fin) : option (list way) :=
   match l with
@@ -293,9 +431,21 @@ Definition spent := (Z * list positive * list (option positive))%type.
 Definition plus (cost : Z) (r : option spent) : option spent :=
   match r with Some (g, hs, names) => Some (cost + g, hs, names) | None => None end.
 
-Definition failed (w : way) : bool := match snd w with None => true | Some _ => false end.
+Definition failed (w : way) : bool := match snd w with Fails => true | _ => false end.
 Definition returned (T : tables) (m : M.t sword) (key : positive) (n : Z) (w : way) : bool :=
-  match snd w with Some l => (n =? 32 * Z.of_nat (length l)) && returns p T m key l | None => false end.
+  match snd w with
+  | Returns l => (n =? 32 * Z.of_nat (length l)) && returns p T m key l
+  | Tells c => (n =? 32) && match M.find key m with Some (SB c') => same c c' | _ => false end
+  | _ => false
+  end.
+
+(* True where code from these bytes on is at the label of a loop, with what is known there of the next turn, whose values these are;
+   and the gas from there on. *)
+Variable arrives : list Z -> list fact -> sstate -> list operand -> bool.
+Variable after : Z.
+Definition again (w : way) : bool := match snd w with Again _ => true | _ => false end.
+Definition comes (rest : list Z) (F : list fact) (s : sstate) (w : way) : bool :=
+  match snd w with Again l => arrives rest F s l | _ => false end.
 
 (* From the bytes that are left to the ends of all paths that come here: the gas of the one that takes most. F is what jumps
    have told. Both ways of a jump are taken, if there are paths for them; the hints of the one that goes on come first. *)
@@ -305,7 +455,25 @@ Fixpoint walk (fuel : nat) (T : tables) (ways : list way) (F : list fact) (rest 
   | O => None
   | Datatypes.S fuel =>
       let '(i, n) := decode rest in
+      let plain :=
+        match sinstr p T reads i (widened i (ready F i s)) with
+        | Some (cost, s) =>
+            let '(f, names) := if arithmetic i then match names with f :: r => (f, r) | [] => (None, []) end
+                               else (None, names) in
+            match named p T f s with
+            | Some s =>
+                if (0 <=? cost) && within (sstack s) then plus cost (walk fuel T ways F (skipn n rest) names s) else None
+            | None => None
+            end
+        | None =>
+            match word_step wnames (element F) i s with
+            | Some (cost, s) => if within (sstack s) then plus cost (walk fuel T ways F (skipn n rest) names s) else None
+            | None => None
+            end
+        end in
       match i, sstack s with
+      | JUMPDEST, _ =>
+          if forallb again ways then if forallb (comes rest F s) ways then Some (after, hints s, names) else None else plain
       | JUMP, d :: r =>
           match exactly d with
           | Some d =>
@@ -348,27 +516,17 @@ Fixpoint walk (fuel : nat) (T : tables) (ways : list way) (F : list fact) (rest 
               if forallb (returned T (smem s) key n) ways && (0 <=? cost) then Some (cost, hints s, names) else None
           | _, _ => None
           end
-      | _, _ =>
-          match sinstr p T reads i (ready F i s) with
-          | Some (cost, s) =>
-              let '(f, names) := if arithmetic i then match names with f :: r => (f, r) | [] => (None, []) end
-                                 else (None, names) in
-              match named p T f s with
-              | Some s =>
-                  if (0 <=? cost) && within (sstack s) then plus cost (walk fuel T ways F (skipn n rest) names s) else None
-              | None => None
-              end
-          | None => None
-          end
+      | _, _ => plain
       end
   end.
 
 End Prime.
 
-(* Hints of a program with branches: where it reads calldata, how many instructions a path has at most, values that are
+(* Hints of a program with branches: where it reads calldata, words that are operations on others, how many instructions a path has at most, values that are
    earlier ones, and a witness. *)
 Record hints_of_flow := Hints {
   h_reads : list (positive * Z);
+  h_words : list named_word;
   h_steps : Z;
   h_joined : list (positive * positive);
   h_witness : witness
@@ -377,16 +535,36 @@ Record hints_of_flow := Hints {
 Definition joined_of (h : hints_of_flow) : M.t positive :=
   fold_left (fun m '(i, j) => M.add i j m) (h_joined h) (M.empty positive).
 
+(* Each word is defined once, after all that it reads: the number after all of them. *)
+Definition before (i : positive) (a : part) : bool :=
+  match a with
+  | PNum n => (0 <=? n) && (n <? W)
+  | PSize => true
+  | PRead j => Pos.ltb j i
+  | PBits l n => forallb (fun j => Pos.ltb j i) l && (0 <=? n)
+  end.
+Fixpoint words_ascend (least : positive) (l : list named_word) : option positive :=
+  match l with
+  | [] => Some least
+  | (i, (_, a, b)) :: l =>
+      if Pos.leb least i && before i a && before i b then words_ascend (Pos.succ i) l else None
+  end.
+
+(* Words are atoms, as what is parsed is. *)
+Definition flow_tables (Q : program) (l : list named_word) : tables :=
+  let T := start_tables Q in
+  Tables (fold_left (fun m '(i, _) => M.add i [(i, 1)] m) l (sums T)) (products T) (defs T).
+
 (* The operations of all paths, their tables, and the paths. *)
 Definition paths_of (P : flow) (h : hints_of_flow) : option (program * tables * list way) :=
   let p := f_modulus P in
-  match parses_ascend 2 (h_reads h) with
+  match match parses_ascend 2 (h_reads h) with Some first => words_ascend first (h_words h) | None => None end with
   | Some first =>
-      match sym p (h_reads h) (f_body P) (Made first []) (Path (M.empty operand) (M.empty sword) []) with
+      match sym p (h_reads h) (h_words h) (f_body P) (Made first []) (Path (M.empty operand) (M.empty sword) []) with
       | Some (g, l) =>
           let Q := Program p 0 (h_reads h) (rev (done g)) [] in
           if (1 <? p) && (p <? W) && ascends first (ops Q) then
-            match join_ops p (cuts_of (h_witness h)) (joined_of h) (start_tables Q) (ops Q) with
+            match join_ops p (cuts_of (h_witness h)) (joined_of h) (flow_tables Q (h_words h)) (ops Q) with
             | Some T => option_map (fun ways => (Q, T, ways)) (ways_of T l)
             | None => None
             end
@@ -399,7 +577,7 @@ Definition paths_of (P : flow) (h : hints_of_flow) : option (program * tables * 
 Definition check_flow (P : flow) (h : hints_of_flow) (code : list Z) : option Z :=
   match paths_of P h with
   | Some (Q, T, ways) =>
-      match walk (f_modulus P) (h_reads h) code (Z.to_nat (h_steps h)) T ways [] code (w_names (h_witness h))
+      match walk (f_modulus P) (h_reads h) (h_words h) code (fun _ _ _ _ => false) 0 (Z.to_nat (h_steps h)) T ways [] code (w_names (h_witness h))
               (S [] (M.empty sword) 0 (w_values (h_witness h))) with
       | Some (g, _, _) => Some g
       | None => None

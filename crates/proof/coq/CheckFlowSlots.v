@@ -11,6 +11,7 @@ Variable next : bool.
 Variable code : list Z.
 Variable jumps : list Z. (* the code without immediates of field instructions *)
 Variable prog : program. (* the operations of all paths *)
+Variable wnames : list named_word.
 
 (* Conditions that are taken for false after an instruction, and were not before. *)
 Definition excluded (st st' : fstate) : list cond :=
@@ -19,6 +20,8 @@ Definition all_false (l : list cond) (w : way) : bool :=
   forallb (fun c => match decide p (fst w) c with Some false => true | _ => false end) l.
 Definition some_true (l : list cond) (w : way) : bool :=
   existsb (fun c => match decide p (fst w) c with Some b => b | None => false end) l.
+
+Definition over_base (st : fstate) (s : sstate) : fstate := FS s (known st) (failures st) (fnames st).
 
 (* From the bytes that are left, as `walk`. *)
 Fixpoint fwalk (fuel : nat) (T : tables) (ways : list way) (rest : list Z) (st : fstate) : option spent :=
@@ -87,10 +90,14 @@ Fixpoint fwalk (fuel : nat) (T : tables) (ways : list way) (rest : list Z) (st :
               | _, _ => None
               end
           | _, _ =>
-              match splain p prog T i st with
+              match splain p prog T i (over_base st (widened i s)) with
               | Some (cost, st) =>
                   if (0 <=? cost) && within (sstack (base st)) then plus cost (fwalk fuel T ways (skipn n rest) st) else None
-              | None => None
+              | None =>
+                  match word_step p wnames (fun x => x) i s with
+                  | Some (cost, s) => if within (sstack s) then plus cost (fwalk fuel T ways (skipn n rest) (over_base st s)) else None
+                  | None => None
+                  end
               end
           end
       end
@@ -103,7 +110,7 @@ Definition check_flow_slots (next : bool) (P : flow) (h : hints_of_flow) (code :
   if forallb (fun b => between 0 b 255) code && Z.odd p then
     match paths_of P h with
     | Some (Q, T, ways) =>
-        match fwalk p next code (blank next O O code) Q (Z.to_nat (h_steps h)) T ways code
+        match fwalk p next code (blank next O O code) Q (h_words h) (Z.to_nat (h_steps h)) T ways code
                 (FS (S [] (M.empty sword) 0 (w_values (h_witness h))) None [] (w_names (h_witness h))) with
         | Some (g, _, _) => Some g
         | None => None

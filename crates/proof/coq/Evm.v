@@ -57,13 +57,13 @@ Definition cdword (cd : list Z) (off : Z) : Z := beZ (take 32 (skipn (Z.to_nat o
 
 Inductive instr :=
 | PUSH (n : nat) (v : Z) | DUP (n : nat) | SWAP (n : nat) | POP
-| ADD | MUL | SUB | MOD | ADDMOD | MULMOD | LT | GT | EQ | ISZERO | NOT | AND | OR | SHR
+| ADD | MUL | SUB | DIV | MOD | ADDMOD | MULMOD | LT | GT | EQ | ISZERO | NOT | AND | OR | SHR
 | CALLDATALOAD | CALLDATASIZE | MLOAD | MSTORE | MCOPY | JUMP | JUMPI | JUMPDEST | RETURN | INVALID
 | OTHER. (* this semantics says nothing of it *)
 
 Definition simple (b : Z) : instr :=
   match b with
-  | 0x01 => ADD | 0x02 => MUL | 0x03 => SUB | 0x06 => MOD | 0x08 => ADDMOD | 0x09 => MULMOD
+  | 0x01 => ADD | 0x02 => MUL | 0x03 => SUB | 0x04 => DIV | 0x06 => MOD | 0x08 => ADDMOD | 0x09 => MULMOD
   | 0x10 => LT | 0x11 => GT | 0x14 => EQ | 0x15 => ISZERO | 0x19 => NOT | 0x16 => AND | 0x17 => OR | 0x1c => SHR
   | 0x35 => CALLDATALOAD | 0x36 => CALLDATASIZE
   | 0x50 => POP | 0x51 => MLOAD | 0x52 => MSTORE | 0x56 => JUMP | 0x57 => JUMPI | 0x5b => JUMPDEST | 0x5e => MCOPY
@@ -125,6 +125,7 @@ Definition exec (code cd : list Z) (i : instr) (next : nat) (k : list Z) (m : me
   | ADD, a :: b :: r => (3, go ((a + b) mod W :: r))
   | MUL, a :: b :: r => (5, go ((a * b) mod W :: r))
   | SUB, a :: b :: r => (3, go ((a - b) mod W :: r))
+  | DIV, a :: b :: r => (5, go ((if b =? 0 then 0 else a / b) :: r))
   | MOD, a :: b :: r => (5, go ((if b =? 0 then 0 else a mod b) :: r))
   | ADDMOD, a :: b :: c :: r => (8, go ((if c =? 0 then 0 else (a + b) mod c) :: r))
   | MULMOD, a :: b :: c :: r => (8, go ((if c =? 0 then 0 else (a * b) mod c) :: r))

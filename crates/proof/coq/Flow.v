@@ -12,12 +12,15 @@ Inductive body :=
 | Ops (l : list op) (k : body)
 | Move (to : list positive) (from : list operand) (k : body)      (* all at once *)
 | Parse (i : positive) (off : Z) (k : body)                       (* 32 bytes, below the modulus *)
+| Reduce (i : positive) (x : word) (k : body)                     (* a word mod p *)
+| ParseAt (i : positive) (x : word) (k : body)                    (* at the offset that a word is *)
 | IsZero (w : positive) (x : operand) (k : body)
 | Bind (w : positive) (x : word) (k : body)
 | Need (x : word) (k : body)                                      (* require *)
 | Branch (x : word) (t u k : body)                                (* t where the word is not zero, then k *)
 | Call (params : list positive) (args : list operand) (b : body) (gives : list operand) (results : list positive) (k : body)
-| Return (l : list operand).                                      (* return_elements, 32 bytes each *)
+| Return (l : list operand)                                       (* return_elements, 32 bytes each *)
+| ReturnWord (x : word).
 
 Record flow := Flow { f_modulus : Z; f_body : body }.
 
@@ -44,6 +47,10 @@ Fixpoint mean (p : Z) (cd : list Z) (b : body) (f : frame) : frame + outcome :=
   | Move to from k => mean p cd k (Frame (moved to (map (read (vals f)) from) (vals f)) (wrds f))
   | Parse i off k =>
       if cdword cd off <? p then mean p cd k (Frame (set (vals f) i (cdword cd off)) (wrds f)) else inr Failed
+  | Reduce i x k => mean p cd k (Frame (set (vals f) i (word_value cd (wrds f) x mod p)) (wrds f))
+  | ParseAt i x k =>
+      let v := cdword cd (word_value cd (wrds f) x) in
+      if v <? p then mean p cd k (Frame (set (vals f) i v) (wrds f)) else inr Failed
   | IsZero w x k => mean p cd k (Frame (vals f) (set (wrds f) w (b2z (read (vals f) x =? 0))))
   | Bind w x k => mean p cd k (Frame (vals f) (set (wrds f) w (word_value cd (wrds f) x)))
   | Need x k => if word_value cd (wrds f) x =? 0 then inr Failed else mean p cd k f
@@ -58,6 +65,7 @@ Fixpoint mean (p : Z) (cd : list Z) (b : body) (f : frame) : frame + outcome :=
       | inr o => inr o
       end
   | Return l => inr (Returned (concat (map (fun x => bytes_of 32 (read (vals f) x)) l)))
+  | ReturnWord x => inr (Returned (bytes_of 32 (word_value cd (wrds f) x)))
   end.
 
 (* Certificates speak of no program that ends without a return: nothing is said of it. *)

@@ -5,10 +5,14 @@ From Residue Require Import Evm.
 Import ListNotations.
 Open Scope Z_scope.
 
-(* Comparisons and bits of two words, as instructions have them. *)
+(* Arithmetic, comparisons and bits of two words, as instructions have them. *)
 Definition bin (i : instr) (a b : Z) : Z :=
   match i with
-  | LT => b2z (a <? b) | GT => b2z (b <? a) | EQ => b2z (a =? b) | AND => Z.land a b | OR => Z.lor a b | _ => 0
+  | ADD => (a + b) mod W | SUB => (a - b) mod W | MUL => (a * b) mod W
+  | DIV => if b =? 0 then 0 else a / b | MOD => if b =? 0 then 0 else a mod b
+  | LT => b2z (a <? b) | GT => b2z (b <? a) | EQ => b2z (a =? b) | AND => Z.land a b | OR => Z.lor a b
+  | SHR => if a <? 256 then Z.shiftr b a else 0
+  | _ => 0
   end.
 
 Inductive operand := V (i : positive) | C (c : Z).

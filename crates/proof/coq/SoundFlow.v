@@ -4,6 +4,86 @@ From Residue Require Import Evm Words Program Check Sums Sound Flow CheckFlow.
 Import ListNotations.
 Open Scope Z_scope.
 
+(* ---- words that are values ---- *)
+
+Definition part_value (cd : list Z) (e : env) (a : part) : Z :=
+  match a with
+  | PNum n => n
+  | PSize => Z.of_nat (length cd)
+  | PRead i => e i
+  | PBits l n => Z.shiftr (all_bits e l) n
+  end.
+
+(* What an operation on words gives. *)
+Definition named_value (cd : list Z) (e : env) (o : instr) (a b : part) : Z :=
+  match o with CALLDATALOAD => cdword cd (part_value cd e a) | _ => bin o (part_value cd e a) (part_value cd e b) end.
+
+Lemma positives_ok l : forall m, positives l m = true -> l = m.
+Proof.
+  induction l as [|i l IH]; intros [|j m] H; try discriminate; [reflexivity|]. cbn in H. apply andb_prop in H as [A B].
+  apply Pos.eqb_eq in A. apply IH in B. congruence.
+Qed.
+
+Lemma parteqb_ok a b : parteqb a b = true -> a = b.
+Proof.
+  destruct a, b; cbn; intros H; try discriminate.
+  - apply Z.eqb_eq in H. congruence.
+  - reflexivity.
+  - apply Pos.eqb_eq in H. congruence.
+  - apply andb_prop in H as [A B]. apply positives_ok in A. apply Z.eqb_eq in B. congruence.
+Qed.
+
+Lemma instr_eqb_ok i j : instr_eqb i j = true -> i = j.
+Proof. destruct i; try discriminate; destruct j; intros H; reflexivity || discriminate. Qed.
+
+Lemma turned_ok i j a b : turned i = Some j -> bin i a b = bin j b a.
+Proof.
+  intros H. destruct i; cbn in H; try discriminate; injection H as <-; cbn; rewrite ?(Z.add_comm a), ?(Z.mul_comm a); try reflexivity.
+  - rewrite Z.eqb_sym. reflexivity.
+  - apply Z.land_comm.
+  - apply Z.lor_comm.
+Qed.
+
+Lemma turned_word i j : turned i = Some j -> j <> CALLDATALOAD.
+Proof. destruct i; cbn; intros H; try discriminate; injection H as <-; discriminate. Qed.
+
+Lemma bin_range i a b : 0 <= a < W -> 0 <= b < W -> 0 <= bin i a b < W.
+Proof.
+  intros Ha Hb. pose proof W_pos. assert (B : forall c, 0 <= b2z c < W) by (intros []; cbn; pose proof W_eq; lia).
+  destruct i; cbn [bin]; try apply B; try (apply Z.mod_pos_bound; lia); try lia.
+  - destruct (Z.eqb_spec b 0); [lia|]. split; [apply Z.div_pos; lia|]. apply Z.div_lt_upper_bound; nia.
+  - destruct (Z.eqb_spec b 0); [lia|]. pose proof (Z.mod_pos_bound a b). lia.
+  - split; [apply Z.land_nonneg; lia|]. destruct (Z.eq_dec (Z.land a b) 0) as [->|N]; [lia|].
+    assert (0 < Z.land a b) by (assert (0 <= Z.land a b) by (apply Z.land_nonneg; lia); lia).
+    apply Z.log2_lt_cancel. eapply Z.le_lt_trans; [apply Z.log2_land; lia|].
+    change (Z.log2 W) with 256. apply Z.min_lt_iff. left. destruct (Z.eq_dec a 0) as [->|]; [cbn; lia|].
+    apply Z.log2_lt_pow2; [lia | exact (proj2 Ha)].
+  - apply (lor_range (Program 2 0 [] [] []) [] eq_refl eq_refl); assumption.
+  - destruct (Z.ltb_spec a 256); [apply (shiftr_range (Program 2 0 [] [] []) []); [lia | assumption] | lia].
+Qed.
+
+Lemma word_step_cost p wnames known i s cost s' : word_step p wnames known i s = Some (cost, s') -> 0 <= cost.
+Proof.
+  intros H. assert (C : forall a b, word_op i = Some (a, b) -> 0 <= b) by (destruct i; cbn; intros a b E; try discriminate; injection E as _ <-; lia).
+  unfold word_step in H.
+  assert (two : match word_op i with
+    | Some (_, cost) =>
+        match sstack s with
+        | x :: y :: r =>
+            match word_of wnames i x y with
+            | Some z => Some (cost, S (z :: r) (smem s) (smw s) (hints s))
+            | None => match equal p i (known x) (known y) with Some z => Some (cost, S (z :: r) (smem s) (smw s) (hints s)) | None => None end
+            end
+        | _ => None
+        end
+    | None => None end = Some (cost, s') -> 0 <= cost).
+  { clear H. intros H. destruct (word_op i) as [[n c]|]; [|discriminate]. specialize (C _ _ eq_refl).
+    destruct (sstack s) as [|x [|y r]]; try discriminate. destruct (word_of wnames i x y); [injection H as <- _; exact C|].
+    destruct (equal p i (known x) (known y)); [injection H as <- _; exact C | discriminate]. }
+  destruct i; try (apply two; exact H).
+  destruct (sstack s) as [|x r]; [discriminate|]. cbv beta iota zeta in H. destruct (at_word wnames x); [injection H as <- _; lia | discriminate].
+Qed.
+
 Section Flow.
 (* The operations of all paths. *)
 Variable P : program.
@@ -19,6 +99,8 @@ Hypothesis one : e 1%positive = 1.
 Hypothesis parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off.
 Hypothesis no_sign : forall i, 0 <= e i.
 Let reads := parses P.
+Variable wnames : list named_word.
+Hypothesis worded : forall i o a b, In (i, (o, a, b)) wnames -> e i = named_value cd e o a b.
 
 Notation ceval := (ceval P cd e).
 Notation is_word := (is_word P cd e).
@@ -95,6 +177,111 @@ Proof.
       try discriminate; injection H as <-; rewrite ?IHa, ?IHb; cbn; rewrite ?andb_false_r; reflexivity.
 Qed.
 
+(* ---- words ---- *)
+
+Lemma part_of_ok w x a : is_word w x -> part_of x = Some a -> w = part_value cd e a.
+Proof.
+  intros H E. pose proof H as [_ H']. destruct x as [s lo hi|i| |c|l n]; cbn [part_of] in E; try (injection E as <-; exact H').
+  - match type of E with option_map _ ?t = _ => destruct t as [v|] eqn:X; [|discriminate] end. injection E as <-. exact (exactly_ok _ _ _ _ _ _ H X).
+  - discriminate.
+Qed.
+
+Lemma found_ok i a b h : found wnames i a b = Some h -> e h = named_value cd e i a b.
+Proof.
+  intros H. unfold found in H. match type of H with option_map _ ?t = _ => destruct t as [[k [[j c] d]]|] eqn:Q end; [|discriminate].
+  injection H as <-. apply find_some in Q as [I Q]. apply andb_prop in Q as [Q D]. apply andb_prop in Q as [Q C].
+  apply instr_eqb_ok in Q. apply parteqb_ok in C, D. subst j c d. apply worded. exact I.
+Qed.
+
+Lemma found_bin i a b h : i <> CALLDATALOAD -> found wnames i a b = Some h -> e h = bin i (part_value cd e a) (part_value cd e b).
+Proof. intros N H. rewrite (found_ok _ _ _ _ H). unfold named_value. destruct i; congruence || reflexivity. Qed.
+
+Lemma at_word_ok w x h : is_word w x -> at_word wnames x = Some h -> cdword cd w = e h.
+Proof.
+  intros Hw H. unfold at_word in H. destruct (part_of x) as [a|] eqn:A; [|discriminate].
+  rewrite (part_of_ok _ _ _ Hw A). symmetry. exact (found_ok _ _ _ _ H).
+Qed.
+
+Lemma word_of_ok i w u x y z : is_word w x -> is_word u y -> word_of wnames i x y = Some z -> is_word (bin i w u) z.
+Proof.
+  intros Hw Hu H. unfold word_of in H.
+  assert (N : i <> CALLDATALOAD) by (intros ->; discriminate).
+  destruct (word_op i); [|discriminate]. pose proof (bin_range i w u (proj1 Hw) (proj1 Hu)) as R.
+  destruct (part_of x) as [a|] eqn:A; [|discriminate]. destruct (part_of y) as [b|] eqn:B; [|discriminate].
+  apply (part_of_ok _ _ _ Hw) in A. apply (part_of_ok _ _ _ Hu) in B. destruct (found wnames i a b) as [h|] eqn:F.
+  - injection H as <-. split; [exact R|]. rewrite (found_bin _ _ _ _ N F), A, B. reflexivity.
+  - destruct (turned i) as [j|] eqn:Tu; [|discriminate]. destruct (found wnames j b a) as [h|] eqn:F2; [|discriminate].
+    injection H as <-. split; [exact R|]. rewrite (found_bin _ _ _ _ (turned_word _ _ Tu) F2), A, B. apply turned_ok; exact Tu.
+Qed.
+
+Lemma sym_bin_ok i w u x y z : is_word w x -> is_word u y -> sym_bin p wnames i x y = Some z -> is_word (bin i w u) z.
+Proof.
+  intros Hw Hu H. unfold sym_bin in H. destruct (known_bin p i x y) as [v|] eqn:K; [|eapply word_of_ok; eassumption].
+  injection H as ->. destruct i; try (eapply sbin_ok; eassumption). cbn [known_bin] in K.
+  destruct (exactly x) as [n|] eqn:X; [|discriminate]. destruct (ored y) as [l|] eqn:Y; [|discriminate].
+  destruct (Z.leb_spec 0 n); [|discriminate]. destruct (Z.ltb_spec n 256); [|discriminate]. cbn [andb] in K.
+  injection K as <-. apply (exactly_ok _ _ _ _ _ _ Hw) in X. subst w. cbn [bin].
+  destruct (Z.ltb_spec n 256); [|lia]. split; [apply (shiftr_range P cd); [lia | apply Hu]|].
+  rewrite (ored_ok _ _ _ _ _ _ Hu Y). reflexivity.
+Qed.
+
+Lemma equal_ok i w u x y z : is_word w x -> is_word u y -> equal p i x y = Some z -> is_word (bin i w u) z.
+Proof.
+  intros [Rw Hw] [Ru Hu] H. destruct i; try discriminate. destruct x as [a lo hi| | | |]; try discriminate.
+  destruct y as [b lo' hi'| | | |]; try discriminate. cbn [equal] in H.
+  destruct (Z.leb_spec 0 lo); [|discriminate]. destruct (Z.ltb_spec hi p); [|discriminate].
+  destruct (Z.leb_spec 0 lo'); [|discriminate]. destruct (Z.ltb_spec hi' p); [|discriminate]. cbn [andb] in H. injection H as <-.
+  destruct Hw as [Bw Cw], Hu as [Bu Cu]. cbn [bin].
+  match goal with |- is_word _ (SB ?c) => replace (w =? u) with (ceval c); [apply truth_word; assumption|] end.
+  cbn [Sound.ceval]. fold p. assert (D : den e (sadd p a (sneg p b)) == w - u).
+  { eapply cong_trans; [apply den_sadd; assumption|]. apply cong_add; [apply cong_sym; exact Cw|].
+    eapply cong_trans; [apply den_sneg|]. apply cong_opp, cong_sym; exact Cu. }
+  rewrite (cong_zero _ _ D). destruct (Z.eqb_spec w u) as [->|N].
+  - rewrite Z.sub_diag. apply Z.eqb_eq, Z.mod_0_l. lia.
+  - apply Z.eqb_neq. intros M0. apply N. apply (cong_eq p); try lia. apply Z.mod_divide in M0; [|lia].
+    destruct M0 as [q Q]. exists q. lia.
+Qed.
+
+Lemma word_step_ok bytes known i s cost s' k m mw next : (forall w x, is_word w x -> is_word w (known x)) -> match_ok P cd e k m mw s -> word_step p wnames known i s = Some (cost, s') ->
+  0 <= cost /\ exists k', exec bytes cd i next k m mw = (cost, Go k' m mw next) /\ match_ok P cd e k' m mw s'.
+Proof.
+  intros Kn [Hk Hm Hw] H. unfold word_step in H. cbv zeta in H.
+  assert (two : match word_op i with
+    | Some (_, cost) =>
+        match sstack s with
+        | x :: y :: r =>
+            match word_of wnames i x y with
+            | Some z => Some (cost, S (z :: r) (smem s) (smw s) (hints s))
+            | None => match equal p i (known x) (known y) with Some z => Some (cost, S (z :: r) (smem s) (smw s) (hints s)) | None => None end
+            end
+        | _ => None
+        end
+    | None => None end = Some (cost, s') -> 0 <= cost /\ exists k', exec bytes cd i next k m mw = (cost, Go k' m mw next) /\ match_ok P cd e k' m mw s').
+  { intros E. destruct (word_op i) as [[n c]|] eqn:Op; [|discriminate]. destruct (sstack s) as [|x [|y r]] eqn:SS; try discriminate.
+    inversion Hk as [|w ? k1 ? Hx Hk1]; subst k. inversion Hk1 as [|u ? k2 ? Hy Hk2]; subst k1.
+    assert (exists z, is_word (bin i w u) z /\ cost = c /\ s' = S (z :: r) (smem s) (smw s) (hints s)) as [z [Hz [-> ->]]].
+    { destruct (word_of wnames i x y) as [z|] eqn:Z0; [exists z; split; [eapply word_of_ok; eassumption | split; congruence]|].
+      destruct (equal p i (known x) (known y)) as [z|] eqn:Z1; [|discriminate]. exists z. split; [eapply equal_ok; [apply Kn; exact Hx | apply Kn; exact Hy | exact Z1] | split; congruence]. }
+    split; [destruct i; cbn in Op; try discriminate; injection Op as _ <-; lia|].
+    exists (bin i w u :: k2). split; [destruct i; cbn in Op; try discriminate; injection Op as _ <-; reflexivity|].
+    split; cbn [sstack smem Check.smw]; [|exact Hm | exact Hw]. constructor; [exact Hz | exact Hk2]. }
+  destruct i; try (apply two; exact H).
+  clear two. destruct (sstack s) as [|x r] eqn:SS; [discriminate|]. destruct (at_word wnames x) as [h|] eqn:A; [|discriminate].
+  injection H as <- <-. split; [lia|]. inversion Hk as [|w ? k1 ? Hx Hk1]; subst k. exists (cdword cd w :: k1). split; [reflexivity|].
+  split; cbn [sstack smem Check.smw]; [|exact Hm | exact Hw]. constructor; [|exact Hk1].
+  split; [apply cdword_range; exact cd_bytes | exact (at_word_ok _ _ _ Hx A)].
+Qed.
+
+Lemma widened_ok i s k m mw : match_ok P cd e k m mw s -> match_ok P cd e k m mw (widened i s).
+Proof.
+  intros [Hk Hm Hw]. unfold widened. split; cbn [sstack smem Check.smw]; [|assumption|assumption].
+  rewrite <- (firstn_skipn (modular i) (sstack s)) in Hk. unfold stack_ok in *.
+  apply Forall2_app_inv_r in Hk as [u [v [A [B ->]]]]. apply Forall2_app; [|exact B].
+  clear B. induction A as [|w x u xs Hx _ IHA]; cbn [map]; constructor; [|exact IHA].
+  destruct x as [|i'| | |]; try exact Hx. cbn [wide]. destruct Hx as [R ->]. split; [exact R|]. split; [lia|].
+  exists 0. cbn [den]. ring.
+Qed.
+
 (* ---- paths of a program ---- *)
 
 Record rel (s : path) (f : frame) : Prop := {
@@ -106,9 +293,10 @@ Definition made_ok (g : made) : Prop := Forall (holds p e) (done g).
 Definition fin_ok (x : fin) (o : frame + outcome) : Prop :=
   match x, o with
   | At s, inl f => rel s f /\ truths (facts s)
-  | End F None, inr o => o = Failed /\ truths F
-  | End F (Some l), inr o =>
+  | End F Fails, inr o => o = Failed /\ truths F
+  | End F (Returns l), inr o =>
       o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ truths F /\ forall i, In i l -> 0 <= e i < p
+  | End F (Tells c), inr o => o = Returned (bytes_of 32 (b2z (ceval c))) /\ truths F
   | _, _ => False
   end.
 
@@ -145,9 +333,9 @@ Proof.
   eapply more_trans; [|eapply IH; exact H]. eexists [_]. reflexivity.
 Qed.
 
-Lemma sym_more b : forall g s g' a, sym p reads b g s = Some (g', a) -> more g g'.
+Lemma sym_more b : forall g s g' a, sym p reads wnames b g s = Some (g', a) -> more g g'.
 Proof.
-  induction b as [|l k IH|to from k IH|i off k IH|w x k IH|w x k IH|x k IH|x t IHt u IHu k IH|ps args b IHb gives rs k IH|l];
+  induction b as [|l k IH|to from k IH|i off k IH|i x k IH|i x k IH|w x k IH|w x k IH|x k IH|x t IHt u IHu k IH|ps args b IHb gives rs k IH|l|x];
     intros g s g' a H; cbn [sym] in H.
   - injection H as <- <-. apply more_refl.
   - destruct (sym_ops p l g (ren s)) as [[g1 r]|] eqn:E; [|discriminate].
@@ -155,24 +343,28 @@ Proof.
   - destruct (sym_operands p (ren s) from); [|discriminate]. eapply IH; exact H.
   - destruct (find_read reads off); [|discriminate]. destruct (split p split_fuel _ s) as [l|]; [|discriminate].
     eapply each_more; [|exact H]. intros [[] s1] h h' c E; [injection E as <- <-; apply more_refl | eapply IH; exact E].
-  - destruct (sym_operand p (ren s) x); [|discriminate]. eapply IH; exact H.
-  - destruct (sym_word p reads s x); [|discriminate]. eapply IH; exact H.
-  - destruct (split_word p reads s x) as [l|]; [|discriminate].
+  - destruct (sym_word p reads wnames s x) as [[| | | |]|]; try discriminate. eapply more_trans; [|eapply IH; exact H]. eexists [_]. reflexivity.
+  - destruct (sym_offset p reads wnames s x); [|discriminate]. destruct (split p split_fuel _ s) as [l|]; [|discriminate].
     eapply each_more; [|exact H]. intros [[] s1] h h' c E; [injection E as <- <-; apply more_refl | eapply IH; exact E].
-  - destruct (split_word p reads s x) as [l|]; [|discriminate].
+  - destruct (sym_operand p (ren s) x); [|discriminate]. eapply IH; exact H.
+  - destruct (sym_word p reads wnames s x); [|discriminate]. eapply IH; exact H.
+  - destruct (split_word p reads wnames s x) as [l|]; [|discriminate].
+    eapply each_more; [|exact H]. intros [[] s1] h h' c E; [injection E as <- <-; apply more_refl | eapply IH; exact E].
+  - destruct (split_word p reads wnames s x) as [l|]; [|discriminate].
     eapply each_more; [|exact H]. intros [z s1] h h' c E.
-    assert (Q : forall h1 a1, (if z then sym p reads u h s1 else sym p reads t h s1) = Some (h1, a1) -> more h h1)
+    assert (Q : forall h1 a1, (if z then sym p reads wnames u h s1 else sym p reads wnames t h s1) = Some (h1, a1) -> more h h1)
       by (intros h1 a1; destruct z; [apply IHu | apply IHt]).
-    destruct (if z then sym p reads u h s1 else sym p reads t h s1) as [[h1 a1]|]; [|discriminate].
+    destruct (if z then sym p reads wnames u h s1 else sym p reads wnames t h s1) as [[h1 a1]|]; [|discriminate].
     eapply more_trans; [eapply Q; reflexivity|]. eapply each_more; [|exact E].
     intros [s2|F o] h2 h3 c' E'; [eapply IH; exact E' | injection E' as <- <-; apply more_refl].
   - destruct (sym_operands p (ren s) args) as [l|]; [|discriminate].
-    destruct (sym p reads b g _) as [[h1 a1]|] eqn:E; [|discriminate].
+    destruct (sym p reads wnames b g _) as [[h1 a1]|] eqn:E; [|discriminate].
     eapply more_trans; [eapply IHb; exact E|]. eapply each_more; [|exact H].
     intros [s2|F o] h2 h3 c' E'; [|injection E' as <- <-; apply more_refl].
     destruct (sym_operands p (ren s2) gives); [|discriminate]. eapply IH; exact E'.
   - destruct (sym_operands p (ren s) l); [|discriminate]. destruct (values_of _); [|discriminate].
     injection H as <- <-. apply more_refl.
+  - destruct (sym_word p reads wnames s x) as [[| | | |]|]; try discriminate. injection H as <- <-. apply more_refl.
 Qed.
 
 Lemma sym_operand_ok s f x y : rel s f -> sym_operand p (ren s) x = Some y ->
@@ -207,7 +399,7 @@ Proof.
   apply find_some in Q as [I Q]. cbn [fst snd] in *. apply Z.eqb_eq in Q. subst o. apply parsed. exact I.
 Qed.
 
-Lemma sym_word_ok s f x : rel s f -> forall y, sym_word p reads s x = Some y -> is_word (word_value cd (wrds f) x) y.
+Lemma sym_word_ok s f x : rel s f -> forall y, sym_word p reads wnames s x = Some y -> is_word (word_value cd (wrds f) x) y.
 Proof.
   intros HR. induction x as [n| |off|w|i a IHa b IHb]; intros y H; cbn [sym_word word_value] in *.
   - destruct (Z.leb_spec 0 n); [|discriminate]. destruct (Z.ltb_spec n W); [|discriminate]. injection H as <-.
@@ -216,8 +408,16 @@ Proof.
   - destruct (find_read reads off) as [r|] eqn:E; [|discriminate]. injection H as <-.
     split; [apply cdword_range; exact cd_bytes|]. symmetry. apply find_read_ok; exact E.
   - exact (rel_words _ _ HR _ _ H).
-  - destruct (sym_word p reads s a) as [u|]; [|discriminate]. destruct (sym_word p reads s b) as [v|]; [|discriminate].
-    eapply sbin_ok; eauto.
+  - destruct (sym_word p reads wnames s a) as [u|]; [|discriminate]. destruct (sym_word p reads wnames s b) as [v|]; [|discriminate].
+    eapply sym_bin_ok; eauto.
+Qed.
+
+Lemma sym_offset_ok s f x : rel s f -> forall r, sym_offset p reads wnames s x = Some r -> e r = cdword cd (word_value cd (wrds f) x).
+Proof.
+  intros HR r H. unfold sym_offset in H. destruct (sym_word p reads wnames s x) as [y|] eqn:E; [|discriminate].
+  pose proof (sym_word_ok _ _ _ HR _ E) as Hw. destruct (exactly y) as [off|] eqn:X.
+  - rewrite (exactly_ok _ _ _ _ _ _ Hw X). apply find_read_ok; exact H.
+  - symmetry. exact (at_word_ok _ _ _ Hw H).
 Qed.
 
 Lemma sym_ops_ok l : forall g r n g' r', sym_ops p l g r = Some (g', r') -> made_ok g' ->
@@ -255,10 +455,10 @@ Qed.
 Lemma rel_same s s' f : ren s' = ren s -> pwords s' = pwords s -> rel s f -> rel s' f.
 Proof. intros A B [Q R]. split; rewrite ?A, ?B; assumption. Qed.
 
-Lemma split_word_ok s f x l : rel s f -> split_word p reads s x = Some l -> truths (facts s) ->
+Lemma split_word_ok s f x l : rel s f -> split_word p reads wnames s x = Some l -> truths (facts s) ->
   exists s', In (word_value cd (wrds f) x =? 0, s') l /\ rel s' f /\ truths (facts s').
 Proof.
-  intros HR H HF. unfold split_word in H. destruct (sym_word p reads s x) as [y|] eqn:E; [|discriminate].
+  intros HR H HF. unfold split_word in H. destruct (sym_word p reads wnames s x) as [y|] eqn:E; [|discriminate].
   destruct (iszero p y) as [c|] eqn:Z0; [|discriminate].
   rewrite (iszero_ok P cd e _ _ _ (sym_word_ok _ _ _ HR _ E) Z0).
   destruct (split_ok _ _ _ _ H HF) as [s' [I [A [B T1]]]]. exists s'. split; [exact I|].
@@ -278,10 +478,10 @@ Proof.
   injection H as <-. cbn. rewrite <- IH; reflexivity.
 Qed.
 
-Lemma sym_ok b : forall g s g' a f, sym p reads b g s = Some (g', a) -> made_ok g' -> rel s f -> truths (facts s) ->
+Lemma sym_ok b : forall g s g' a f, sym p reads wnames b g s = Some (g', a) -> made_ok g' -> rel s f -> truths (facts s) ->
   exists x, In x a /\ fin_ok x (mean p cd b f).
 Proof.
-  induction b as [|l k IH|to from k IH|i off k IH|w x k IH|w x k IH|x k IH|x t IHt u IHu k IH|ps args b IHb gives rs k IH|l];
+  induction b as [|l k IH|to from k IH|i off k IH|i x k IH|i x k IH|w x k IH|w x k IH|x k IH|x t IHt u IHu k IH|ps args b IHb gives rs k IH|l|x];
     intros g s g' a f H G HR HF; cbn [sym mean] in H |- *.
   - injection H as <- <-. exists (At s). split; [left; reflexivity | split; assumption].
   - destruct (sym_ops p l g (ren s)) as [[g1 r]|] eqn:E; [|discriminate].
@@ -305,6 +505,29 @@ Proof.
         [| exact T1 | exists x; split; [apply Inc; exact Ix | exact Fx]].
       split; cbn [ren pwords vals wrds]; rewrite ?A, ?B; [|apply HR]. intros j y. rewrite find_add. unfold set.
       destruct (Pos.eqb_spec j i) as [->|N]; [|apply HR]. intros Ey. injection Ey as <-. cbn [read]. rewrite Er. split; [reflexivity | lia].
+  - destruct (sym_word p reads wnames s x) as [[s0 lo hi|r| |c|l n]|] eqn:E; try discriminate.
+    pose proof (sym_word_ok _ _ _ HR _ E) as [_ Er].
+    pose proof (more_ok _ _ (sym_more _ _ _ _ _ H) G) as G1. inversion G1 as [|? ? Ho _]; subst.
+    unfold holds in Ho. cbn [out what left right read field_op] in Ho. rewrite Z.add_0_r in Ho.
+    eapply IH; [exact H | exact G | | exact HF]. split; cbn [ren pwords vals wrds]; [|apply HR].
+    intros j y. rewrite find_add. unfold set. destruct (Pos.eqb_spec j i) as [->|N]; [|apply HR]. intros Ey. injection Ey as <-.
+    cbn [read]. rewrite Ho, Er. split; [reflexivity|]. apply Z.mod_pos_bound. lia.
+  - destruct (sym_offset p reads wnames s x) as [r|] eqn:E; [|discriminate]. pose proof (sym_offset_ok _ _ _ HR _ E) as Er.
+    cbv zeta. set (off := word_value cd (wrds f) x) in *.
+    destruct (split p split_fuel _ s) as [l|] eqn:S0; [|discriminate].
+    destruct (split_ok _ _ _ _ S0 HF) as [s' [I [A [B T1]]]]. cbn [Sound.ceval] in I. rewrite Er in I. fold p in I.
+    destruct (each_in _ _ _ I _ _ _ H) as [g1 [g2 [c [Q [Mo Inc]]]]].
+    { intros [[] s1] h h' c Q; [injection Q as <- <-; apply more_refl | eapply sym_more; exact Q]. }
+    cbn beta iota in Q.
+    pose proof (cdword_range cd off cd_bytes) as Rg.
+    destruct (Z.leb_spec p (cdword cd off)) as [L|L].
+    + injection Q as <- <-. destruct (Z.ltb_spec (cdword cd off) p); [lia|]. eexists; split; [apply Inc; left; reflexivity|].
+      split; [reflexivity | exact T1].
+    + destruct (Z.ltb_spec (cdword cd off) p); [|lia].
+      destruct (IH _ _ _ _ (Frame (set (vals f) i (cdword cd off)) (wrds f)) Q (more_ok _ _ Mo G)) as [y0 [Ix Fx]];
+        [| exact T1 | exists y0; split; [apply Inc; exact Ix | exact Fx]].
+      split; cbn [ren pwords vals wrds]; rewrite ?A, ?B; [|apply HR]. intros j y. rewrite find_add. unfold set.
+      destruct (Pos.eqb_spec j i) as [->|N]; [|apply HR]. intros Ey. injection Ey as <-. cbn [read]. rewrite Er. split; [reflexivity | lia].
   - destruct (sym_operand p (ren s) x) as [y|] eqn:E; [|discriminate].
     eapply IH; [exact H | exact G | | exact HF]. apply rel_learn; [exact HR|].
     destruct (sym_operand_ok _ _ _ _ HR E) as [Ey Rg].
@@ -312,9 +535,9 @@ Proof.
       [apply truth_word; assumption|].
     cbn [Sound.ceval]. fold p. rewrite <- (Z.mod_small (read (vals f) x) p Rg), Ey. apply cong_zero.
     destruct y as [j|c]; cbn [read]; [exists 0; cbn [den]; ring | apply den_const; assumption].
-  - destruct (sym_word p reads s x) as [y|] eqn:E; [|discriminate].
+  - destruct (sym_word p reads wnames s x) as [y|] eqn:E; [|discriminate].
     eapply IH; [exact H | exact G | | exact HF]. apply rel_learn; [exact HR | eapply sym_word_ok; eassumption].
-  - destruct (split_word p reads s x) as [l|] eqn:S0; [|discriminate].
+  - destruct (split_word p reads wnames s x) as [l|] eqn:S0; [|discriminate].
     destruct (split_word_ok _ _ _ _ HR S0 HF) as [s' [I [R1 T1]]].
     destruct (each_in _ _ _ I _ _ _ H) as [g1 [g2 [c [Q [Mo Inc]]]]].
     { intros [[] s1] h h' c Q; [injection Q as <- <-; apply more_refl | eapply sym_more; exact Q]. }
@@ -322,19 +545,19 @@ Proof.
     destruct (word_value cd (wrds f) x =? 0).
     + injection Q as <- <-. eexists; split; [apply Inc; left; reflexivity | split; [reflexivity | exact T1]].
     + destruct (IH _ _ _ _ _ Q (more_ok _ _ Mo G) R1 T1) as [y [Iy Fy]]. exists y. split; [apply Inc; exact Iy | exact Fy].
-  - destruct (split_word p reads s x) as [l|] eqn:S0; [|discriminate].
+  - destruct (split_word p reads wnames s x) as [l|] eqn:S0; [|discriminate].
     destruct (split_word_ok _ _ _ _ HR S0 HF) as [s' [I [R1 T1]]].
-    assert (rest : forall y h h' c, match y with At s => sym p reads k h s | End _ _ => Some (h, [y]) end = Some (h', c) -> more h h')
+    assert (rest : forall y h h' c, match y with At s => sym p reads wnames k h s | End _ _ => Some (h, [y]) end = Some (h', c) -> more h h')
       by (intros [s2|F o] h h' c Q; [eapply sym_more; exact Q | injection Q as <- <-; apply more_refl]).
     destruct (each_in _ _ _ I _ _ _ H) as [g1 [g2 [c [Q [Mo Inc]]]]].
     { intros [z s1] h h' c Q.
-      assert (K : forall h1 a1, (if z then sym p reads u h s1 else sym p reads t h s1) = Some (h1, a1) -> more h h1)
+      assert (K : forall h1 a1, (if z then sym p reads wnames u h s1 else sym p reads wnames t h s1) = Some (h1, a1) -> more h h1)
         by (intros h1 a1; destruct z; apply sym_more).
-      destruct (if z then sym p reads u h s1 else sym p reads t h s1) as [[h1 a1]|]; [|discriminate].
+      destruct (if z then sym p reads wnames u h s1 else sym p reads wnames t h s1) as [[h1 a1]|]; [|discriminate].
       eapply more_trans; [eapply K; reflexivity | eapply each_more; [exact rest | exact Q]]. }
     cbn beta iota in Q.
     set (z := word_value cd (wrds f) x =? 0) in *.
-    destruct (if z then sym p reads u g1 s' else sym p reads t g1 s') as [[h1 a1]|] eqn:Ar; [|discriminate].
+    destruct (if z then sym p reads wnames u g1 s' else sym p reads wnames t g1 s') as [[h1 a1]|] eqn:Ar; [|discriminate].
     pose proof (each_more _ _ rest _ _ _ Q) as Mo1.
     assert (exists y, In y a1 /\ fin_ok y (if z then mean p cd u f else mean p cd t f)) as [y [Iy Fy]].
     { pose proof (more_ok _ _ Mo1 (more_ok _ _ Mo G)) as G1.
@@ -347,10 +570,10 @@ Proof.
     + injection Q' as <- <-. exists (End F o). split; [apply Inc, Inc'; left; reflexivity|].
       destruct (if z then mean p cd u f else mean p cd t f) as [f2|]; [destruct o; destruct Fy | exact Fy].
   - destruct (sym_operands p (ren s) args) as [l|] eqn:E; [|discriminate].
-    destruct (sym p reads b g _) as [[h1 a1]|] eqn:Ar; [|discriminate].
+    destruct (sym p reads wnames b g _) as [[h1 a1]|] eqn:Ar; [|discriminate].
     assert (rest : forall y h h' c, match y with
         | At s' => match sym_operands p (ren s') gives with
-                   | Some l => sym p reads k h (Path (sym_moved rs l (ren s)) (pwords s) (facts s')) | None => None end
+                   | Some l => sym p reads wnames k h (Path (sym_moved rs l (ren s)) (pwords s) (facts s')) | None => None end
         | End _ _ => Some (h, [y]) end = Some (h', c) -> more h h').
     { intros [s2|F o] h h' c Q; [|injection Q as <- <-; apply more_refl].
       destruct (sym_operands p (ren s2) gives); [eapply sym_more; exact Q | discriminate]. }
@@ -382,6 +605,8 @@ Proof.
     + remember (map V m) as ys. revert m Heqys.
       induction F2 as [|v y vs ys [Hv Rv] _ IHF]; intros [|i m] Eq j J; try discriminate; [destruct J|].
       injection Eq as -> Eq. destruct J as [<-|J]; [cbn [read] in Hv; lia | eapply IHF; eassumption].
+  - destruct (sym_word p reads wnames s x) as [[| | |c|]|] eqn:E; try discriminate. injection H as <- <-.
+    eexists; split; [left; reflexivity|]. split; [|exact HF]. pose proof (sym_word_ok _ _ _ HR _ E) as [_ ->]. reflexivity.
 Qed.
 
 (* ---- tables ---- *)
@@ -459,9 +684,16 @@ Qed.
 Variable taken : way.
 Hypothesis true_way : truths (fst taken).
 Variable o : outcome.
+(* Where a loop's next turn begins, and the gas with which code ends rightly from there on. *)
+Variable arrives : list Z -> list fact -> sstate -> list operand -> bool.
+Variable after : Z.
+Hypothesis after_pos : 0 <= after.
 Hypothesis ending : match snd taken with
-  | None => o = Failed
-  | Some l => o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ forall i, In i l -> 0 <= e i < p
+  | Fails => o = Failed
+  | Returns l => o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ forall i, In i l -> 0 <= e i < p
+  | Tells c => o = Returned (bytes_of 32 (b2z (ceval c)))
+  | Again l => forall k m mw pc gas F s, match_ok P cd e k m mw s -> truths F -> arrives (skipn pc code) F s l = true ->
+      after <= gas -> Eval code cd (State k m mw pc gas) o
   end.
 
 Lemma where_ok c b l : In taken l -> ceval c = b -> In taken (where_ p c b l).
@@ -474,14 +706,14 @@ Qed.
 Lemma plus_inv c r g hs names : plus c r = Some (g, hs, names) -> exists h, r = Some (h, hs, names) /\ g = c + h.
 Proof. destruct r as [[[h hs1] ns]|]; [|discriminate]. intros H. exists h. injection H as <- <- <-. split; reflexivity. Qed.
 
-Notation walk := (walk p reads code).
+Notation walk := (walk p reads wnames code arrives after).
 
 Lemma walk_nonneg fuel : forall T ways F rest names s g hs ns, walk fuel T ways F rest names s = Some (g, hs, ns) -> 0 <= g.
 Proof.
   induction fuel as [|fuel IH]; intros T0 ways F rest names s g hs ns H; [discriminate|].
   cbn [CheckFlow.walk] in H. destruct (decode rest) as [i n].
   assert (plain :
-    match sinstr p T0 reads i (ready p F i s) with
+    match sinstr p T0 reads i (widened i (ready p F i s)) with
     | Some (cost, s) =>
         let '(f, names) := if arithmetic i then match names with f :: r => (f, r) | [] => (None, []) end
                            else (None, names) in
@@ -490,13 +722,19 @@ Proof.
             if (0 <=? cost) && within (sstack s) then plus cost (walk fuel T0 ways F (skipn n rest) names s) else None
         | None => None
         end
-    | None => None
+    | None =>
+        match word_step p wnames (element p F) i s with
+        | Some (cost, s) => if within (sstack s) then plus cost (walk fuel T0 ways F (skipn n rest) names s) else None
+        | None => None
+        end
     end = Some (g, hs, ns) -> 0 <= g).
-  { clear H. intros H. destruct (sinstr p T0 reads i (ready p F i s)) as [[cost s1]|]; [|discriminate].
+  { clear H. intros H. destruct (sinstr p T0 reads i (widened i (ready p F i s))) as [[cost s1]|].
+    2: { destruct (word_step p wnames (element p F) i s) as [[cost s1]|] eqn:Ws; [|discriminate]. destruct (within _); [|discriminate].
+         apply plus_inv in H as [h [R ->]]. apply IH in R. apply word_step_cost in Ws. lia. }
     match type of H with (let '(_, _) := ?x in _) = _ => destruct x as [f names'] end.
     destruct (named p T0 f s1) as [s'|]; [|discriminate]. destruct (Z.leb_spec 0 cost); [|discriminate].
     destruct (within (sstack s')); [|discriminate]. apply plus_inv in H as [h [R ->]]. apply IH in R. lia. }
-  destruct i; try (apply plain; exact H); clear plain.
+  destruct i; try (apply plain; exact H).
   - destruct (sstack s) as [|d r]; [discriminate|]. destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate].
     apply plus_inv in H as [h [R ->]]. apply IH in R. lia.
   - destruct (sstack s) as [|d [|x r]]; try discriminate. destruct (exactly d) as [dv|]; [|discriminate].
@@ -508,6 +746,8 @@ Proof.
     destruct (_ && _); [|discriminate].
     match type of H with match ?t with _ => _ end = _ => destruct t as [[[g2 hs2] ns2]|]; [|discriminate] end.
     assert (g = 10 + Z.max g1 g2) by congruence. lia.
+  - destruct (forallb again ways); [|apply plain; exact H]. destruct (forallb (comes arrives rest F s) ways); [|discriminate].
+    injection H as <- _ _. exact after_pos.
   - destruct (sstack s) as [|x [|y r]]; try discriminate. destruct (slot_of x) as [[a key]|]; [|discriminate].
     destruct (exactly y) as [v|]; [|discriminate]. destruct (forallb _ ways); [|discriminate]. cbn [andb] in H.
     destruct (0 <=? _) eqn:C; [|discriminate]. apply Z.leb_le in C. injection H as <- _ _. exact C.
@@ -521,7 +761,7 @@ Proof.
   pose proof (walk_nonneg _ _ _ _ _ _ _ _ _ _ H) as N0.
   cbn [CheckFlow.walk] in H. destruct (decode (skipn pc code)) as [i n] eqn:D.
   assert (plain :
-    match sinstr p T reads i (ready p F i s) with
+    match sinstr p T reads i (widened i (ready p F i s)) with
     | Some (cost, s) =>
         let '(f, names) := if arithmetic i then match names with f :: r => (f, r) | [] => (None, []) end
                            else (None, names) in
@@ -530,15 +770,26 @@ Proof.
             if (0 <=? cost) && within (sstack s) then plus cost (walk fuel T ways F (skipn n (skipn pc code)) names s) else None
         | None => None
         end
-    | None => None
+    | None =>
+        match word_step p wnames (element p F) i s with
+        | Some (cost, s) => if within (sstack s) then plus cost (walk fuel T ways F (skipn n (skipn pc code)) names s) else None
+        | None => None
+        end
     end = Some (g, hs, ns) -> Eval code cd (State k m mw pc gas) o).
-  { clear H. intros H. destruct (sinstr p T reads i (ready p F i s)) as [[cost s1]|] eqn:X; [|discriminate].
+  { clear H. intros H. destruct (sinstr p T reads i (widened i (ready p F i s))) as [[cost s1]|] eqn:X.
+    2: { destruct (word_step p wnames (element p F) i s) as [[cost s1]|] eqn:Ws; [|discriminate]. destruct (within _) eqn:Wi; [|discriminate].
+         apply plus_inv in H as [h [R ->]]. rewrite skipn_skipn' in R. pose proof (walk_nonneg _ _ _ _ _ _ _ _ _ _ R) as N1.
+         destruct (word_step_ok code _ _ _ _ _ _ _ _ (pc + n)%nat (fun w x => element_ok F w x HF) HM Ws) as [C0 [k' [E HM']]].
+         eapply Eval_step; [|apply (IH _ _ _ _ _ _ _ _ k' m mw (gas - cost) HM' I HF R); lia].
+         unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D, E. destruct (Z.ltb_spec gas cost); [lia|].
+         rewrite (stack_length _ _ _ _ _ (ms_stack _ _ _ _ _ _ _ HM')). apply Z.leb_le in Wi.
+         destruct (Z.ltb_spec 1024 (Z.of_nat (length (sstack s1)))); [lia|]. reflexivity. }
     match type of H with (let '(_, _) := ?x in _) = _ => destruct x as [f names'] end.
     destruct (named p T f s1) as [s'|] eqn:Nm; [|discriminate].
     destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within (sstack s')) eqn:Wi; [|discriminate]. cbn [andb] in H.
     apply plus_inv in H as [h [R ->]]. rewrite skipn_skipn' in R. pose proof (walk_nonneg _ _ _ _ _ _ _ _ _ _ R) as N1.
     destruct (sinstr_ok P cd cd_bytes cd_short code p_pos p_fits e one parsed T i _ cost s1 k m mw (pc + n)%nat HT
-      (ready_ok F i _ _ _ _ HF HM) X) as [k' [m' [mw' [E HM1]]]].
+      (widened_ok i _ _ _ _ (ready_ok F i _ _ _ _ HF HM)) X) as [k' [m' [mw' [E HM1]]]].
     pose proof (named_ok _ _ _ _ _ _ _ _ _ _ HT HM1 Nm) as HM'.
     eapply Eval_step; [|apply (IH _ _ _ _ _ _ _ _ k' m' mw' (gas - cost) HM' I HF R); lia].
     unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas].
@@ -548,7 +799,7 @@ Proof.
   destruct s as [ss sm mw0 hs0]. cbn [sstack smem Check.smw hints] in *.
   assert (Hst : stack_ok P cd e k ss) by apply HM. assert (Hmem : mem_ok P cd e m sm) by apply HM.
   assert (Hmw : mw = mw0) by apply HM.
-  destruct i; try (apply plain; exact H); clear plain.
+  destruct i; try (apply plain; exact H).
   - (* JUMP *)
     destruct ss as [|d r]; [discriminate|]. destruct (exactly d) as [dv|] eqn:X; [|discriminate].
     destruct (Z.leb_spec 0 dv); [|discriminate]. destruct (valid code dv) eqn:V; [|discriminate].
@@ -590,22 +841,29 @@ Proof.
       * unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec]. rewrite Z0, V.
         destruct (Z.ltb_spec gas 10); [lia|]. destruct (Z.ltb_spec 1024 (Z.of_nat (length k2))); [lia | reflexivity].
       * apply Forall_app. split; [apply told_ok; exact Ec | exact HF].
+  - (* JUMPDEST *)
+    destruct (forallb again ways); [|apply plain; exact H]. destruct (forallb _ ways) eqn:All; [|discriminate].
+    injection H as <- _ _. rewrite forallb_forall in All. specialize (All _ I). unfold comes in All.
+    destruct (snd taken) as [| | |l]; try discriminate. eapply ending; eassumption.
   - (* RETURN *)
     destruct ss as [|x [|y r]]; try discriminate. destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate].
     destruct (exactly y) as [v|] eqn:Y; [|discriminate]. destruct (forallb _ ways) eqn:All; [|discriminate]. cbn [andb] in H.
     destruct (0 <=? _) eqn:Cost; [|discriminate]. injection H as <- _ _. rewrite forallb_forall in All.
-    specialize (All _ I). unfold returned in All. destruct (snd taken) as [l|]; [|discriminate]. destruct ending as [-> small].
-    apply andb_prop in All as [Ev Rt]. apply Z.eqb_eq in Ev.
+    specialize (All _ I). unfold returned in All.
     inversion Hst as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     destruct (slot_ok _ _ _ _ _ _ _ Hw X) as [-> [Ha E]]. apply (exactly_ok _ _ _ _ _ _ Hu) in Y. subst u.
+    assert (o = Returned (mbytes m a (Z.to_nat v))) as ->.
+    { destruct (snd taken) as [|l|c|l]; try discriminate; apply andb_prop in All as [Ev Rt]; apply Z.eqb_eq in Ev; subst v.
+      - destruct ending as [-> small]. f_equal. replace (Z.to_nat (32 * Z.of_nat (length l))) with (32 * length l)%nat by lia.
+        rewrite E. symmetry. eapply returns_ok; eassumption.
+      - rewrite ending. f_equal. destruct (M.find key sm) as [[| | |c'|]|] eqn:F0; try discriminate.
+        apply (mem_words _ _ _ _ _ Hmem) in F0 as [_ F0]. change (Z.to_nat 32) with 32%nat. rewrite mload_bytes by apply Hmem.
+        rewrite E, F0, (same_ok _ _ Rt). reflexivity. }
     apply Eval_halt. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec].
-    change (cmem (grown mw0 a (32 * Z.of_nat (length l))) - cmem mw0 <= gas) in G.
-    destruct (Z.ltb_spec gas (cmem (grown mw0 a (32 * Z.of_nat (length l))) - cmem mw0)); [lia|].
-    f_equal. f_equal. replace (Z.to_nat (32 * Z.of_nat (length l))) with (32 * length l)%nat by lia.
-    rewrite E. eapply returns_ok; eassumption.
+    match goal with |- context [gas <? ?c] => destruct (Z.ltb_spec gas c); [lia|] end. reflexivity.
   - (* INVALID *)
     destruct (forallb failed ways) eqn:All; [|discriminate]. rewrite forallb_forall in All. specialize (All _ I).
-    unfold failed in All. destruct (snd taken); [discriminate|]. subst o.
+    unfold failed in All. destruct (snd taken); try discriminate. subst o.
     apply Eval_halt. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec].
     destruct (_ <? 0); reflexivity.
 Qed.
@@ -625,58 +883,168 @@ Proof.
   - destruct (IH I _ eq_refl) as [v [A B]]. exists v. split; [exact A | right; exact B].
 Qed.
 
-(* Values are numbers from zero on. *)
-Lemma final_no_sign P cd : 0 < modulus P -> Forall is_byte cd -> forall i, 0 <= final P cd i.
+(* Values of a program with words that are operations. *)
+Definition eval_words (cd : list Z) (l : list named_word) (e : env) : env :=
+  fold_left (fun e '(i, (o, a, b)) => set e i (named_value cd e o a b)) l e.
+Definition flow_env (Q : program) (l : list named_word) (cd : list Z) : env :=
+  eval_ops (modulus Q) (ops Q) (eval_words cd l (first Q cd)).
+
+Lemma words_ascend_le l : forall least top, words_ascend least l = Some top -> (least <= top)%positive.
 Proof.
-  intros Hp Hcd. unfold final, eval_ops, first, eval_parses.
+  induction l as [|[i [[o a] b]] l IH]; intros least top H; cbn in H; [injection H as ->; lia|].
+  destruct (Pos.leb_spec least i); [|discriminate]. cbn [andb] in H. destruct (before i a && before i b); [|discriminate]. apply IH in H. lia.
+Qed.
+
+Lemma eval_words_below cd l : forall least top e j, words_ascend least l = Some top -> (j < least)%positive -> eval_words cd l e j = e j.
+Proof.
+  induction l as [|[i [[o a] b]] l IH]; intros least top e j H L; [reflexivity|]. cbn in H.
+  destruct (Pos.leb_spec least i); [|discriminate]. cbn [andb] in H. destruct (before i a && before i b); [|discriminate].
+  unfold eval_words. cbn [fold_left]. fold (eval_words cd l (set e i (named_value cd e o a b))).
+  rewrite (IH _ _ _ _ H) by lia. unfold set. destruct (Pos.eqb_spec j i); [lia | reflexivity].
+Qed.
+
+Lemma part_value_ext cd e e' i a : before i a = true -> (forall j, (j < i)%positive -> e j = e' j) -> part_value cd e a = part_value cd e' a.
+Proof.
+  intros B E. destruct a as [n| |j|l n]; cbn in *; try reflexivity.
+  - apply E, Pos.ltb_lt, B.
+  - apply andb_prop in B as [B _]. f_equal. induction l as [|j l IH]; [reflexivity|]. cbn in B |- *. apply andb_prop in B as [B1 B2].
+    rewrite (E j) by (apply Pos.ltb_lt; exact B1). f_equal. apply IH. exact B2.
+Qed.
+
+Lemma eval_words_ok cd l : forall least top e i o a b, words_ascend least l = Some top -> In (i, (o, a, b)) l ->
+  let e' := eval_words cd l e in
+  (i < top)%positive /\ before i a = true /\ before i b = true /\ e' i = named_value cd e' o a b.
+Proof.
+  induction l as [|[i' [[o' a'] b']] l IH]; intros least top e i o a b H I; [destruct I|]. cbn in H.
+  destruct (Pos.leb_spec least i'); [|discriminate]. cbn [andb] in H.
+  destruct (before i' a') eqn:A; [|discriminate]. destruct (before i' b') eqn:B; [|discriminate]. cbn [andb] in H.
+  unfold eval_words. cbn [fold_left]. set (e1 := set e i' (named_value cd e o' a' b')).
+  fold (eval_words cd l e1). destruct I as [I|I]; [|exact (IH _ _ e1 _ _ _ _ H I)]. assert (i' = i /\ o' = o /\ a' = a /\ b' = b) as [-> [-> [-> ->]]] by (repeat split; congruence).
+  split; [pose proof (words_ascend_le _ _ _ H); lia|]. split; [exact A|]. split; [exact B|].
+  assert (same : forall j, (j < i)%positive -> eval_words cd l e1 j = e j).
+  { intros j L. rewrite (eval_words_below _ _ _ _ _ _ H) by lia. unfold e1, set. destruct (Pos.eqb_spec j i); [lia | reflexivity]. }
+  rewrite (eval_words_below _ _ _ _ _ _ H) by lia.
+  unfold named_value. rewrite (part_value_ext _ _ _ _ _ A same), (part_value_ext _ _ _ _ _ B same).
+  unfold e1, set. rewrite Pos.eqb_refl. reflexivity.
+Qed.
+
+Lemma flow_values_ok Q l cd least top : parses_ascend 2 (parses Q) = Some least -> words_ascend least l = Some top ->
+  ascends top (ops Q) = true -> let e := flow_env Q l cd in
+  e 1%positive = 1 /\ (forall i off, In (i, off) (parses Q) -> e i = cdword cd off) /\
+  (forall i o a b, In (i, (o, a, b)) l -> e i = named_value cd e o a b) /\
+  Forall (holds (modulus Q) e) (ops Q) /\ tables_ok Q e (flow_tables Q l).
+Proof.
+  intros Pa Wa As e. pose proof (parses_ascend_le _ _ _ Pa) as L1. pose proof (words_ascend_le _ _ _ Wa) as L2.
+  set (e0 := eval_words cd l (first Q cd)) in *.
+  assert (low : forall j, (j < top)%positive -> e j = e0 j) by (intros j L; apply (eval_ops_below _ _ _ _ _ As); exact L).
+  split; [|split; [|split; [|split]]].
+  - rewrite low by lia. unfold e0. rewrite (eval_words_below _ _ _ _ _ _ Wa) by lia. unfold first.
+    rewrite (eval_parses_below _ _ _ _ _ _ Pa) by lia. reflexivity.
+  - intros i off I. destruct (eval_parses_ok cd _ _ _ (fun i => if Pos.eqb i 1 then 1 else 0) _ _ Pa I) as [E L].
+    rewrite low by lia. unfold e0. rewrite (eval_words_below _ _ _ _ _ _ Wa) by exact L. exact E.
+  - intros i o a b I. destruct (eval_words_ok cd _ _ _ (first Q cd) _ _ _ _ Wa I) as [L [A [B E]]]. fold e0 in E.
+    rewrite low by exact L. rewrite E.
+    assert (X : part_value cd e0 a = part_value cd e a /\ part_value cd e0 b = part_value cd e b)
+      by (split; apply (part_value_ext _ _ _ i); try assumption; intros j J; symmetry; apply low; lia).
+    unfold named_value. destruct X as [-> ->]. reflexivity.
+  - apply eval_ops_holds with (least := top). exact As.
+  - assert (G0 : forall (A : Type) (l : list (positive * A)) m, (forall i s, PositiveMap.find i m = Some s -> cong (modulus Q) (e i) (den e s)) ->
+      forall i s, PositiveMap.find i (fold_left (fun m '(i, _) => PositiveMap.add i [(i, 1)] m) l m) = Some s ->
+      cong (modulus Q) (e i) (den e s)).
+    { induction l0 as [|[j x] l0 IH]; intros m Hm; [exact Hm|]. cbn. apply IH. intros i s.
+      rewrite find_add. destruct (Pos.eqb_spec i j) as [->|_]; [|apply Hm].
+      intros E; injection E as <-. exists 0. cbn [den]. ring. }
+    split; cbn [flow_tables start_tables sums products defs].
+    + apply (G0 (instr * part * part)%type). apply (G0 Z). intros i s E. rewrite PositiveMap.gempty in E. discriminate.
+    + intros i a b E. rewrite PositiveMap.gempty in E. discriminate.
+    + intros i a E. rewrite PositiveMap.gempty in E. discriminate.
+Qed.
+
+(* Values are numbers from zero on. *)
+Lemma bin_nonneg i a b : 0 <= a -> 0 <= b -> 0 <= bin i a b.
+Proof.
+  intros A B. pose proof W_pos. assert (T : forall c, 0 <= b2z c) by (intros []; cbn; lia).
+  destruct i; cbn [bin]; try apply T; try (apply Z.mod_pos_bound; lia); try lia.
+  - destruct (Z.eqb_spec b 0); [lia | apply Z.div_pos; lia].
+  - destruct (Z.eqb_spec b 0); [lia|]. pose proof (Z.mod_pos_bound a b). lia.
+  - apply Z.land_nonneg. lia.
+  - apply Z.lor_nonneg. lia.
+  - destruct (a <? 256); [apply Z.shiftr_nonneg; exact B | lia].
+Qed.
+
+Lemma part_nonneg cd e i a : before i a = true -> (forall j, 0 <= e j) -> 0 <= part_value cd e a.
+Proof.
+  intros B E. destruct a as [n| |j|l n]; cbn [part_value before] in *; [|lia | apply E|].
+  - apply andb_prop in B as [B _]. apply Z.leb_le. exact B.
+  - apply Z.shiftr_nonneg. induction l as [|j l IH]; cbn; [lia|]. apply Z.lor_nonneg. split; [apply E|].
+    apply IH. cbn in B. apply andb_prop in B as [B B2]. apply andb_prop in B as [_ B]. rewrite B, B2. reflexivity.
+Qed.
+
+Lemma flow_no_sign Q l cd least top : 0 < modulus Q -> Forall is_byte cd -> words_ascend least l = Some top -> forall i, 0 <= flow_env Q l cd i.
+Proof.
+  intros Hp Hcd Wa. unfold flow_env, eval_ops, first, eval_parses.
   assert (A : forall l n, (forall i, 0 <= n i) -> forall i, 0 <= fold_left (fun e '(i, off) => set e i (cdword cd off)) (l : list (positive * Z)) n i).
-  { induction l as [|[j off] l IH]; intros n Hn; [exact Hn|]. cbn [fold_left]. apply IH. intros i. unfold set.
+  { induction l0 as [|[j off] l0 IH]; intros n Hn; [exact Hn|]. cbn [fold_left]. apply IH. intros i. unfold set.
     destruct (Pos.eqb i j); [apply cdword_range; exact Hcd | apply Hn]. }
-  assert (B : forall l n, (forall i, 0 <= n i) -> forall i, 0 <= fold_left (eval_op (modulus P)) l n i).
-  { induction l as [|q l IH]; intros n Hn; [exact Hn|]. cbn [fold_left]. apply IH. intros i. unfold eval_op, set.
+  assert (B : forall l n, (forall i, 0 <= n i) -> forall i, 0 <= fold_left (eval_op (modulus Q)) l n i).
+  { induction l0 as [|q l0 IH]; intros n Hn; [exact Hn|]. cbn [fold_left]. apply IH. intros i. unfold eval_op, set.
     destruct (Pos.eqb i (out q)); [destruct (what q); cbn; apply Z.mod_pos_bound; exact Hp | apply Hn]. }
-  apply B, A. intros i. destruct (Pos.eqb i 1); lia.
+  assert (D : forall l least n, words_ascend least l = Some top -> (forall i, 0 <= n i) -> forall i, 0 <= eval_words cd l n i).
+  { induction l0 as [|[j [[o a] b]] l0 IH]; intros least0 n H Hn; [exact Hn|]. cbn in H.
+    destruct (Pos.leb least0 j); [|discriminate]. destruct (before j a) eqn:Ba; [|discriminate]. destruct (before j b) eqn:Bb; [|discriminate].
+    unfold eval_words. cbn [fold_left]. apply (IH _ _ H). intros i. unfold set.
+    destruct (Pos.eqb i j); [|apply Hn]. assert (0 <= bin o (part_value cd n a) (part_value cd n b)) by (apply bin_nonneg; eapply part_nonneg; eassumption).
+    unfold named_value. destruct o; try assumption. apply cdword_range; exact Hcd. }
+  apply B, (D l _ _ Wa), A. intros i. destruct (Pos.eqb i 1); lia.
 Qed.
 
 (* An end that a program has on a path. *)
-Definition way_ends (p : Z) (e : env) (w : way) (o : outcome) : Prop :=
+Definition way_ends (P : program) (cd : list Z) (e : env) (w : way) (o : outcome) : Prop :=
+  let p := modulus P in
   match snd w with
-  | None => o = Failed
-  | Some l => o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ forall i, In i l -> 0 <= e i < p
+  | Fails => o = Failed
+  | Returns l => o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ forall i, In i l -> 0 <= e i < p
+  | Tells c => o = Returned (bytes_of 32 (b2z (ceval P cd e c)))
+  | Again _ => False
   end.
 
 (* Of all calldata one of the paths is taken, and the program ends there. *)
 Lemma paths_of_ok P h Q T ways : paths_of P h = Some (Q, T, ways) ->
   forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
-  let e := final Q cd in
+  let e := flow_env Q (h_words h) cd in
   modulus Q = f_modulus P /\ parses Q = h_reads h /\ 1 < modulus Q < W /\
-  e 1%positive = 1 /\ (forall i off, In (i, off) (parses Q) -> e i = cdword cd off) /\ (forall i, 0 <= e i) /\ tables_ok Q e T /\
-  exists w, In w ways /\ truths Q cd e (fst w) /\ way_ends (modulus Q) e w (flow_meaning P cd).
+  e 1%positive = 1 /\ (forall i off, In (i, off) (parses Q) -> e i = cdword cd off) /\ (forall i, 0 <= e i) /\
+  (forall i o a b, In (i, (o, a, b)) (h_words h) -> e i = named_value cd e o a b) /\ tables_ok Q e T /\
+  exists w, In w ways /\ truths Q cd e (fst w) /\ way_ends Q cd e w (flow_meaning P cd).
 Proof.
   unfold paths_of. intros H cd Hcd Len.
-  destruct (parses_ascend 2 (h_reads h)) as [first|] eqn:Pa; [|discriminate].
-  destruct (sym _ _ _ _ _) as [[made l]|] eqn:Sy; [|discriminate].
+  destruct (parses_ascend 2 (h_reads h)) as [least|] eqn:Pa; [|discriminate].
+  destruct (words_ascend least (h_words h)) as [first|] eqn:Wa; [|discriminate].
+  destruct (sym _ _ _ _ _ _) as [[made l]|] eqn:Sy; [|discriminate].
   set (Q' := Program (f_modulus P) 0 (h_reads h) (rev (done made)) []) in *.
   destruct (Z.ltb_spec 1 (f_modulus P)) as [p1|]; [|discriminate]. destruct (Z.ltb_spec (f_modulus P) W) as [pW|]; [|discriminate].
   destruct (ascends first (ops Q')) eqn:As; [|discriminate]. cbn [andb] in H.
   destruct (join_ops _ _ _ _ _) as [T'|] eqn:Jo; [|discriminate].
-  destruct (ways_of T' l) as [ws|] eqn:Wy; [|discriminate]. injection H as <- <- <-. set (e := final Q' cd).
-  destruct (ascending_ok Q' cd first Pa As) as [one [parsed [Holds T0]]]. fold e in one, parsed, Holds, T0.
+  destruct (ways_of T' l) as [ws|] eqn:Wy; [|discriminate]. injection H as <- <- <-. set (e := flow_env Q' (h_words h) cd).
+  destruct (flow_values_ok Q' (h_words h) cd least first Pa Wa As) as [one [parsed [worded [Holds T0]]]]. fold e in one, parsed, worded, Holds, T0.
   change (1 < modulus Q') in p1. change (modulus Q' < W) in pW.
   assert (HT : tables_ok Q' e T') by (eapply join_ops_ok; eauto).
   assert (eqs : made_ok Q' e made).
   { unfold made_ok. cbn [ops Q'] in Holds. apply Forall_rev in Holds. rewrite rev_involutive in Holds. exact Holds. }
-  assert (sign : forall i, 0 <= e i) by (apply final_no_sign; [lia | exact Hcd]).
-  destruct (sym_ok Q' cd Hcd Len p1 pW e one parsed sign (f_body P) _ _ _ _ blank_frame Sy eqs) as [x [I Fx]].
+  assert (sign : forall i, 0 <= e i) by (eapply flow_no_sign; [lia | exact Hcd | exact Wa]).
+  destruct (sym_ok Q' cd Hcd Len p1 pW e one parsed sign (h_words h) worded (f_body P) _ _ _ _ blank_frame Sy eqs) as [x [I Fx]].
   { split; cbn [ren pwords]; intros i y E; rewrite PositiveMap.gempty in E; discriminate. }
   { constructor. }
   change (modulus Q') with (f_modulus P) in Fx. destruct (ways_of_in _ _ _ I _ Wy) as [w [Ew Iw]].
   split; [reflexivity|]. split; [reflexivity|]. split; [split; assumption|]. split; [exact one|]. split; [exact parsed|].
-  split; [exact sign|]. split; [exact HT|]. exists w. split; [exact Iw|]. destruct x as [s|F goal]; [discriminate|]. injection Ew as <-.
+  split; [exact sign|]. split; [exact worded|]. split; [exact HT|]. exists w. split; [exact Iw|]. destruct x as [s|F goal]; [discriminate|]. injection Ew as <-.
   unfold flow_meaning, way_ends. cbn [fst snd].
   destruct (mean (f_modulus P) cd (f_body P) blank_frame) as [f|o]; [destruct goal; destruct Fx|].
-  split; [apply truths_lifted; [exact HT | destruct goal; apply Fx]|].
-  destruct goal; [destruct Fx as [A [_ B]]; split; assumption | apply Fx].
+  destruct goal as [|l0|c|l0]; cbn [fin_ok] in Fx; [| | |destruct Fx].
+  - split; [apply truths_lifted; [exact HT | apply Fx] | apply Fx].
+  - destruct Fx as [A [B C]]. split; [apply truths_lifted; [exact HT | exact B] | split; assumption].
+  - destruct Fx as [A B]. split; [apply truths_lifted; [exact HT | exact B]|].
+    rewrite (lifted_ok Q' cd e T' HT). exact A.
 Qed.
 
 (* Code ends as the program means, whatever calldata is, with any gas from g0 on. *)
@@ -685,10 +1053,11 @@ Theorem check_flow_sound P h code g0 : check_flow P h code = Some g0 ->
   forall g, g0 <= g -> Eval code cd (start g) (flow_meaning P cd).
 Proof.
   unfold check_flow. intros H cd Hcd Len g G. destruct (paths_of P h) as [[[Q T] ways]|] eqn:Pp; [|discriminate].
-  destruct (walk _ _ _ _ _ _ _ _ _ _) as [[[g1 hs] ns]|] eqn:R; [|discriminate]. injection H as ->.
-  destruct (paths_of_ok _ _ _ _ _ Pp cd Hcd Len) as [Eq [Er [[p1 pW] [one [parsed [sign [HT [w [Iw [Tw Ew]]]]]]]]]].
+  destruct (walk _ _ _ _ _ _ _ _ _ _ _ _ _) as [[[g1 hs] ns]|] eqn:R; [|discriminate]. injection H as ->.
+  destruct (paths_of_ok _ _ _ _ _ Pp cd Hcd Len) as [Eq [Er [[p1 pW] [one [parsed [sign [worded [HT [w [Iw [Tw Ew]]]]]]]]]]].
   rewrite <- Eq, <- Er in R.
-  eapply (walk_ok Q cd Hcd Len code p1 pW _ one parsed sign T HT w Tw); [exact Ew | | exact Iw | | exact R | exact G].
+  eapply (walk_ok Q cd Hcd Len code p1 pW _ one parsed sign (h_words h) worded T HT w Tw _ (fun _ _ _ _ => false) 0); [lia | | | exact Iw | | exact R | exact G].
+  - unfold way_ends in Ew. destruct (snd w); [exact Ew | exact Ew | exact Ew | destruct Ew].
   - split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
   - constructor.
 Qed.

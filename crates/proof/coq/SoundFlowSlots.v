@@ -20,16 +20,18 @@ Variable e : env.
 Hypothesis one : e 1%positive = 1.
 Hypothesis parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off.
 Hypothesis no_sign : forall i, 0 <= e i.
+Variable wnames : list named_word.
+Hypothesis worded : forall i o a b, In (i, (o, a, b)) wnames -> e i = named_value cd e o a b.
 Variable T : tables.
 Hypothesis HT : tables_ok P e T.
 Variable taken : way.
 Hypothesis true_way : truths P cd e (fst taken).
 Variable o : outcome.
-Hypothesis ending : way_ends p e taken o.
+Hypothesis ending : way_ends P cd e taken o.
 Let jumps := blank next O O code.
 
 Notation state_ok := (state_ok P cd e).
-Notation fwalk := (fwalk p next code jumps P).
+Notation fwalk := (fwalk p next code jumps P wnames).
 
 Lemma plus_inv' c r g hs names : plus c r = Some (g, hs, names) -> exists h, r = Some (h, hs, names) /\ g = c + h.
 Proof. destruct r as [[[h hs1] ns]|]; [|discriminate]. intros H. exists h. injection H as <- <- <-. split; reflexivity. Qed.
@@ -69,10 +71,17 @@ Proof.
     apply andb_prop in B as [B _]. apply andb_prop in B as [_ C]. apply Z.leb_le in C.
     destruct (filter _ ways); [injection H as <- _ _; lia|]. apply plus_inv' in H as [h [R ->]]. apply IH in R. lia. }
   destruct (decode rest) as [i n].
-  assert (plain : match splain p P T i st with
+  assert (plain : match splain p P T i (over_base st (widened i (base st))) with
     | Some (cost, st) => if (0 <=? cost) && within (sstack (base st)) then plus cost (fwalk fuel T ways (skipn n rest) st) else None
-    | None => None end = Some (g, hs, ns) -> 0 <= g).
-  { clear H. intros H. destruct (splain p P T i st) as [[cost st']|]; [|discriminate].
+    | None =>
+        match word_step p wnames (fun x => x) i (base st) with
+        | Some (cost, s) => if within (sstack s) then plus cost (fwalk fuel T ways (skipn n rest) (over_base st s)) else None
+        | None => None
+        end
+    end = Some (g, hs, ns) -> 0 <= g).
+  { clear H. intros H. destruct (splain p P T i _) as [[cost st']|].
+    2: { destruct (word_step p wnames (fun x => x) i (base st)) as [[cost s1]|] eqn:Ws; [|discriminate]. destruct (within _); [|discriminate].
+         apply plus_inv' in H as [h [R ->]]. apply IH in R. apply word_step_cost in Ws. lia. }
     destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within _); [|discriminate].
     apply plus_inv' in H as [h [R ->]]. apply IH in R. lia. }
   destruct i; try (apply plain; exact H); clear plain.
@@ -124,17 +133,33 @@ Proof.
       unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. apply steps; [lia|]. cbn [stack].
       unfold within in Wi. apply Z.leb_le in Wi. rewrite (stack_length _ _ _ _ _ (ms_stack _ _ _ _ _ _ _ (so_base _ _ _ _ _ _ _ _ HS1))). exact Wi.
     - rewrite (excluded_ok _ _ _ El) in All. rewrite forallb_forall in All. specialize (All _ I).
-      unfold failed in All. unfold way_ends in ending. destruct (snd taken) as [r|].
-      + exfalso. cbn [orb] in All. unfold all_false in All. rewrite forallb_forall in All. specialize (All _ Ic).
-        destruct (decide p (fst taken) c') as [[]|] eqn:Dc; try discriminate.
-        assert (ceval P cd e c' = false) by (eapply decide_ok; eauto). congruence.
-      + rewrite ending. apply FEval_halt. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. reflexivity. }
+      unfold failed in All. unfold way_ends in ending. cbv zeta in ending. destruct (snd taken) as [|r|r|r].
+      2-4: exfalso; cbn [orb] in All; unfold all_false in All; rewrite forallb_forall in All; specialize (All _ Ic);
+        (destruct (decide p (fst taken) c') as [[]|] eqn:Dc; try discriminate);
+        assert (ceval P cd e c' = false) by (eapply decide_ok; eauto); congruence.
+      rewrite ending. apply FEval_halt. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. reflexivity. }
   destruct (decode (skipn pc code)) as [i n] eqn:D'.
-  assert (plain : match splain p P T i st with
+  assert (plain : match splain p P T i (over_base st (widened i (base st))) with
     | Some (cost, st) =>
         if (0 <=? cost) && within (sstack (base st)) then plus cost (fwalk fuel T ways (skipn n (skipn pc code)) st) else None
-    | None => None end = Some (g, hs, ns) -> FEval next code cd (State k m mw pc gas) f o).
-  { clear H. intros H. destruct (splain p P T i st) as [[cost st1]|] eqn:X; [|discriminate].
+    | None =>
+        match word_step p wnames (fun x => x) i (base st) with
+        | Some (cost, s) => if within (sstack s) then plus cost (fwalk fuel T ways (skipn n (skipn pc code)) (over_base st s)) else None
+        | None => None
+        end
+    end = Some (g, hs, ns) -> FEval next code cd (State k m mw pc gas) f o).
+  { clear H. intros H. destruct (splain p P T i _) as [[cost st1]|] eqn:X.
+    2: { destruct (word_step p wnames (fun x => x) i (base st)) as [[cost s1]|] eqn:Ws; [|discriminate]. destruct (within _) eqn:Wi; [|discriminate].
+         apply plus_inv' in H as [h [R ->]]. rewrite skipn_skipn' in R. pose proof (fwalk_nonneg _ _ _ _ _ _ _ R) as N1.
+         destruct HS as [HB HF HC].
+         assert (0 <= cost /\ exists k', exec jumps cd i (pc + n) k m mw = (cost, Go k' m mw (pc + n)) /\ match_ok P cd e k' m mw s1)
+           as [C0 [k' [E HM']]] by (eapply word_step_ok; eauto; intros ? ? Q; exact Q).
+         eapply FEval_step; [|eapply (IH _ _ _ _ _ _ k' m mw f (gas - cost)); [|exact I | exact R | lia]].
+         - unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'. fold jumps. rewrite E. cbv zeta. rewrite B. apply steps; [lia|].
+           cbn [stack]. unfold within in Wi. apply Z.leb_le in Wi. rewrite (stack_length _ _ _ _ _ (ms_stack _ _ _ _ _ _ _ HM')). exact Wi.
+         - split; cbn [over_base base known failures]; assumption. }
+    assert (HS' : state_ok k m mw f (over_base st (widened i (base st)))).
+    { destruct HS as [HB HF HC]. split; cbn [over_base base known failures]; [|exact HF | exact HC]. apply widened_ok; auto. }
     destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within _) eqn:Wi; [|discriminate]. cbn [andb] in H.
     apply plus_inv' in H as [h [R ->]]. rewrite skipn_skipn' in R. pose proof (fwalk_nonneg _ _ _ _ _ _ _ R).
     assert (exists c k' m' mw', exec jumps cd i (pc + n) k m mw = (c, Go k' m' mw' (pc + n)) /\
@@ -190,19 +215,22 @@ Proof.
     destruct (exactly y) as [v|] eqn:Y; [|discriminate]. destruct (forallb _ ways) eqn:All; [|discriminate]. cbn [andb] in H.
     destruct (0 <=? _) eqn:Cost; [|discriminate].
     match type of H with Some (?x, _, _) = _ => assert (Hg : x = g) by congruence end. clear H.
-    rewrite forallb_forall in All. specialize (All _ I). unfold returned in All. unfold way_ends in ending.
-    destruct (snd taken) as [l|]; [|discriminate]. destruct ending as [-> small].
-    apply andb_prop in All as [Ev Rt]. apply Z.eqb_eq in Ev.
+    rewrite forallb_forall in All. specialize (All _ I). unfold returned in All. unfold way_ends in ending. cbv zeta in ending.
     inversion Hk as [|w ? k1 ? Hx Hk1]; subst k. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst k1.
     destruct (slot_ok _ _ _ _ _ _ _ Hx X) as [Ea [Ha E]]. apply (exactly_ok _ _ _ _ _ _ Hu) in Y. subst w u.
+    assert (o = Returned (mbytes m a (Z.to_nat v))) as ->.
+    { destruct (snd taken) as [|l|c|l]; try discriminate; apply andb_prop in All as [Ev Rt]; apply Z.eqb_eq in Ev; subst v.
+      - destruct ending as [-> small]. f_equal. replace (Z.to_nat (32 * Z.of_nat (length l))) with (32 * length l)%nat by lia.
+        rewrite E. symmetry. eapply returns_ok; eassumption.
+      - rewrite ending. f_equal. destruct (M.find key (smem (base st))) as [[| | |c'|]|] eqn:F0; try discriminate.
+        apply (mem_words _ _ _ _ _ Hm) in F0 as [_ F0]. change (Z.to_nat 32) with 32%nat. rewrite mload_bytes by apply Hm.
+        assert (ceval P cd e c = ceval P cd e c') as -> by (eapply same_ok; eauto). rewrite E, F0. reflexivity. }
     apply FEval_halt. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'. cbn [exec]. cbv zeta.
     rewrite (reserved_ok _ _ _ _ HF), Hw.
-    match goal with |- (if ?b then _ else _) = _ => replace b with false by (symmetry; apply Z.ltb_ge; lia) end.
-    f_equal. f_equal. rewrite Ev. replace (Z.to_nat (32 * Z.of_nat (length l))) with (32 * length l)%nat by lia.
-    rewrite E. eapply returns_ok; eassumption.
+    match goal with |- (if ?b then _ else _) = _ => replace b with false by (symmetry; apply Z.ltb_ge; lia) end. reflexivity.
   - (* INVALID *)
     destruct (forallb failed ways) eqn:All; [|discriminate]. rewrite forallb_forall in All. specialize (All _ I).
-    unfold failed in All. unfold way_ends in ending. destruct (snd taken); [discriminate|]. rewrite ending.
+    unfold failed in All. unfold way_ends in ending. cbv zeta in ending. destruct (snd taken); try discriminate. rewrite ending.
     apply FEval_halt. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'. reflexivity.
 Qed.
 End Run.
@@ -215,13 +243,13 @@ Proof.
   unfold check_flow_slots. intros H cd Hcd Len g G. destruct (forallb _ code) eqn:By; [|discriminate].
   destruct (Z.odd (f_modulus P)) eqn:Odd; [|discriminate]. cbn [andb] in H.
   destruct (paths_of P h) as [[[Q T] ways]|] eqn:Pp; [|discriminate].
-  destruct (fwalk _ _ _ _ _ _ _ _ _ _) as [[[g1 hs] ns]|] eqn:R; [|discriminate]. injection H as ->.
-  destruct (paths_of_ok _ _ _ _ _ Pp cd Hcd Len) as [Eq [Er [[p1 pW] [one [parsed [sign [HT [w [Iw [Tw Ew]]]]]]]]]].
+  destruct (fwalk _ _ _ _ _ _ _ _ _ _ _) as [[[g1 hs] ns]|] eqn:R; [|discriminate]. injection H as ->.
+  destruct (paths_of_ok _ _ _ _ _ Pp cd Hcd Len) as [Eq [Er [[p1 pW] [one [parsed [sign [worded [HT [w [Iw [Tw Ew]]]]]]]]]]].
   rewrite <- Eq in R, Odd.
   assert (Hc : Forall is_byte code).
   { apply Forall_forall. intros b I. rewrite forallb_forall in By. specialize (By _ I). unfold between in By.
     apply andb_prop in By as [L1 L2]. apply Z.leb_le in L1, L2. unfold is_byte. lia. }
-  eapply (fwalk_ok Q cd Hcd Len next code Hc p1 pW Odd _ one parsed sign T HT w Tw _ Ew); [|exact Iw | exact R | exact G].
+  eapply (fwalk_ok Q cd Hcd Len next code Hc p1 pW Odd _ one parsed sign (h_words h) worded T HT w Tw _ Ew); [|exact Iw | exact R | exact G].
   split; cbn [base known failures]; [|reflexivity | intros c []].
   split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
 Qed.

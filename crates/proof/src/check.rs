@@ -14,6 +14,7 @@ use crate::straight::{ELEMENT_BYTES, Straight};
 use crate::sum::{Atom, Sum};
 use crate::tables::{Budget, Tables, signed};
 use crate::witness::{Job, Witness};
+use crate::words;
 use foldhash::{HashMap, HashMapExt, HashSet};
 use paths::Fork;
 use residue_ir::Value;
@@ -182,7 +183,12 @@ impl Hints for Given<'_> {
     }
 
     fn product(&mut self, x: &Sum, y: &Sum) -> Step<Sum> {
+        // A hint that does not fit is the next instruction's.
+        let before = self.values.clone();
         let hint = self.value()?;
+        if self.tables.is_product(hint, x, y, self.p).is_none() {
+            self.values = before;
+        }
         match (self.tables.is_product(hint, x, y, self.p), self.tables.products.get(&hint)) {
             (Some(is_negative), _) => Ok(signed(hint, is_negative, self.p)),
             (None, Some((a, b))) => {
@@ -255,23 +261,17 @@ impl<H: Hints> Machine<'_, H> {
                 self.pop()?;
             }
             op::ADD | op::SUB | op::MUL | op::MOD | op::ADDMOD | op::MULMOD => self.arithmetic(byte)?,
-            op::EQ | op::LT | op::GT | op::AND | op::OR => self.compare(byte)?,
+            op::EQ | op::LT | op::GT | op::AND | op::OR | op::SHR | op::DIV => self.compare(byte)?,
             op::ISZERO => {
                 self.gas += 3;
                 let condition = self.pop()?.is_zero(self.program.modulus)?;
                 self.stack.push(Symbol::Truth(condition));
             }
-            op::SHR => self.shift()?,
             op::CALLDATASIZE => {
                 self.gas += 2;
                 self.stack.push(Symbol::Size);
             }
-            op::CALLDATALOAD => {
-                self.gas += 3;
-                let offset = self.pop()?.exact()?;
-                let atom = self.hints.parsed(self.program, offset)?;
-                self.stack.push(Symbol::Parsed(atom));
-            }
+            op::CALLDATALOAD => self.calldata()?,
             op::MLOAD | op::MSTORE => self.transfer(byte)?,
             op::MCOPY => self.copy_within()?,
             op::JUMPDEST => self.gas += 1,
@@ -326,19 +326,46 @@ impl<H: Hints> Machine<'_, H> {
         Ok(())
     }
 
-    fn sum(&mut self) -> Step<Bounded> {
+    /// The next word as a sum; what is taken modulo p may be any word.
+    fn sum(&mut self, is_modular: bool) -> Step<Bounded> {
         let word = self.pop()?;
         match self.element(word) {
+            Symbol::Parsed(atom) if is_modular && self.ends.is_some() => {
+                Ok((Arc::new(Sum::atom(atom)), U256::ZERO, U256::MAX))
+            }
             Symbol::Sum { sum, least, most } => Ok((sum, least, most)),
             other => refuse(format!("an element is expected, found {}", other.shown())),
         }
     }
 
     fn arithmetic(&mut self, byte: u8) -> Step<()> {
+        let words = match *self.stack {
+            [.., ref second, ref first] if words::gas_of(byte).is_some() => self.named_word(byte, first, second),
+            _ => None,
+        };
+        let height = self.stack.len();
+        let (gas, sum, least, most) = match (self.bounded(byte), words) {
+            (Ok(found), _) => found,
+            (Err(_), Some(word)) => {
+                self.gas += words::gas_of(byte).unwrap_or_default();
+                self.stack.truncate(height - 2);
+                self.stack.push(word);
+                return Ok(());
+            }
+            (Err(why), None) => return Err(why),
+        };
+        self.gas += gas;
+        let sum = self.hints.named(Arc::new(sum))?;
+        self.stack.push(Symbol::Sum { sum, least, most });
+        Ok(())
+    }
+
+    /// Gas of an instruction and its result with bounds.
+    fn bounded(&mut self, byte: u8) -> Step<(u64, Sum, U256, U256)> {
         let p = self.program.modulus;
-        let (a, least, most) = self.sum()?;
         let is_modular = matches!(byte, op::MOD | op::ADDMOD | op::MULMOD);
-        let other = if byte == op::MOD { None } else { Some(self.sum()?) };
+        let (a, least, most) = self.sum(is_modular)?;
+        let other = if byte == op::MOD { None } else { Some(self.sum(is_modular)?) };
         self.budget.take(a.terms().len() + other.as_ref().map_or(0, |(b, ..)| b.terms().len()))?;
         if is_modular {
             let modulus = self.pop()?.exact()?;
@@ -346,7 +373,7 @@ impl<H: Hints> Machine<'_, H> {
                 return refuse(format!("the modulus {p:#x} is expected, found {modulus:#x}"));
             }
         }
-        let (gas, sum, least, most) = match (byte, other) {
+        Ok(match (byte, other) {
             (op::ADD, Some((b, least_b, most_b))) => {
                 let most = most.checked_add(most_b).ok_or("the sum may be 2²⁵⁶ or more")?;
                 (3, a.plus(&b, p), least + least_b, most)
@@ -362,11 +389,7 @@ impl<H: Hints> Machine<'_, H> {
             (op::ADDMOD, Some((b, ..))) => (8, a.plus(&b, p), U256::ZERO, p - U256::ONE),
             (op::MULMOD, Some((b, ..))) => (8, self.product(&a, &b)?, U256::ZERO, p - U256::ONE),
             _ => (5, Sum::clone(&a), U256::ZERO, p - U256::ONE),
-        };
-        self.gas += gas;
-        let sum = self.hints.named(Arc::new(sum))?;
-        self.stack.push(Symbol::Sum { sum, least, most });
-        Ok(())
+        })
     }
 
     fn product(&mut self, x: &Sum, y: &Sum) -> Step<Sum> {
@@ -379,7 +402,7 @@ impl<H: Hints> Machine<'_, H> {
     }
 
     fn compare(&mut self, byte: u8) -> Step<()> {
-        self.gas += 3;
+        self.gas += words::gas_of(byte).unwrap_or_default();
         let (x, y) = (self.pop()?, self.pop()?);
         if let Symbol::Or(parses, _) = &x {
             self.budget.take(parses.len())?;
@@ -387,17 +410,46 @@ impl<H: Hints> Machine<'_, H> {
         if let Symbol::Or(parses, _) = &y {
             self.budget.take(parses.len())?;
         }
-        self.stack.push(Symbol::combined(byte, &x, &y, self.program.modulus)?);
+        let combined = Symbol::combined(byte, &x, &y, self.program.modulus);
+        let word = match combined {
+            Err(why) => {
+                let named = self.named_word(byte, &x, &y);
+                named.or_else(|| self.equal(byte, x, y)).ok_or(why)?
+            }
+            Ok(word) => word,
+        };
+        self.stack.push(word);
         Ok(())
     }
 
-    /// Bits of parsed numbers without the lowest.
-    fn shift(&mut self) -> Step<()> {
+    /// The truth of two elements being equal.
+    fn equal(&self, byte: u8, x: Symbol, y: Symbol) -> Option<Symbol> {
+        self.ends.filter(|_| byte == op::EQ)?;
+        self.element(x).equal(&self.element(y), self.program.modulus)
+    }
+
+    /// A word of calldata.
+    fn calldata(&mut self) -> Step<()> {
         self.gas += 3;
-        let (count, word) = (self.pop()?, self.pop()?);
-        let count = u8::try_from(count.exact()?).or_else(|_| refuse("a shift by less than 256 bits is expected"))?;
-        self.stack.push(Symbol::Or(word.parses()?, count));
+        let offset = self.pop()?;
+        let atom = match offset.exact() {
+            Ok(offset) => self.hints.parsed(self.program, offset)?,
+            Err(why) => {
+                let zero = Symbol::number(U256::ZERO, self.program.modulus);
+                let Some(Symbol::Parsed(atom)) = self.named_word(op::CALLDATALOAD, &offset, &zero) else {
+                    return Err(why);
+                };
+                atom
+            }
+        };
+        self.stack.push(Symbol::Parsed(atom));
         Ok(())
+    }
+
+    /// The value of the program that an operation on two words is.
+    fn named_word(&self, byte: u8, x: &Symbol, y: &Symbol) -> Option<Symbol> {
+        let value = words::find(&self.program.words, byte, &x.part()?, &y.part()?)?;
+        Some(Symbol::Parsed(Atom::of(value)))
     }
 
     /// Number of the word of memory at an address.

@@ -1,6 +1,7 @@
 //! Certificates as theorems that Coq's kernel checks: the sources of the checker with its proof, and a file for each certificate.
 
 use crate::certificate::Certificate;
+use crate::flow::paths::opcode;
 use crate::flow::{Expression, Flow, Step};
 use crate::semantics::Semantics;
 use crate::source::Source;
@@ -8,7 +9,9 @@ use crate::straight::{Operation, Read, Straight};
 use crate::sum::Atom;
 use crate::tables::Tables;
 use crate::witness::Witness;
+use crate::words::{NamedWord, Part};
 use residue_ir::{FieldOp, Value, Word, WordOp};
+use residue_isa::opcode::evm;
 use ruint::aliases::U256;
 use std::fmt::Display;
 
@@ -113,7 +116,7 @@ pub fn bytes(bytes: &[u8]) -> String {
 
 /// A program as a term of Coq's.
 pub fn program(straight: &Straight) -> String {
-    let Straight { modulus, calldata_bytes, parses, operations, results } = straight;
+    let Straight { modulus, calldata_bytes, parses, operations, results, .. } = straight;
     let parses =
         list(parses.iter().map(|&(parsed, offset)| format!("({}%positive, {offset})", value(parsed))), ROW_ITEMS);
     let operations = list(operations.iter().map(operation), 1);
@@ -133,6 +136,38 @@ fn word(word: Word) -> u64 {
     u64::from(word.0) + 1
 }
 
+/// Coq's name of an instruction on two words.
+const fn mnemonic(opcode: u8) -> &'static str {
+    match opcode {
+        evm::ADD => "ADD",
+        evm::SUB => "SUB",
+        evm::MUL => "MUL",
+        evm::DIV => "DIV",
+        evm::MOD => "MOD",
+        evm::CALLDATALOAD => "CALLDATALOAD",
+        evm::LT => "LT",
+        evm::EQ => "EQ",
+        evm::AND => "AND",
+        evm::OR => "OR",
+        _ => "SHR",
+    }
+}
+
+fn part(part: &Part) -> String {
+    match part {
+        Part::Number(number) => format!("(PNum {number:#x})"),
+        Part::Size => "PSize".to_owned(),
+        Part::Value(atom) => format!("(PRead {})", name(*atom)),
+        Part::Bits(atoms, bits) => {
+            format!("(PBits {}%positive {bits})", list(atoms.iter().map(|&atom| name(atom)), ROW_ITEMS))
+        }
+    }
+}
+
+fn named_word(NamedWord { value: named, opcode, first, second }: &NamedWord) -> String {
+    format!("({}%positive, ({}, {}, {}))", value(*named), mnemonic(*opcode), part(first), part(second))
+}
+
 fn expression(expression: &Expression) -> String {
     match expression {
         Expression::Number(number) => format!("(Number {number:#x})"),
@@ -140,13 +175,9 @@ fn expression(expression: &Expression) -> String {
         Expression::Calldata(offset) => format!("(Calldata {offset})"),
         Expression::Defined(defined) => format!("(Defined {})", word(*defined)),
         Expression::Op(op, a, b) => {
-            let op = match op {
-                WordOp::Lt => "LT",
-                WordOp::Eq => "EQ",
-                WordOp::And => "AND",
-                _ => "OR",
-            };
-            format!("(Bin {op} {} {})", self::expression(a), self::expression(b))
+            // Code has the number of bits on top.
+            let (a, b) = if *op == WordOp::Shr { (b, a) } else { (a, b) };
+            format!("(Bin {} {} {})", mnemonic(opcode(*op)), self::expression(a), self::expression(b))
         }
     }
 }
@@ -167,6 +198,8 @@ fn steps(flow: &Flow, all: &[Step]) -> String {
             Step::Operations(operations) => format!("(Ops {}\n", list(operations.iter().map(operation), 1)),
             Step::Move { to, from } => format!("(Move {} {}\n", values(to), reads(from)),
             Step::Parse(parsed, offset) => format!("(Parse {} {offset}\n", value(*parsed)),
+            Step::ParseAt(parsed, offset) => format!("(ParseAt {} {}\n", value(*parsed), expression(offset)),
+            Step::Reduce(reduced, taken) => format!("(Reduce {} {}\n", value(*reduced), expression(taken)),
             Step::IsZero(result, x) => format!("(IsZero {} {}\n", word(*result), read(*x)),
             Step::Bind(result, bound) => format!("(Bind {} {}\n", word(*result), expression(bound)),
             Step::Require(condition) => format!("(Need {}\n", expression(condition)),
@@ -180,9 +213,10 @@ fn steps(flow: &Flow, all: &[Step]) -> String {
                 format!("(Call {parameters} {arguments} f{function} {gives} {results}\n")
             }
             Step::Return(returned) => format!("(Return {}", reads(returned)),
+            Step::ReturnWord(returned) => format!("(ReturnWord {}", expression(returned)),
         };
     }
-    if !matches!(all.last(), Some(Step::Return(_))) {
+    if !matches!(all.last(), Some(Step::Return(_) | Step::ReturnWord(_))) {
         text += "Done";
     }
     text + &")".repeat(all.len())
@@ -209,7 +243,8 @@ pub fn hints_of_flow(certificate: &Certificate, more: usize) -> Option<String> {
     let same = aliases.into_iter().map(|(later, first)| format!("({}, {})", name(later), name(first)));
     let reads = program.parses.iter().map(|&(parsed, offset)| format!("({}%positive, {offset})", value(parsed)));
     let (reads, same) = (list(reads, ROW_ITEMS), list(same, ROW_ITEMS));
-    Some(format!("Hints {reads} {steps}\n  {same}%positive\n  ({})", hints(witness)))
+    let words = list(program.words.iter().map(named_word), 1);
+    Some(format!("Hints {reads} {words} {steps}\n  {same}%positive\n  ({})", hints(witness)))
 }
 
 /// The theorem of a certificate, as a source for Coq: the code ends as the program does, with any gas from the stated amount on.

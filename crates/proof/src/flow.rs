@@ -5,7 +5,7 @@ pub(crate) mod paths;
 
 use crate::straight::{ELEMENT_BYTES, Operation, Read, Taken, constant, modulus_of, named, unsupported};
 use residue_ir::{
-    ControlKind, Effect, Feature, Function, Operand, Program, Region, Statement, Value, Word, WordDef, WordOp,
+    ControlKind, Effect, Feature, FieldOp, Function, Operand, Program, Region, Statement, Value, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
 use std::collections::HashMap;
@@ -42,6 +42,10 @@ pub enum Step {
     },
     /// 32 bytes of calldata from an offset on; the program fails if the number is not below the modulus.
     Parse(Value, u32),
+    /// The same at the offset that a word is.
+    ParseAt(Value, Expression),
+    /// A word modulo p.
+    Reduce(Value, Expression),
     /// 1 if the element is 0, else 0.
     IsZero(Word, Read),
     /// The word of an expression.
@@ -61,6 +65,8 @@ pub enum Step {
     },
     /// Elements of 32 bytes each: the end.
     Return(Vec<Read>),
+    /// A word: the end.
+    ReturnWord(Expression),
 }
 
 /// A function.
@@ -93,7 +99,8 @@ impl Flow {
         }
         let routines = program.functions.iter().enumerate().map(|(number, function)| {
             let known = known_words(function);
-            let mut reader = Reader { program, function, number, known, numbers: HashMap::new() };
+            let (numbers, made) = (HashMap::new(), function.value_count);
+            let mut reader = Reader { program, function, number, known, numbers, made };
             let steps = reader.region(&function.body)?;
             let results = reader.reads(&function.results)?;
             Ok(Routine { parameters: function.params.clone(), steps, results })
@@ -112,12 +119,14 @@ struct Reader<'a> {
     known: Vec<Option<U256>>,
     /// The values that are looked up at constant indices.
     numbers: HashMap<Value, U256>,
+    /// Values of the function, and those that are made here.
+    made: u32,
 }
 
 /// True of steps after which nothing is done.
 fn ends(steps: &[Step]) -> bool {
     match steps.last() {
-        Some(Step::Return(_)) => true,
+        Some(Step::Return(_) | Step::ReturnWord(_)) => true,
         Some(Step::Branch(_, first, second)) => ends(first) && ends(second),
         _ => false,
     }
@@ -137,6 +146,14 @@ impl Reader<'_> {
                         Ok(Operation { value, kind: op.kind, x: self.read(op.x)?, y: self.read(op.y)? })
                     });
                     steps.push(Step::Operations(operations.collect::<Taken<_>>()?));
+                }
+                Statement::Effect(Effect::Equal { result, a, b }) => {
+                    // Equal elements have no difference.
+                    let value = Value(self.made);
+                    self.made += 1;
+                    let (x, y) = (self.read(*a)?, self.read(*b)?);
+                    steps.push(Step::Operations(vec![Operation { value, kind: FieldOp::Sub, x, y }]));
+                    steps.push(Step::IsZero(*result, Read::Value(value)));
                 }
                 Statement::Effect(effect) => steps.extend(self.effect(effect)?),
                 Statement::Call { function, arguments, results } => {
@@ -177,9 +194,10 @@ impl Reader<'_> {
 
     fn effect(&mut self, effect: &Effect) -> Taken<Option<Step>> {
         Ok(Some(match effect {
-            Effect::Parse { offset, size_bytes: ELEMENT_BYTES, result } => {
-                Step::Parse(*result, self.small(*offset, "the offset of a parse")?)
-            }
+            Effect::Parse { offset, size_bytes: ELEMENT_BYTES, result } => match self.known(*offset) {
+                Some(_) => Step::Parse(*result, self.small(*offset, "the offset of a parse")?),
+                None => Step::ParseAt(*result, self.expression(*offset)?),
+            },
             Effect::Parse { size_bytes, .. } => return unsupported(format!("a parse of {size_bytes} bytes")),
             Effect::Lookup { table, index, results } => {
                 let index = self.small(*index, "the index of a lookup")?;
@@ -192,6 +210,8 @@ impl Reader<'_> {
                 return Ok(None);
             }
             Effect::LineUp { .. } => return Ok(None),
+            Effect::ReturnWord { word } => Step::ReturnWord(self.expression(*word)?),
+            Effect::Reduce { result, word } => Step::Reduce(*result, self.expression(*word)?),
             Effect::IsZero { result, value } => Step::IsZero(*result, self.read(*value)?),
             Effect::Bind { result, word } => Step::Bind(*result, self.expression(*word)?),
             Effect::Require { condition } => Step::Require(self.expression(*condition)?),
@@ -253,7 +273,7 @@ impl Reader<'_> {
             WordDef::CalldataWord(offset) => {
                 Expression::Calldata(self.small(offset, "the offset of a word of calldata")?)
             }
-            WordDef::Op(op @ (WordOp::Lt | WordOp::Eq | WordOp::And | WordOp::Or), a, b) => {
+            WordDef::Op(op, a, b) if paths::OPERATIONS.contains(&op) => {
                 Expression::Op(op, Box::new(self.part(a, parts)?), Box::new(self.part(b, parts)?))
             }
             WordDef::Op(op, ..) => return unsupported(format!("the operation {op:?} on words")),

@@ -22,6 +22,7 @@ pub mod straight;
 mod sum;
 mod tables;
 pub mod witness;
+pub mod words;
 
 pub use certificate::{Certificate, CertificateError, Unproved};
 pub use check::{Refused, check};

@@ -1,5 +1,6 @@
 //! Straight-line programs: calldata's size, parses, operations, results. The programs of which certificates speak so far.
 
+use crate::words::NamedWord;
 use num_bigint::BigUint;
 use residue_ir::{Effect, FieldOp, Function, Operand, Program, Statement, Value, Word, WordDef, WordOp};
 use ruint::aliases::U256;
@@ -41,6 +42,8 @@ pub struct Straight {
     pub calldata_bytes: u32,
     /// Parsed values, each with its offset in calldata, by ascending value.
     pub parses: Vec<(Value, u32)>,
+    /// Words that are values, after the parsed ones; none in a program of straight line.
+    pub words: Vec<NamedWord>,
     /// The operations, by ascending value; operands are earlier values.
     pub operations: Vec<Operation>,
     /// Returned values, each of an operation.
@@ -101,8 +104,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read(mut self, modulus: U256) -> Taken<Straight> {
-        let mut straight =
-            Straight { modulus, calldata_bytes: 0, parses: Vec::new(), operations: Vec::new(), results: Vec::new() };
+        let (parses, words, operations, results) = Default::default();
+        let mut straight = Straight { modulus, calldata_bytes: 0, parses, words, operations, results };
         let mut size = None;
         let mut returned = None;
         for statement in &self.function.body.statements {

@@ -49,7 +49,8 @@ impl Tables {
         let mut budget = Budget::new();
         let mut tables = Self::default();
         let (mut named, mut products) = (HashMap::new(), HashMap::new());
-        for &(value, _) in &program.parses {
+        let words = program.words.iter().map(|word| word.value);
+        for value in program.parses.iter().map(|&(value, _)| value).chain(words) {
             tables.sums.insert(Atom::of(value), Sum::atom(Atom::of(value)));
         }
         for operation in &program.operations {

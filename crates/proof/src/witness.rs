@@ -130,7 +130,8 @@ impl Numbers {
         let p = program.modulus;
         let mut numbers = Self { p, of: HashMap::new(), products: HashMap::new(), sums: HashMap::new() };
         numbers.of.insert(Atom::ONE, [U256::ONE; POINTS]);
-        for &(value, _) in &program.parses {
+        let words = program.words.iter().map(|word| word.value);
+        for value in program.parses.iter().map(|&(value, _)| value).chain(words) {
             let atom = Atom::of(value);
             numbers.of.insert(atom, std::array::from_fn(|point| element(point, atom, p)));
         }

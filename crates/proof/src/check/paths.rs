@@ -1,9 +1,10 @@
 //! Code of a program with branches: it is run both ways where it jumps. Of each way the ends of the program are known that may be reached there, by
 //! what jumps have told. `coq/CheckFlow.v` is the same checker, and `coq/SoundFlow.v` proves it.
 
-use super::{Flow, Hints, Machine, Step, refuse};
+use super::{Flow, Hints, Machine, Step, WORD_BYTES, refuse};
 use crate::check::slots::Context;
-use crate::check::symbol::{Condition, Facts, Symbol};
+use crate::check::symbol::{Condition, Facts, Symbol, is_same};
+use crate::flow::paths::Goal;
 use foldhash::{HashMap, HashSet};
 use residue_isa::opcode::evm as op;
 use ruint::aliases::U256;
@@ -45,7 +46,7 @@ impl<H: Hints> Machine<'_, H> {
             }
             op::JUMPI => self.branch()?,
             op::INVALID => {
-                if self.goals().any(|goal| goal.is_some()) {
+                if self.goals().any(|goal| *goal != Goal::Fails) {
                     return refuse("the code fails where the program does not");
                 }
                 return Ok(Flow::Ends);
@@ -54,8 +55,9 @@ impl<H: Hints> Machine<'_, H> {
                 let (place, size) = (self.place()?, self.pop()?.exact()?);
                 for goal in self.goals() {
                     match goal {
-                        Some(results) => self.returns(place, size, results)?,
-                        None => return refuse("the code returns where the program may fail"),
+                        Goal::Returns(results) => self.returns(place, size, results)?,
+                        Goal::Tells(condition) => self.tells(place, size, condition)?,
+                        Goal::Fails => return refuse("the code returns where the program may fail"),
                     }
                 }
                 self.grow_to(place, size)?;
@@ -65,10 +67,23 @@ impl<H: Hints> Machine<'_, H> {
         Ok(Flow::Goes)
     }
 
-    /// Values that the program returns where it may be; `None` for a failure.
-    fn goals(&self) -> impl Iterator<Item = Option<&[residue_ir::Value]>> {
+    /// The return of the truth of a condition, which memory has.
+    fn tells(&self, place: u32, size: U256, condition: &Condition) -> Step<()> {
+        let p = self.program.modulus;
+        match self.memory.get(&place) {
+            _ if size != U256::from(WORD_BYTES) => refuse(format!("a word is to be returned, not {size} bytes")),
+            Some(Symbol::Truth(found)) if is_same(condition, found, p) => Ok(()),
+            found => {
+                let found = found.map_or_else(|| "nothing".to_owned(), Symbol::shown);
+                refuse(format!("the truth of a condition is to be returned, found {found}"))
+            }
+        }
+    }
+
+    /// The ends of the program where it may be.
+    fn goals(&self) -> impl Iterator<Item = &Goal> {
         let ends = self.ends.unwrap_or_default();
-        self.ways.iter().map(|&way| ends[way].goal.as_deref())
+        self.ways.iter().map(|&way| &ends[way].goal)
     }
 
     fn branch(&mut self) -> Step<()> {
@@ -108,7 +123,7 @@ impl<H: Hints> Machine<'_, H> {
         let ends = self.ends.unwrap_or_default();
         for &way in &self.ways {
             let mut known = conditions.iter().map(|condition| ends[way].facts.decide(condition, p));
-            if ends[way].goal.is_some() && known.any(|holds| holds != Some(false)) {
+            if ends[way].goal != Goal::Fails && known.any(|holds| holds != Some(false)) {
                 return refuse("the store may halt where the program does not fail");
             }
         }

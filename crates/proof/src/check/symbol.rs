@@ -2,6 +2,7 @@
 
 use super::{Step, refuse};
 use crate::sum::{Atom, Sum};
+use crate::words::Part;
 use residue_isa::opcode::evm as op;
 use ruint::aliases::U256;
 use std::sync::Arc;
@@ -155,7 +156,7 @@ impl Facts {
 }
 
 /// True of conditions that hold together.
-fn is_same(one: &Condition, other: &Condition, p: U256) -> bool {
+pub(super) fn is_same(one: &Condition, other: &Condition, p: U256) -> bool {
     match (one, other) {
         (Condition::Zero(x), Condition::Zero(y)) => x == y || x.negated(p) == **y,
         (Condition::Nothing(x), Condition::Nothing(y)) => {
@@ -180,6 +181,16 @@ impl Symbol {
         match self {
             Self::Sum { least, most, .. } if least == most => Ok(*least),
             _ => refuse(format!("a number is expected that calldata has no effect on, found {}", self.shown())),
+        }
+    }
+
+    /// Its form as an operand of operations on words.
+    pub(crate) fn part(&self) -> Option<Part> {
+        match self {
+            Self::Size => Some(Part::Size),
+            Self::Parsed(atom) => Some(Part::Value(*atom)),
+            Self::Or(parses, bits) => Some(Part::Bits(Arc::clone(parses), *bits)),
+            Self::Sum { .. } | Self::Truth(_) => self.exact().ok().map(Part::Number),
         }
     }
 
@@ -221,6 +232,10 @@ impl Symbol {
                 return Ok(Self::Or(a.iter().chain(&*b).copied().collect(), 0));
             }
             (op::EQ, Self::Size, other) | (op::EQ, other, Self::Size) => Condition::SizeIs(other.exact()?),
+            (op::SHR, ..) => {
+                let bits = u8::try_from(x.exact()?).or_else(|_| refuse("a shift by less than 256 bits is expected"))?;
+                return Ok(Self::Or(y.parses()?, bits));
+            }
             (op::EQ, ..) if is_nothing(x) => y.is_zero(p)?,
             (op::EQ, ..) if is_nothing(y) => x.is_zero(p)?,
             _ => {
@@ -228,6 +243,16 @@ impl Symbol {
                 return refuse(format!("the program has no such comparison of {x} with {y}"));
             }
         }))
+    }
+
+    /// Two elements are equal.
+    pub(crate) fn equal(&self, other: &Self, p: U256) -> Option<Self> {
+        match (self, other) {
+            (Self::Sum { sum: x, most: a, .. }, Self::Sum { sum: y, most: b, .. }) if *a < p && *b < p => {
+                Some(Self::Truth(Condition::Zero(Arc::new(x.plus(&y.negated(p), p)))))
+            }
+            _ => None,
+        }
     }
 
     pub(crate) fn shown(&self) -> String {

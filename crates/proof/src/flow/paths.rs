@@ -6,8 +6,9 @@ use crate::check::symbol::{Condition, Facts, Symbol};
 use crate::straight::{Operation, Read, Straight};
 use crate::sum::{Atom, Sum};
 use crate::tables::Tables;
+use crate::words::{self, NamedWord, WORDS_MAX};
 use foldhash::{HashMap, HashMapExt};
-use residue_ir::{Value, Word, WordOp};
+use residue_ir::{FieldOp, Value, Word, WordOp};
 use residue_isa::opcode::evm as op;
 use ruint::aliases::U256;
 use std::collections::BTreeSet;
@@ -28,8 +29,18 @@ const SPLITS_MAX: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) facts: Facts,
-    /// Values that are returned; `None` where the program fails.
-    pub(crate) goal: Option<Vec<Value>>,
+    pub(crate) goal: Goal,
+}
+
+/// An end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// A failure.
+    Fails,
+    /// Elements that are returned.
+    Returns(Vec<Value>),
+    /// A word that is returned: 1 where a condition holds, else 0.
+    Tells(Condition),
 }
 
 impl End {
@@ -46,7 +57,11 @@ impl End {
             _ => condition.clone(),
         };
         let facts = self.facts.0.iter().map(|(condition, holds)| (lifted(condition), *holds)).collect();
-        Self { facts: Facts(facts), goal: self.goal.clone() }
+        let goal = match &self.goal {
+            Goal::Tells(condition) => Goal::Tells(lifted(condition)),
+            goal => goal.clone(),
+        };
+        Self { facts: Facts(facts), goal }
     }
 }
 
@@ -79,14 +94,13 @@ impl Paths {
     pub(crate) fn of(flow: &Flow) -> Found<Self> {
         let offsets: BTreeSet<u32> = flow.routines.iter().flat_map(|routine| offsets(&routine.steps)).collect();
         let reads: Vec<(Value, u32)> = (0..).map(Value).zip(offsets).collect();
-        let mut walk = Walk {
-            flow,
-            reads: reads.iter().map(|&(value, at)| (at, value)).collect(),
-            operations: Vec::new(),
-            depth: 0,
-        };
-        let last = flow.routines.last().ok_or("a program has a function")?;
-        let fates = walk.steps(&last.steps, State::default())?;
+        // Operations come after all words, which are not known before the paths are.
+        let mut walk = Walk::new(flow, &reads, Vec::new(), WORDS_MAX);
+        walk.whole()?;
+        let words = walk.words;
+        let count = words.len();
+        let mut walk = Walk::new(flow, &reads, words, count);
+        let fates = walk.whole()?;
         let ends = fates.into_iter().map(|fate| match fate {
             Fate::End(end) => Ok(end),
             Fate::At(_) => Err("a program that may end without a return".to_owned()),
@@ -96,6 +110,7 @@ impl Paths {
             modulus: flow.modulus,
             calldata_bytes: 0,
             parses: reads,
+            words: walk.words,
             operations: walk.operations,
             results: Vec::new(),
         };
@@ -114,20 +129,41 @@ fn offsets(steps: &[Step]) -> Vec<u32> {
     }
     let each = steps.iter().flat_map(|step| match step {
         Step::Parse(_, offset) => vec![*offset],
-        Step::Bind(_, word) | Step::Require(word) => of(word),
+        Step::Bind(_, word) | Step::Require(word) | Step::Reduce(_, word) => of(word),
+        Step::ParseAt(_, word) | Step::ReturnWord(word) => of(word),
         Step::Branch(word, first, second) => [of(word), offsets(first), offsets(second)].concat(),
         Step::Operations(_) | Step::Move { .. } | Step::IsZero(..) | Step::Call { .. } | Step::Return(_) => Vec::new(),
     });
     each.collect()
 }
 
-/// The opcode of an operation on words.
-const fn opcode(op: WordOp) -> u8 {
+/// Operations on words that paths know.
+pub(super) const OPERATIONS: [WordOp; 10] = [
+    WordOp::Add,
+    WordOp::Sub,
+    WordOp::Mul,
+    WordOp::Div,
+    WordOp::Mod,
+    WordOp::Lt,
+    WordOp::Eq,
+    WordOp::And,
+    WordOp::Or,
+    WordOp::Shr,
+];
+
+/// The opcode of one of them.
+pub(crate) const fn opcode(op: WordOp) -> u8 {
     match op {
+        WordOp::Add => op::ADD,
+        WordOp::Sub => op::SUB,
+        WordOp::Mul => op::MUL,
+        WordOp::Div => op::DIV,
+        WordOp::Mod => op::MOD,
         WordOp::Lt => op::LT,
         WordOp::Eq => op::EQ,
         WordOp::And => op::AND,
-        _ => op::OR,
+        WordOp::Or => op::OR,
+        _ => op::SHR,
     }
 }
 
@@ -136,12 +172,33 @@ struct Walk<'a> {
     flow: &'a Flow,
     /// The value that a word of calldata is, by its offset.
     reads: HashMap<u32, Value>,
+    /// Words that are values.
+    words: Vec<NamedWord>,
+    /// The value of the first operation.
+    first: usize,
     operations: Vec<Operation>,
     /// Calls of [`Self::steps`] that have not returned.
     depth: usize,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(flow: &'a Flow, reads: &[(Value, u32)], words: Vec<NamedWord>, words_max: usize) -> Self {
+        Walk {
+            flow,
+            reads: reads.iter().map(|&(value, at)| (at, value)).collect(),
+            words,
+            first: reads.len() + words_max,
+            operations: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// All ways through the program.
+    fn whole(&mut self) -> Found<Vec<Fate>> {
+        let last = self.flow.routines.last().ok_or("a program has a function")?;
+        self.steps(&last.steps, State::default())
+    }
+
     /// All ways through these steps.
     fn steps(&mut self, steps: &[Step], state: State) -> Found<Vec<Fate>> {
         self.depth += 1;
@@ -162,6 +219,7 @@ impl Walk<'_> {
                     let from = reads(&state, from)?;
                     state.values.extend(to.iter().copied().zip(from));
                 }
+                Step::Reduce(value, word) => self.reduced(*value, word, &mut state)?,
                 Step::IsZero(word, x) => {
                     let sum = match read(&state, *x)? {
                         Read::Value(value) => Sum::atom(Atom::of(value)),
@@ -173,13 +231,10 @@ impl Walk<'_> {
                     let symbol = self.word(&state, expression)?;
                     state.words.insert(*word, symbol);
                 }
-                Step::Parse(value, offset) => {
-                    let parsed = self.reads[offset];
-                    let condition = Condition::NotBelow(Atom::of(parsed));
-                    return self.each(state, &condition, |walk, fails, mut state| {
-                        state.values.insert(*value, Read::Value(parsed));
-                        if fails { Ok(failure(state)) } else { walk.steps(rest, state) }
-                    });
+                Step::Parse(value, offset) => return self.parsed(*value, self.reads[offset], rest, state),
+                Step::ParseAt(value, word) => {
+                    let parsed = self.offset(&state, word)?;
+                    return self.parsed(*value, parsed, rest, state);
                 }
                 Step::Require(word) => {
                     let condition = self.word(&state, word)?.is_zero(self.flow.modulus)?;
@@ -206,12 +261,18 @@ impl Walk<'_> {
                         walk.steps(rest, state)
                     });
                 }
+                Step::ReturnWord(word) => {
+                    let Symbol::Truth(condition) = self.word(&state, word)? else {
+                        return Err("a return of a word that is no condition".to_owned());
+                    };
+                    return Ok(vec![Fate::End(End { facts: state.facts, goal: Goal::Tells(condition) })]);
+                }
                 Step::Return(values) => {
                     let values = reads(&state, values)?.into_iter().map(|read| match read {
                         Read::Value(value) => Ok(value),
                         Read::Number(_) => Err("a return of a constant".to_owned()),
                     });
-                    let goal = Some(values.collect::<Found<_>>()?);
+                    let goal = Goal::Returns(values.collect::<Found<_>>()?);
                     return Ok(vec![Fate::End(End { facts: state.facts, goal })]);
                 }
             }
@@ -219,8 +280,33 @@ impl Walk<'_> {
         Ok(vec![Fate::At(state)])
     }
 
+    /// The failure if what is parsed is not below p, and all ways on.
+    fn parsed(&mut self, value: Value, parsed: Value, rest: &[Step], state: State) -> Found<Vec<Fate>> {
+        let condition = Condition::NotBelow(Atom::of(parsed));
+        self.each(state, &condition, |walk, fails, mut state| {
+            state.values.insert(value, Read::Value(parsed));
+            if fails { Ok(failure(state)) } else { walk.steps(rest, state) }
+        })
+    }
+
+    /// The value that calldata has at an offset.
+    fn offset(&mut self, state: &State, word: &Expression) -> Found<Value> {
+        let word = self.word(state, word)?;
+        match word.exact() {
+            Ok(offset) => {
+                let read = u32::try_from(offset).ok().and_then(|offset| self.reads.get(&offset).copied());
+                read.ok_or_else(|| format!("the program reads calldata at {offset:#x}"))
+            }
+            Err(why) => {
+                let found = self.named(op::CALLDATALOAD, &word, &Symbol::number(U256::ZERO, self.flow.modulus));
+                let atom = if let Some(Symbol::Parsed(atom)) = found { atom.value() } else { None };
+                atom.ok_or(why)
+            }
+        }
+    }
+
     fn operations(&mut self, operations: &[Operation], state: &mut State) -> Found<()> {
-        let first = self.reads.len() + self.operations.len();
+        let first = self.first + self.operations.len();
         if first + operations.len() > OPERATIONS_MAX {
             return Err(format!("paths of more than {OPERATIONS_MAX} operations"));
         }
@@ -268,7 +354,32 @@ impl Walk<'_> {
         Ok(all)
     }
 
-    fn word(&self, state: &State, expression: &Expression) -> Found<Symbol> {
+    /// A word modulo p: a sum with 0.
+    fn reduced(&mut self, value: Value, word: &Expression, state: &mut State) -> Found<()> {
+        let Symbol::Parsed(atom) = self.word(state, word)? else {
+            return Err("a word is taken modulo p that is no value".to_owned());
+        };
+        let taken = atom.value().ok_or("a number is taken modulo p")?;
+        let place = self.first + self.operations.len();
+        let made = Value(u32::try_from(place).map_err(|error| error.to_string())?);
+        let zero = Read::Number(U256::ZERO);
+        self.operations.push(Operation { value: made, kind: FieldOp::Add, x: Read::Value(taken), y: zero });
+        state.values.insert(value, Read::Value(made));
+        Ok(())
+    }
+
+    /// The value of an operation on two words.
+    fn named(&mut self, opcode: u8, x: &Symbol, y: &Symbol) -> Option<Symbol> {
+        let (first, second) = (x.part()?, y.part()?);
+        let value = words::find(&self.words, opcode, &first, &second).or_else(|| {
+            let value = Value(u32::try_from(self.reads.len() + self.words.len()).ok()?);
+            (self.words.len() < WORDS_MAX).then(|| self.words.push(NamedWord { value, opcode, first, second }))?;
+            Some(value)
+        })?;
+        Some(Symbol::Parsed(Atom::of(value)))
+    }
+
+    fn word(&mut self, state: &State, expression: &Expression) -> Found<Symbol> {
         let p = self.flow.modulus;
         match expression {
             Expression::Number(number) => Ok(Symbol::number(*number, p)),
@@ -279,7 +390,11 @@ impl Walk<'_> {
             }
             Expression::Op(op, a, b) => {
                 let (a, b) = (self.word(state, a)?, self.word(state, b)?);
-                match Symbol::combined(opcode(*op), &a, &b, p)? {
+                // Code has the number of bits on top.
+                let (a, b) = if *op == WordOp::Shr { (b, a) } else { (a, b) };
+                let opcode = opcode(*op);
+                let combined = Symbol::combined(opcode, &a, &b, p);
+                match combined.or_else(|why| self.named(opcode, &a, &b).ok_or(why))? {
                     Symbol::Or(parses, _) if parses.len() > ORED_MAX => {
                         Err(format!("an OR of more than {ORED_MAX} words"))
                     }
@@ -291,7 +406,7 @@ impl Walk<'_> {
 }
 
 fn failure(state: State) -> Vec<Fate> {
-    vec![Fate::End(End { facts: state.facts, goal: None })]
+    vec![Fate::End(End { facts: state.facts, goal: Goal::Fails })]
 }
 
 fn read(state: &State, read: Read) -> Found<Read> {

@@ -24,9 +24,12 @@ const MUTANTS: usize = 10;
 const WORDS: &str = "word w0 = 0x20\nword w1 = calldata_size\nword w2 = 0x40\nword w3 = 0x0\nword w4 = eq w1 w2\n\
     word w5 = defined\nword w6 = defined\nword w7 = lt w6 w5\nword w8 = and w5 w6\nword w9 = or w5 w6\n\
     word w10 = calldata_word w3\nword w11 = calldata_word w0\nword w12 = or w10 w11\nword w13 = eq w12 w3\n\
-    word w14 = defined\nword w15 = eq w14 w3\n";
+    word w14 = defined\nword w15 = eq w14 w3\nword w16 = 0xfd\nword w17 = shr w10 w16\nword w18 = 0x1\nword w19 = eq w17 w18\n\
+    word w20 = lt w1 w2\nword w21 = lt w11 w10\nword w22 = shr w11 w10\nword w23 = and w22 w18\nword w24 = mul w11 w10\nword w25 = add w24 w22\n\
+    word w26 = defined\nword w27 = and w10 w0\nword w28 = div w11 w16\nword w29 = mod w28 w16\n";
 /// Those that branches and requirements may be of.
-const CONDITIONS: [&str; 8] = ["w5", "w7", "w8", "w9", "w12", "w13", "w14", "w15"];
+const CONDITIONS: [&str; 14] =
+    ["w26", "w29", "w5", "w7", "w8", "w9", "w12", "w13", "w14", "w15", "w19", "w20", "w21", "w23"];
 
 /// Writes a program.
 struct Writer<'a> {
@@ -72,7 +75,8 @@ impl Writer<'_> {
         let last = *scope.last().unwrap();
         match self.rng.random_range(0..6) {
             0 => writeln!(text, "return_elements (v{last} v{last}) bytes 32").unwrap(),
-            1 => writeln!(text, "require {}", CONDITIONS.choose(self.rng).unwrap()).unwrap(),
+            1 => writeln!(text, "return_word {}", CONDITIONS[0]).unwrap(),
+            2 => writeln!(text, "require {}", CONDITIONS.choose(self.rng).unwrap()).unwrap(),
             _ => {}
         }
         (text, last)
@@ -91,15 +95,16 @@ impl Writer<'_> {
     }
 }
 
-/// Text of a random program over one of these moduli of two elements, which may end in several places.
-fn program(rng: &mut ChaCha8Rng, moduli: &[&str]) -> String {
+/// Text of a random program over one of these moduli of two elements, which may end in several places. The second element is parsed once more at the
+/// offset that is given: a word.
+fn program(rng: &mut ChaCha8Rng, moduli: &[&str], offset: &str) -> String {
     let p: BigUint = moduli.choose(rng).unwrap().parse().unwrap();
     let constant = rng.random_range(0..15);
     let mut writer = Writer { rng, next: 2 };
     let called = writer.block(&mut vec![0, 1]);
     let values = writer.next;
-    writer.next = 2;
-    let mut scope = vec![0, 1];
+    writer.next = 4;
+    let mut scope = vec![0, 1, 2, 3];
     let size = if writer.rng.random_ratio(1, 2) { "require w4\n" } else { "" };
     let block = writer.block(&mut scope);
     let [a, b] = [0, 1].map(|_| *scope.choose(writer.rng).unwrap());
@@ -110,7 +115,7 @@ fn program(rng: &mut ChaCha8Rng, moduli: &[&str]) -> String {
     format!(
         "program \"p\"\nmodulus {p:#x}\nconstant c0 = {constant:#x}\n\
          function f0 \"called\" (v0 v1) -> (v{}) values {values} {{\n{called}}}\n\
-         function f1 \"start\" () -> () values {} {{\n{WORDS}{size}parse w3 bytes 32 -> v0\nparse w0 bytes 32 -> v1\n\
+         function f1 \"start\" () -> () values {} {{\n{WORDS}{size}parse w3 bytes 32 -> v0\nparse w0 bytes 32 -> v1\nreduce w25 -> v2\nparse {offset} bytes 32 -> v3\nequal v1 v3 -> w26\n\
          {block}is_zero v{a} -> w5\nis_zero v{b} -> w6\nbind w13 -> w14\n{branch}{last}return_elements (v{value} v{result}) bytes 32\n}}\n",
         values - 1,
         writer.next,
@@ -156,7 +161,7 @@ fn coq_says_what_the_evaluator_does_of_programs_with_branches() {
     let rng = &mut ChaCha8Rng::seed_from_u64(seed());
     let (mut modules, mut terms, mut returned) = (String::new(), Vec::new(), 0);
     for number in 0..cases(60) {
-        let written = program(rng, &MODULI);
+        let written = program(rng, &MODULI, "w27");
         let program = read(&written);
         let source = Source::of(&program).unwrap_or_else(|error| panic!("{error}:\n{written}"));
         modules += &module(number, &source).unwrap();
@@ -197,7 +202,9 @@ fn coq_accepts_what_the_checker_accepts_of_programs_with_branches() {
         let (mut modules, mut terms, mut accepted, mut made) = (String::new(), Vec::new(), 0, 0);
         for number in 0..programs {
             let moduli = if semantics == Semantics::Evm { &MODULI[..] } else { &MODULI[3..] };
-            let program = read(&program(rng, moduli));
+            // Contexts take words from offsets that are known.
+            let offset = if semantics == Semantics::Evm && number % 2 == 0 { "w27" } else { "w0" };
+            let program = read(&program(rng, moduli, offset));
             let Ok(certificate) = Certificate::new(&program, semantics, &code_of(&program, semantics)) else {
                 continue;
             };
@@ -272,7 +279,7 @@ fn code_of_a_program_with_two_ends_is_refused_with_the_instruction() {
         (two_ends(&ELEMENT, &ZERO, &square, &double), "RETURN): v1 = (0x2·v0) is to be returned, found (v2)"),
         (two_ends(&ELEMENT, &ZERO, &double, &double), "RETURN): v2 = (v2) is to be returned, found (0x2·v0)"),
         // Where the program may fail, and where it does not.
-        (two_ends(&[0x5f, 0x35], &ZERO, &double, &square), "ADDMOD): an element is expected, found v0 before"),
+        (two_ends(&[0x5f, 0x35], &ZERO, &double, &square), "RETURN): the code returns where the program may fail"),
         (two_ends(&ELEMENT, &ZERO, &[0xfe], &square), "INVALID): the code fails where the program does not"),
         (
             two_ends(&[0x5f, 0x5f, 0x52, 0x60, 32, 0x5f, 0xf3], &[], &[], &[]),

@@ -32,8 +32,10 @@ const STRAIGHT: [&str; 17] = [
 ];
 
 /// Those with branches or calls, and the interfaces that they have certificates for.
-const BRANCHING: [(&str, &[Semantics]); 4] = [
+const BRANCHING: [(&str, &[Semantics]); 6] = [
     ("bn254/add", &[Semantics::Evm, Semantics::Slots]),
+    ("lean_imt/poseidon", &Semantics::ALL),
+    ("lean_imt/poseidon2", &Semantics::ALL),
     ("poseidon/t3_many", &Semantics::ALL),
     ("poseidon2/bn254_t3_many", &Semantics::ALL),
     ("poseidon2/bn254_t4_many", &Semantics::ALL),
@@ -178,7 +180,24 @@ fn inputs(name: &str, program: &Program) -> Vec<Vec<u8>> {
     if name == "bn254/add" {
         inputs.extend(pairs_of_points(&p));
     }
+    if name.starts_with("lean_imt/") {
+        inputs.extend(calls(&inputs[inputs.len() - 1]));
+    }
     inputs
+}
+
+/// Calls of two numbers after a selector of four bytes: with another selector, and with the greatest numbers.
+fn calls(example: &[u8]) -> Vec<Vec<u8>> {
+    let mut calls: Vec<Vec<u8>> = [0, 3].map(|at| with(example, at, |byte| byte ^ 1)).to_vec();
+    calls.push([&example[..4], &[0xff; 64]].concat());
+    calls
+}
+
+/// Bytes with one of them changed.
+fn with(bytes: &[u8], at: usize, change: impl Fn(u8) -> u8) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes[at] = change(bytes[at]);
+    bytes
 }
 
 /// Pairs of points of BN254 that take each way of an addition: the point at infinity, doublings, opposites, points that are not on the curve, and such
@@ -247,6 +266,8 @@ fn a_mutant_is_refused_or_right() {
     mutants_are_refused_or_right("poseidon2/koalabear_t16", Semantics::Next, 200);
     mutants_are_refused_or_right("bn254/add", Semantics::Evm, 24);
     mutants_are_refused_or_right("bn254/add", Semantics::Slots, 12);
+    mutants_are_refused_or_right("lean_imt/poseidon2", Semantics::Evm, 24);
+    mutants_are_refused_or_right("lean_imt/poseidon2", Semantics::Slots, 64);
 }
 
 #[test]

@@ -38,10 +38,11 @@ pub fn end(outcome: Option<&[u8]>) -> String {
 }
 
 /// Opcodes that take numbers of any size.
-const PLAIN: [u8; 16] = [
+const PLAIN: [u8; 17] = [
     op::ADD,
     op::MUL,
     op::SUB,
+    op::DIV,
     op::MOD,
     op::ADDMOD,
     op::MULMOD,
