@@ -271,6 +271,7 @@ impl Parser<'_> {
             ("order", Feature::Order),
             ("word_lanes", Feature::WordLanes),
             ("short_code", Feature::ShortCode),
+            ("small_tables", Feature::SmallTables),
             ("leading_zeros", Feature::LeadingZeros),
         ];
         if let Some((_, feature)) = plain.into_iter().find(|(name, _)| self.tokens.word_is(name)) {
