@@ -188,7 +188,7 @@ fn words_of<M: Machine>(machine: &M, bits: u32, word: M::Word) -> Vec<M::Word> {
 struct Signs<W, F> {
     /// Of each byte the entry of |2·n − 255|: n − 128 or 127 − n.
     entries: W,
-    /// What takes y to the isomorphic curve, for a negative digit and another.
+    /// Factors that take y to the isomorphic curve, for a negative digit and another.
     to_y: Array<F>,
     /// Of each byte 1 if the digit is positive, else 0.
     words: Vec<W>,
