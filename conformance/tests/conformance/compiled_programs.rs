@@ -12,8 +12,8 @@ use residue_conformance::programs::{
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Step, Tracer, View};
 use residue_ir::program::Rewritten;
 use residue_ir::{
-    Effect, LaneStep, Machine, Modulus, NoOutcome, Outcome, Program, Statement, WordOp, evaluate, evaluate_within,
-    mont, record, text, verify,
+    Effect, LaneStep, Length, Machine, Modulus, NoOutcome, Outcome, Program, Statement, WordOp, evaluate,
+    evaluate_within, mont, record, text, verify,
 };
 use residue_isa::assembly::AssembleError;
 use residue_isa::form::{EQX, LTX, SELECTX};
@@ -138,7 +138,8 @@ fn check(program: &Program, revision: Revision, seed: u64, tally: &mut Tally) {
 fn dialect(fork: Fork, seed: u64) -> Dialect {
     let is_short = seed % 4 == 1;
     let deployment = is_short.then_some(Deployment { gas_a_byte: 1_530, calls: NonZeroU64::MIN });
-    Dialect { fork, portable: seed.is_multiple_of(3), precompiles: false, deployment, short: is_short }
+    let length = if is_short { Length::Short } else { Length::Full };
+    Dialect { fork, portable: seed.is_multiple_of(3), precompiles: false, deployment, length }
 }
 
 /// The revisions that have a modulus.

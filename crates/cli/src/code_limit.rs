@@ -8,6 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use residue_compiler::{Deployment, Dialect};
 use residue_contracts::Source;
 use residue_engine::{Fork, accounts};
+use residue_ir::Length;
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::variants::Variant;
 use residue_workbench::{Candidates, Trial, report};
@@ -96,7 +97,7 @@ impl CodeLimit {
     }
 
     /// The variants of a contract with one at the front that is short enough, the cheapest of those. If none is as it is, shorter forms are tried of
-    /// the cheapest variant and of the shortest.
+    /// the cheapest variant and of the shortest; a form of a length between by itself, as it may be short enough where bytes are less dear.
     pub fn trials(
         self,
         formulas: &Formulas,
@@ -114,10 +115,25 @@ impl CodeLimit {
         let few = Candidates::new(contract, few).weighed();
         let compile = |dialect| few.trials(revision, schedule, dialect).with_context(context);
         let least = |trials: &Vec<Trial>| trials.iter().map(length).min().unwrap_or(usize::MAX);
-        let mut trials = self.within(name, dialect, asked, compile, least)?;
-        let place = trials.iter().position(|trial| length(trial) <= limit).expect("`within` refuses others");
-        trials[..=place].rotate_right(1);
-        Ok(trials)
+        let is_short = least(&asked) <= limit;
+        let first = |mut trials: Vec<Trial>| {
+            let place = trials.iter().position(|trial| length(trial) <= limit).expect("`within` refuses others");
+            trials[..=place].rotate_right(1);
+            trials
+        };
+        let found = self.within(name, dialect, asked, compile, least).map(first);
+        let is_between = |other| few.is_own(Length::Middle, other);
+        if is_short || dialect.length != Length::Full || !(is_between(Length::Full) && is_between(Length::Short)) {
+            return found;
+        }
+        let middle = Dialect { length: Length::Middle, ..dialect };
+        let between = self.within(name, middle, compile(middle)?, compile, least).map(first);
+        match (found, between) {
+            (Ok(found), Ok(between)) => Ok(if between[0].gas < found[0].gas { between } else { found }),
+            (Err(error), Ok(between)) if error.is::<TooLong>() => Ok(between),
+            (found, Err(error)) if error.is::<TooLong>() => found,
+            (Err(error), _) | (_, Err(error)) => Err(error),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use residue_compiler::Dialect;
 use residue_engine::Fork;
+use residue_ir::Length;
 use residue_isa::{GasSchedule, Revision};
 use residue_workbench::{EngineKind, Setup};
 
@@ -42,7 +43,13 @@ impl CodeRules {
 
     /// The same for the compiler, with the hard fork.
     pub const fn dialect(self, fork: Fork) -> Dialect {
-        Dialect { fork, portable: self.portable, precompiles: self.use_precompiles, deployment: None, short: false }
+        Dialect {
+            fork,
+            portable: self.portable,
+            precompiles: self.use_precompiles,
+            deployment: None,
+            length: Length::Full,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Dialects: the hard fork whose opcodes code may have, and portability to engines that read immediates in other ways.
 
+use residue_ir::Length;
 use residue_isa::assembly::{Code, Item};
 use residue_isa::{Fork, Revision, precompile};
 
@@ -19,8 +20,8 @@ pub struct Dialect {
     pub precompiles: bool,
     /// Price of the code's bytes, if they count; without it code takes the least gas in a call.
     pub deployment: Option<Deployment>,
-    /// True if programs that ask take their short form (`has short_code`).
-    pub short: bool,
+    /// Length of the form that programs take if they ask (`has short_code`, `has small_tables`).
+    pub length: Length,
 }
 
 /// Deployment of code that is called a number of times: a byte is worth its price, shared by the calls.

@@ -60,7 +60,7 @@ pub(crate) fn has_feature(program: &Program, revision: Revision, dialect: Dialec
         Feature::ShortParts => revision.slot_rules().is_some() || revision.family() == Family::Words,
         // They are shifted (EIP-145).
         Feature::WordLanes => revision.family() == Family::Words && dialect.fork >= Fork::Petersburg,
-        Feature::ShortCode => dialect.short,
+        Feature::ShortCode | Feature::SmallTables => dialect.length.answer(feature).is_some_and(|answer| answer),
         Feature::Packed => revision.slot_rules().is_some_and(|rules| rules.is_packed),
         Feature::LeadingZeros => revision.row(evm::CLZ).is_some_and(|row| row.since <= dialect.fork),
         Feature::Slots(count) => {

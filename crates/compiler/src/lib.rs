@@ -39,8 +39,8 @@ use features::{require_modulus, require_subprogram};
 use fuse::Fusions;
 use outline::{Outlined, outline};
 use pipeline::{Interface, Stage};
-use residue_ir::Feature;
 use residue_ir::program::{Program, WordDef};
+use residue_ir::{Feature, Length};
 use residue_isa::assembly::Item;
 use residue_isa::revision::Family;
 use residue_isa::{GasSchedule, Revision};
@@ -165,11 +165,13 @@ impl<'a> Prepared<'a> {
         dialect: Dialect,
     ) -> Result<Compiled, CompileError> {
         let asked = self.specialised(revision, dialect).weighed_code(schedule);
-        if dialect.deployment.is_none() || dialect.short || !asks_for_length(&self.stage.source) {
-            return asked.map(|(compiled, _)| compiled);
-        }
-        let short = self.specialised(revision, Dialect { short: true, ..dialect }).weighed_code(schedule);
-        cheaper(asked, short, |(_, cost)| *cost).map(|(compiled, _)| compiled)
+        let others = match dialect.deployment {
+            Some(_) if dialect.length == Length::Full => lengths_asked_for(&self.stage.source),
+            _ => Vec::new(),
+        };
+        let of = |length| self.specialised(revision, Dialect { length, ..dialect }).weighed_code(schedule);
+        let cheapest = others.into_iter().map(of).fold(asked, |best, other| cheaper(best, other, |(_, cost)| *cost));
+        cheapest.map(|(compiled, _)| compiled)
     }
 
     /// The program specialised for `revision` and `dialect`: feature tests are resolved, and operations gathered for
@@ -334,10 +336,17 @@ struct Weighed {
     cost: f64,
 }
 
-/// True if a program has a short form.
-fn asks_for_length(program: &Program) -> bool {
-    let is_question = |word: &WordDef| matches!(word, WordDef::Has(Feature::ShortCode));
-    program.units().flat_map(|unit| &unit.functions).any(|function| function.words.iter().any(is_question))
+/// The lengths below the longest for which a program answers its questions in another way than for the length before.
+fn lengths_asked_for(program: &Program) -> Vec<Length> {
+    let words = || program.units().flat_map(|unit| &unit.functions).flat_map(|function| &function.words);
+    let features: Vec<Feature> = words()
+        .filter_map(|word| match word {
+            WordDef::Has(feature) => Some(*feature),
+            _ => None,
+        })
+        .collect();
+    let differs = |one: Length, other: Length| features.iter().any(|&asked| one.answer(asked) != other.answer(asked));
+    Length::ALL.windows(2).filter(|pair| differs(pair[0], pair[1])).map(|pair| pair[1]).collect()
 }
 
 fn operations(program: &Program) -> usize {

@@ -1,7 +1,7 @@
 //! Sources that are compiled in variants: a contract of the list, or one that a key makes.
 
 use crate::{Contract, Function, functions};
-use residue_ir::{Form, Fp2Product, Program, record_as};
+use residue_ir::{Form, Fp2Product, Length, Program, record_as};
 use std::fmt::Debug;
 
 /// A text that is recorded for the compiler, and what is to be known of it.
@@ -23,7 +23,7 @@ pub trait Source: Debug + Send + Sync {
 
     /// The same with products in Fp2 made in the given way, and in full.
     fn program_with(&self, fp2_product: Fp2Product) -> Program {
-        self.program_as(Form { fp2_product, is_short: Some(false) })
+        self.program_as(Form { fp2_product, length: Some(Length::Full) })
     }
 
     /// The same as its text has it.

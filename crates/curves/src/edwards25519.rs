@@ -2,9 +2,10 @@
 //!
 //! Extended coordinates (X : Y : Z : T), x = X/Z, y = Y/Z, T = X·Y/Z: Hisil, Wong, Carter and Dawson 2008 (2008/522), §3.1 and §3.3. Sums are
 //! complete, as −1 is a square and d is none. The sum u·B + v·P goes along the digits of both scalars: of both together where code may be long
-//! ([`joint`]), else of one after the other ([`apart`]).
+//! ([`joint`]), else of one after the other, with code for each digit ([`apart`]) or for one of each scalar ([`by_rows`]).
 
 mod apart;
+mod by_rows;
 mod joint;
 
 use crate::chain::squared;
@@ -160,29 +161,40 @@ fn identity<M: Machine>(machine: &M) -> Extended<M::Fe> {
     Extended { x: zero, y: one, z: one, t: zero }
 }
 
-/// B, 2B, … as right operands, so many of them, from slots.
-fn base_multiples<M: Machine>(machine: &M, count: usize) -> Vec<Addend<M::Fe>> {
+/// Y − X, Y + X and 2d·T of B, 2B, …, so many of them.
+fn base_numbers(count: usize) -> Vec<[Curve25519Fp; 3]> {
     let twice_d = CONSTANTS.d + CONSTANTS.d;
     let Affine { x, y } = CONSTANTS.base;
     let base = Extended { x, y, z: Curve25519Fp::ONE, t: x * y };
     let all = std::iter::successors(Some(base), |last| Some(last.add(base.addend(twice_d), false).extended()));
-    let addend = |point: Extended<Curve25519Fp>| {
+    let numbers = |point: Extended<Curve25519Fp>| {
         let inverse = point.z.inverse().expect("Z is never zero");
         let (x, y) = (point.x * inverse, point.y * inverse);
-        let [minus, plus, t] = [y - x, y + x, x * y * twice_d].map(|value| machine.constant(&value.to_canonical()));
+        [y - x, y + x, x * y * twice_d]
+    };
+    all.take(count).map(numbers).collect()
+}
+
+/// B, 2B, … as right operands, so many of them, from slots.
+fn base_multiples<M: Machine>(machine: &M, count: usize) -> Vec<Addend<M::Fe>> {
+    let addend = |numbers: [Curve25519Fp; 3]| {
+        let [minus, plus, t] = numbers.map(|value| machine.constant(&value.to_canonical()));
         Addend { minus, plus, t, z: None }
     };
-    all.take(count).map(addend).collect()
+    base_numbers(count).into_iter().map(addend).collect()
 }
 
 /// (u, v, P) ↦ u·B + v·P for scalars below 2²⁵³ and a point of the curve. By digits of both scalars together where code for 64 parts is not too
-/// long: where instructions name slots.
+/// long: where instructions name slots. Elsewhere bytes that are worth gas leave code for one digit of each scalar.
 pub fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine<M::Fe>) -> Projective<M::Fe> {
-    machine.branch(
-        machine.has(Feature::FieldSlots),
-        |machine| joint::sum(machine, u, v, point),
-        |machine| apart::sum(machine, u, v, point),
-    )
+    let one_by_one = |machine: &M| {
+        machine.branch(
+            machine.has(Feature::SmallTables),
+            |machine| by_rows::sum(machine, u, v, point),
+            |machine| apart::sum(machine, u, v, point),
+        )
+    };
+    machine.branch(machine.has(Feature::FieldSlots), |machine| joint::sum(machine, u, v, point), one_by_one)
 }
 
 /// a ↦ a⁻¹, by an instruction where there is one; 0 ↦ 0.
@@ -292,7 +304,7 @@ mod tests {
                 let u = if number % 2 == 0 { v } else { &scalars[(turn * 5 + number) % scalars.len()] };
                 let (x, y) = affine(point.projective());
                 let expected = affine(plus(multiple(u, base), multiple(v, point)).projective());
-                for sum in [joint::sum, apart::sum] {
+                for sum in [joint::sum, apart::sum, by_rows::sum] {
                     let sum = sum(&machine, word(u), word(v), Affine::new(x, y));
                     assert_eq!(affine(sum), expected, "{u} {v}, point {number}");
                 }

@@ -22,9 +22,10 @@ pub const DOUBLINGS: usize = 4;
 /// Isomorphic curve whose points have the denominator z.
 #[derive(Debug, Clone, Copy)]
 pub struct Isomorphism<F> {
-    /// z², z³: what takes x and y of a point there.
-    to_x: F,
-    to_y: F,
+    /// z², which takes x of a point there.
+    pub to_x: F,
+    /// z³, which takes y there.
+    pub to_y: F,
     /// z.
     pub z: F,
     /// a·z⁴/2.

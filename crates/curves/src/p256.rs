@@ -1,7 +1,7 @@
 //! P-256: its constants, and u·G + v·Q for a point and scalars at run time. NIST SP 800-186, §3.2.1.3.
 //!
 //! The sum goes along the digits of v ([`crate::odd_multiples`]); at every second place it takes a multiple of G from a table in code, by a
-//! byte of u, which the step carries, or at each by four bits ([`Windows`]). The table has G, 2G, … 256G or 16G, so that no entry is the identity, and the sum begins with a constant point T: what that
+//! byte of u, which the step carries, or at each by four bits ([`Windows`]). The table has G, 2G, … 256G or 16G, or G, 3G, … 255G, so that no entry is the identity, and the sum begins with a constant point T: what that
 //! adds is taken from u beforehand ([`to_windows`]). Additions are incomplete; a sum that meets an exceptional case ends with Z = 0, and
 //! [`complete`] is for that. For a Q that is not made for it this has a probability of 2⁻²⁴⁸.
 
@@ -12,7 +12,7 @@ use crate::group::{Affine, Jacobian, Projective};
 use crate::odd_multiples::{self, DIGITS, DOUBLINGS, OddMultiples, PLACES};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, SequenceStep, Table, WordOp};
+use residue_ir::{Array, Capacity, Machine, SequenceStep, Table, WordOp};
 use residue_modular::fields::P256Fp;
 use ruint::aliases::U256;
 use std::sync::LazyLock;
@@ -50,6 +50,8 @@ pub fn constants() -> &'static Constants {
 pub enum Windows {
     /// Eight: 256 entries, one at every second place.
     Bytes,
+    /// Eight, as digits ±1, ±3, … ±255: 128 entries. 8 KB less of code, and a second row for each entry, which has its sign.
+    SignedBytes,
     /// Four: 16 entries, one at each place. 15 KB less of code, and 32 additions more.
     Nibbles,
 }
@@ -57,7 +59,7 @@ pub enum Windows {
 impl Windows {
     fn bits(self) -> u32 {
         match self {
-            Self::Bytes => 8,
+            Self::Bytes | Self::SignedBytes => 8,
             Self::Nibbles => 4,
         }
     }
@@ -65,8 +67,22 @@ impl Windows {
     /// Doublings after the last entry.
     fn last_doublings(self) -> usize {
         match self {
-            Self::Bytes => DOUBLINGS,
+            Self::Bytes | Self::SignedBytes => DOUBLINGS,
             Self::Nibbles => 0,
+        }
+    }
+
+    /// True if an entry is added at this place.
+    const fn has_entry_at(self, place: u32) -> bool {
+        matches!(self, Self::Nibbles) || place % 2 == 1
+    }
+
+    /// The table of multiples of G.
+    fn entries(self) -> Vec<Vec<BigUint>> {
+        let count = 1 << self.bits();
+        match self {
+            Self::Bytes | Self::Nibbles => sums().consecutive(generator(), count),
+            Self::SignedBytes => sums().consecutive(generator(), count).into_iter().step_by(2).collect(),
         }
     }
 }
@@ -88,15 +104,19 @@ fn tau() -> BigUint {
 }
 
 /// Map from u to windows: (o, s) for s·(u − o) modulo n. o is the multiple of G in the sum beyond u·G + v·Q: T after all
-/// doublings, and the excess of the entries, each of which stands for one more than its window. s undoes the doublings after the last entry:
-/// 1/16 for bytes.
+/// doublings, and the excess of the entries, each of which stands for one more than its window; of signed ones for twice the window less 255. s undoes the
+/// doublings after the last entry, and that of windows: 1/16 for bytes.
 pub fn to_windows(windows: Windows) -> (BigUint, BigUint) {
     let n = &CONSTANTS.order;
     let last = BigUint::from(1u8) << windows.last_doublings();
     let bits = windows.bits();
-    let ones = (0..256 / bits).fold(BigUint::ZERO, |sum, _| (sum << bits) + 1u32) * &last;
+    let of_all = |each: u32| (0..256 / bits).fold(BigUint::ZERO, |sum, _| (sum << bits) + each);
+    let (excess, scale) = match windows {
+        Windows::Bytes | Windows::Nibbles => (of_all(1), last.clone()),
+        Windows::SignedBytes => (n - of_all(255) % n, &last + &last),
+    };
     let doublings = BigUint::from(1u8) << (DOUBLINGS as u32 * (PLACES - 1));
-    ((ones + tau() * doublings) % n, last.modinv(n).expect("n is odd"))
+    ((excess * &last + tau() * doublings) % n, scale.modinv(n).expect("n is odd"))
 }
 
 /// y² − x³ + 3x − b: zero exactly if the point is on the curve.
@@ -110,16 +130,11 @@ pub fn sum<M: Machine>(machine: &M, windows: Windows, u: M::Word, v: M::Word, q:
     let three_halves = (P256Fp::from_u64(2).inverse()).expect("2 is not zero") * P256Fp::from_u64(3);
     let constant = |value: P256Fp| machine.constant(&value.to_canonical());
     let multiples = OddMultiples::new(q, constant(-three_halves), constant(three_halves));
-    let table: Table<Affine<M::Fe>> = machine.table("generator", &sums().consecutive(generator(), 1 << windows.bits()));
+    let table: Table<Affine<M::Fe>> = machine.table("generator", &windows.entries());
     let u = machine.bind(u);
-    // Of a cell's 16 bits each word has one window, the first word the lowest.
-    let cells = machine.word(SequenceStep::<M::Word>::CELLS.each((1 << windows.bits()) - 1));
-    let words: Vec<M::Word> = (0..16 / windows.bits())
-        .map(|number| {
-            let shifted = machine.word_op(WordOp::Shr, u, machine.small((number * windows.bits()).into()));
-            machine.bind(machine.word_op(WordOp::And, if number == 0 { u } else { shifted }, cells))
-        })
-        .collect();
+    let signs = (windows == Windows::SignedBytes).then(|| Signs::new(machine, multiples.curve.to_y, u));
+    let windows_of_u = signs.as_ref().map_or(u, |signs| signs.entries);
+    let words = words_of(machine, windows.bits(), windows_of_u);
     let digits = odd_multiples::digits(machine, v, word(&CONSTANTS.order));
     let start = sums().multiple(&tau(), generator()).expect("τ is below n");
     let start = multiples.curve.image(Affine::new(constant(start.x), constant(start.y))).to_jacobian(machine.one());
@@ -127,27 +142,72 @@ pub fn sum<M: Machine>(machine: &M, windows: Windows, u: M::Word, v: M::Word, q:
     let mut order = Vec::new();
     for at in (0..PLACES).rev() {
         order.push(odd_multiples::step(&digits, at));
-        let has_entry = windows == Windows::Nibbles || at % 2 == 1;
+        let has_entry = windows.has_entry_at(at);
         if has_entry {
             let window = 4 * at / windows.bits();
             let words_count = 16 / windows.bits();
-            let word = words[(window % words_count) as usize]; // widens
-            order.push(SequenceStep::Carry { word, first_bit: window / words_count * 16 });
+            let carry = |words: &[M::Word]| {
+                let word = words[(window % words_count) as usize]; // widens
+                SequenceStep::Carry { word, first_bit: window / words_count * 16 }
+            };
+            order.push(carry(&words));
+            order.extend(signs.as_ref().map(|signs| carry(&signs.words)));
             order.push(SequenceStep::Part(with_base));
         }
-        if at > 0 && !(has_entry && windows == Windows::Bytes) {
+        if at > 0 && !(has_entry && windows.last_doublings() > 0) {
             order.push(SequenceStep::Part(plain));
         }
     }
     let mut then = [None; DIGITS + 2];
     // At the last place a nibble's entry has no doublings after it.
-    then[with_base] = (windows == Windows::Bytes).then_some(plain);
+    then[with_base] = (windows.last_doublings() > 0).then_some(plain);
     let sum = machine.sequence_of(&order, &then, start, |machine, part, sum| match part {
         nibble @ 0..DIGITS => multiples.add(sum, nibble),
         part if part == plain => multiples.curve.next_place(sum),
-        _ => sum.add_mixed(multiples.curve.image(machine.take_row(table))),
+        _ => {
+            let Affine { x, y } = machine.take_row(table);
+            let to_y = signs.as_ref().map_or(multiples.curve.to_y, |signs| machine.take_element(signs.to_y));
+            sum.add_mixed(Affine::new(x * multiples.curve.to_x, y * to_y))
+        }
     });
     Jacobian { z: sum.z * multiples.curve.z, ..sum }
+}
+
+/// Cells of 16 bits of a word, in so many windows: the first word has the lowest window of each.
+fn words_of<M: Machine>(machine: &M, bits: u32, word: M::Word) -> Vec<M::Word> {
+    let cells = machine.word(SequenceStep::<M::Word>::CELLS.each((1 << bits) - 1));
+    (0..16 / bits)
+        .map(|number| {
+            let shifted = machine.word_op(WordOp::Shr, word, machine.small((number * bits).into()));
+            machine.bind(machine.word_op(WordOp::And, if number == 0 { word } else { shifted }, cells))
+        })
+        .collect()
+}
+
+/// Signs of digits 2·n − 255 for the bytes n of a word.
+struct Signs<W, F> {
+    /// Of each byte the entry of |2·n − 255|: n − 128 or 127 − n.
+    entries: W,
+    /// Factors that take y to the isomorphic curve, for a negative digit and another.
+    to_y: Array<F>,
+    /// Of each byte 1 if the digit is positive, else 0.
+    words: Vec<W>,
+}
+
+impl<W: Copy, F: Fe> Signs<W, F> {
+    fn new<M: Machine<Word = W, Fe = F>>(machine: &M, to_y: F, word: W) -> Self {
+        let op = |op, a, b| machine.word_op(op, a, b);
+        let each_byte = |value: u8| machine.word(U256::from_be_bytes([value; 32]));
+        let positive = machine.bind(op(WordOp::And, op(WordOp::Shr, word, machine.small(7)), each_byte(1)));
+        // All seven bits of a positive digit's byte stay, and others are inverted.
+        let inverted = op(WordOp::Sub, each_byte(0x7f), op(WordOp::Mul, positive, machine.small(0x7f)));
+        let entries = machine.bind(op(WordOp::Xor, op(WordOp::And, word, each_byte(0x7f)), inverted));
+        let both = machine.array("signs", Capacity::Fixed(2));
+        machine.reserve(both, machine.small(2));
+        machine.store(both, machine.small(0), -to_y);
+        machine.store(both, machine.small(1), to_y);
+        Self { entries, to_y: both, words: words_of(machine, 8, positive) }
+    }
 }
 
 /// a ↦ a⁻¹ modulo n, by an instruction where there is one; 0 ↦ 0.
@@ -231,7 +291,7 @@ mod tests {
         let machine = Numbers::<P256Fp>::new(Vec::new());
         let key = sums().multiple(q, generator()).unwrap();
         let expected = sums().multiple(&((u + v * q) % n), generator()).unwrap();
-        for windows in [Windows::Bytes, Windows::Nibbles] {
+        for windows in [Windows::Bytes, Windows::SignedBytes, Windows::Nibbles] {
             let (offset, scale) = to_windows(windows);
             let moved = (u + n - offset) * scale % n;
             let Jacobian { x, y, z } = sum(&machine, windows, word(&moved), word(v), key);

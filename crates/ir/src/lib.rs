@@ -33,7 +33,9 @@ pub use effect::{Declared, Effect};
 pub use evaluate::{evaluate, evaluate_within};
 pub use hash::Piece;
 pub use lanes::{LaneStep, Lanes};
-pub use machine::{Array, Capacity, Cells, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp};
+pub use machine::{
+    Array, Capacity, Cells, Feature, FirstSteps, Length, Machine, ModOp, SequenceStep, Table, Variable, WordOp,
+};
 pub use modulus::Modulus;
 pub use names::{ArrayId, ConstantId, FunctionId, Operand, SubprogramId, TableId, Value, VariableId, Word};
 pub use no_outcome::NoOutcome;

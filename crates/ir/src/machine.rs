@@ -144,10 +144,38 @@ pub enum Feature {
     WordLanes,
     /// Bytes of code are worth gas: calls are few beside the price of deployment, or code has a limit.
     ShortCode,
+    /// Bytes of tables are: a table may be half as long for a little more gas. So it is wherever [`Feature::ShortCode`] is, and in forms between.
+    SmallTables,
     /// An opcode counts leading zeros (EIP-7939): [`Machine::leading_zeros`] can be used.
     LeadingZeros,
     /// Elements that are moved have as many bytes as the modulus, not whole limbs.
     Packed,
+}
+
+/// Length of the code for which a text is recorded, or a program compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Length {
+    /// Gas alone counts.
+    #[default]
+    Full,
+    /// Tables are small.
+    Middle,
+    /// Code is short too.
+    Short,
+}
+
+impl Length {
+    /// Every length, the longest first.
+    pub const ALL: [Length; 3] = [Length::Full, Length::Middle, Length::Short];
+
+    /// Answer to a question for length; `None` if the feature is another one.
+    pub const fn answer(self, feature: Feature) -> Option<bool> {
+        match feature {
+            Feature::ShortCode => Some(matches!(self, Length::Short)),
+            Feature::SmallTables => Some(!matches!(self, Length::Full)),
+            _ => None,
+        }
+    }
 }
 
 /// Maximum number of elements of an array.

@@ -6,7 +6,7 @@ use crate::effect::Effect;
 use crate::hash::Piece;
 use crate::lanes::Lanes;
 use crate::machine::{
-    Array, Capacity, Cells, Feature, FirstSteps, Machine, ModOp, SequenceStep, Table, Variable, WordOp,
+    Array, Capacity, Cells, Feature, FirstSteps, Length, Machine, ModOp, SequenceStep, Table, Variable, WordOp,
 };
 use crate::origin::Origins;
 use crate::program::{
@@ -38,7 +38,7 @@ pub fn record_with(
     fp2_product: Fp2Product,
     text: impl FnOnce(&Recording<'_>),
 ) -> Program {
-    record_as(name, modulus, Form { fp2_product, is_short: None }, text)
+    record_as(name, modulus, Form { fp2_product, length: None }, text)
 }
 
 /// Form in which a text is recorded.
@@ -46,8 +46,8 @@ pub fn record_with(
 pub struct Form {
     /// Method for products in Fp2.
     pub fp2_product: Fp2Product,
-    /// Answer to [`Feature::ShortCode`]; without one the program asks its interface.
-    pub is_short: Option<bool>,
+    /// Length for which questions of length are answered; without one the program asks its interface.
+    pub length: Option<Length>,
 }
 
 /// The same in a form.
@@ -645,8 +645,8 @@ impl<'r> Machine for Recording<'r> {
     }
 
     fn has(&self, feature: Feature) -> RecordedWord {
-        if let (Feature::ShortCode, Some(is_short)) = (feature, self.recorder.form.is_short) {
-            return self.word(U256::from(u8::from(is_short)));
+        if let Some(answer) = self.recorder.form.length.and_then(|length| length.answer(feature)) {
+            return self.word(U256::from(u8::from(answer)));
         }
         self.define(|_| WordDef::Has(feature))
     }

@@ -391,6 +391,7 @@ function f1 "start" () -> () values 0 {
             | Feature::Order
             | Feature::WordLanes
             | Feature::ShortCode
+            | Feature::SmallTables
             | Feature::LeadingZeros
             | Feature::Packed
             | Feature::Precompile(_) => true,

@@ -3,7 +3,7 @@
 
 use residue_compiler::{CompileError, Compiled, Dialect, SmallMultiples, compile_as};
 use residue_engine::{Engine, EngineConfig, EngineError, Outcome};
-use residue_ir::{self as ir, NoOutcome, Program, evaluate_within, text};
+use residue_ir::{self as ir, Length, NoOutcome, Program, evaluate_within, text};
 use residue_isa::assembly::lines;
 use residue_isa::{Fork, GasSchedule, Revision, ScheduleError, UnknownName};
 use serde_json::{Value, json};
@@ -102,7 +102,7 @@ impl Rules {
         Ok(Self {
             revision,
             schedule,
-            dialect: Dialect { fork, portable, precompiles: false, deployment: None, short: false },
+            dialect: Dialect { fork, portable, precompiles: false, deployment: None, length: Length::Full },
         })
     }
 

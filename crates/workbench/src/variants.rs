@@ -5,7 +5,7 @@ use residue_compiler::{CompileError, Compiled, Deployment, Dialect, Prepared, Sm
 use residue_contracts::Source;
 use residue_engine::{Engine, EngineConfig, EngineError};
 use residue_ir::program::WordDef;
-use residue_ir::{Feature, Form, Fp2Product, Program};
+use residue_ir::{Feature, Form, Fp2Product, Length, Program};
 use residue_isa::revision::Family;
 use residue_isa::{GasSchedule, Revision};
 use std::collections::HashMap;
@@ -29,8 +29,8 @@ impl Variant {
     }
 
     /// The form that a program of it is recorded in.
-    pub const fn form(self, is_short: bool) -> Form {
-        Form { fp2_product: self.product, is_short: Some(is_short) }
+    pub const fn form(self, length: Length) -> Form {
+        Form { fp2_product: self.product, length: Some(length) }
     }
 }
 
@@ -76,8 +76,8 @@ impl Wanted {
 pub struct Trial {
     /// The variant.
     pub variant: Variant,
-    /// True if the program is the contract's short form.
-    pub is_short: bool,
+    /// Length of the contract's form that the program is.
+    pub length: Length,
     /// The code.
     pub compiled: Compiled,
     /// Gas of the contract's example, in a frame of its own; fractions of the schedule that execution does not meter are cut.
@@ -151,7 +151,7 @@ pub fn trials(
 /// A variant that is about to be tried.
 struct Tried<'a> {
     variant: Variant,
-    is_short: bool,
+    length: Length,
     specialised: Specialised<'a>,
 }
 
@@ -162,8 +162,8 @@ type OncePrepared = OnceLock<Result<Prepared<'static>, CompileError>>;
 pub struct Candidates<'a> {
     contract: &'a dyn Source,
     example: Vec<u8>,
-    /// Each in full and in its short form.
-    variants: Vec<(Variant, [OncePrepared; 2])>,
+    /// Each in every length.
+    variants: Vec<(Variant, [OncePrepared; Length::ALL.len()])>,
     programs: HashMap<Form, OnceLock<Program>>,
     only_weighed: bool,
 }
@@ -172,26 +172,31 @@ impl<'a> Candidates<'a> {
     /// These variants of a contract; each is recorded when a revision first asks for it.
     pub fn new(contract: &'a dyn Source, variants: impl IntoIterator<Item = Variant>) -> Self {
         let variants: Vec<_> = variants.into_iter().map(|variant| (variant, Default::default())).collect();
-        let forms = variants.iter().flat_map(|(variant, _)| [false, true].map(|is_short| variant.form(is_short)));
+        let forms = variants.iter().flat_map(|(variant, _)| Length::ALL.map(|length| variant.form(length)));
         let programs = forms.map(|form| (form, OnceLock::new())).collect();
         Self { contract, example: contract.example(), variants, programs, only_weighed: false }
     }
 
-    /// The same without code whose bytes have no weight, where a dialect gives them one.
+    /// The same without code whose bytes have no weight, where a dialect gives them one, and without forms of a length between.
     #[must_use]
     pub fn weighed(self) -> Self {
         Self { only_weighed: true, ..self }
+    }
+
+    /// True if a variant has another program of one length than of the other.
+    pub fn is_own(&self, length: Length, other: Length) -> bool {
+        let differs = |variant: Variant| self.program(variant.form(length)) != self.program(variant.form(other));
+        self.variants.iter().any(|&(variant, _)| differs(variant))
     }
 
     fn program(&self, form: Form) -> &Program {
         self.programs[&form].get_or_init(|| self.contract.program_as(form))
     }
 
-    fn prepared(&self, number: usize, is_short: bool) -> Result<&Prepared<'static>, CompileError> {
+    fn prepared(&self, number: usize, length: Length) -> Result<&Prepared<'static>, CompileError> {
         let (variant, prepared) = &self.variants[number];
-        let prepare =
-            || Prepared::new(self.program(variant.form(is_short)), variant.multiples).map(Prepared::into_owned);
-        prepared[usize::from(is_short)].get_or_init(prepare).as_ref().map_err(Clone::clone)
+        let prepare = || Prepared::new(self.program(variant.form(length)), variant.multiples).map(Prepared::into_owned);
+        prepared[length as usize].get_or_init(prepare).as_ref().map_err(Clone::clone)
     }
 
     /// Those that a revision has instructions for.
@@ -212,13 +217,13 @@ impl<'a> Candidates<'a> {
         dialect: Dialect,
     ) -> Result<Vec<Tried<'_>>, CompileError> {
         let specialised = in_parallel(numbers, |&number| {
-            self.prepared(number, dialect.short).map(|prepared| prepared.specialised(revision, dialect))
+            self.prepared(number, dialect.length).map(|prepared| prepared.specialised(revision, dialect))
         });
         let mut different: Vec<Tried<'_>> = Vec::new();
         for (&number, specialised) in numbers.iter().zip(specialised) {
             let specialised = specialised?;
             if different.iter().all(|earlier| earlier.specialised != specialised) {
-                different.push(Tried { variant: self.variants[number].0, is_short: dialect.short, specialised });
+                different.push(Tried { variant: self.variants[number].0, length: dialect.length, specialised });
             }
         }
         Ok(different)
@@ -236,7 +241,7 @@ impl<'a> Candidates<'a> {
         let mut tried = self.different(&numbers, revision, dialect)?;
         let asks = numbers
             .iter()
-            .any(|&number| asks_for_precompiles(self.program(self.variants[number].0.form(dialect.short))));
+            .any(|&number| asks_for_precompiles(self.program(self.variants[number].0.form(dialect.length))));
         if dialect.precompiles && revision.family() != Family::Words && asks {
             tried.extend(self.different(&numbers, revision, Dialect { precompiles: false, ..dialect })?);
         }
@@ -245,17 +250,20 @@ impl<'a> Candidates<'a> {
             if !self.only_weighed {
                 tried.extend(self.different(&numbers, revision, Dialect { deployment: None, ..dialect })?);
             }
-            let has_short_form = numbers.iter().any(|&number| {
-                let variant = self.variants[number].0;
-                self.program(variant.form(true)) != self.program(variant.form(false))
-            });
-            if has_short_form && !dialect.short {
-                tried.extend(self.different(&numbers, revision, Dialect { short: true, ..dialect })?);
+            let shorter = match dialect.length {
+                Length::Full if self.only_weighed => &[Length::Short][..],
+                Length::Full => &[Length::Middle, Length::Short],
+                Length::Middle | Length::Short => &[],
+            };
+            for (at, &length) in shorter.iter().enumerate() {
+                if self.is_own(length, at.checked_sub(1).map_or(Length::Full, |before| shorter[before])) {
+                    tried.extend(self.different(&numbers, revision, Dialect { length, ..dialect })?);
+                }
             }
         }
         let all = in_parallel(&tried, |tried| tried.specialised.compile(schedule));
         let (mut trials, mut refusal): (Vec<Trial>, _) = (Vec::new(), None);
-        for (Tried { variant, is_short, .. }, compiled) in tried.into_iter().zip(all) {
+        for (Tried { variant, length, .. }, compiled) in tried.into_iter().zip(all) {
             let compiled = match compiled {
                 Ok(compiled) => compiled,
                 Err(mistake) if mistake.is_mistake() => return Err(mistake.into()),
@@ -275,7 +283,7 @@ impl<'a> Candidates<'a> {
                     halt: outcome.halt.to_string(),
                 });
             }
-            trials.push(Trial { variant, is_short, compiled, gas: outcome.gas_used });
+            trials.push(Trial { variant, length, compiled, gas: outcome.gas_used });
         }
         trials.sort_by_key(|trial| trial.cost(dialect.deployment));
         match refusal {

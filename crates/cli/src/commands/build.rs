@@ -311,7 +311,7 @@ fn build_one(contract: Chosen, schedule: &GasSchedule, args: &BuildArgs, path: O
         }
     };
     let cheapest = &trials[0];
-    let recorded = || source.program_as(cheapest.variant.form(cheapest.is_short));
+    let recorded = || source.program_as(cheapest.variant.form(cheapest.length));
     let proof = judged(args, schedule, source.name(), recorded, &cheapest.compiled.code)?;
     let built = Built { contract, schedule: schedule.name().to_owned(), dialect, trials, path, proof };
     if let Some(path) = &built.path {

@@ -114,7 +114,7 @@ fn fits(control: &Control, order: &Order, ends: &HashMap<Piece, &HeldEnds>) -> R
     let passes = |(number, (arm, part)): (usize, (&Arm, &&HeldEnds))| {
         let next: &[HeldWord] = if order.then[number].is_none() { &[HeldWord::Next] } else { &[] };
         let mut state = between.clone();
-        if !arm.takes().is_empty() {
+        for _ in arm.takes() {
             state.rotate_right(1);
         }
         let is_state = part.before == params(arm) && part.after == arm.gives;

@@ -1,7 +1,7 @@
 //! Sequences whose state stays on the stack from part to part, on a target whose slots are words of memory: [`crate::words::held`].
 //!
-//! A part finds, from below, the address of the next part, unless one part always comes after it, and the state; if it
-//! takes a row, whose address lies between both, the row is taken first. It leaves the state with that address on top,
+//! A part finds, from below, the address of the next part, unless one part always comes after it, and the state; rows that it
+//! takes, whose addresses lie between both, are taken first. It leaves the state with that address on top,
 //! and jumps there. For short code, p and the most frequent long constants lie below the state, so that parts copy
 //! them.
 
@@ -96,7 +96,7 @@ pub(super) struct HeldCode {
 
 /// A part of such a sequence.
 pub(super) struct HeldPart {
-    /// Words between the address of its row and the top.
+    /// Words between the address of the next row that it takes and the top.
     above_row: u8,
     /// Its arithmetic, or the way through it if it has none.
     code: HeldCode,
@@ -145,8 +145,8 @@ impl State<'_> {
     /// Stack before and after a part, without its row.
     fn held(&self, part: &Found<'_>) -> HeldEnds {
         let mut entry = self.words();
-        if part.around.takes_row {
-            entry.rotate_right(1); // The row's address was brought to the top by an exchange.
+        for _ in 0..part.around.takes {
+            entry.rotate_right(1); // A row's address was brought to the top by an exchange.
         }
         let next = if part.around.has_next { &[HeldWord::Next][..] } else { &[] };
         HeldEnds {
@@ -175,16 +175,17 @@ fn placed(words: &[HeldWord], slots: &[Slot]) -> Vec<Place> {
     words.iter().map(place).collect()
 }
 
-/// Row taken by a part and its arithmetic, each optional; `None` if the part has other rows.
-fn simple<'a>(rows: &'a [Row<'a>]) -> Option<(Option<&'a Effect>, Option<&'a Block>)> {
-    let is_take = |effect: &Effect| matches!(effect, Effect::TakeRow { .. } | Effect::TakeElement { .. });
-    match rows {
-        [] => Some((None, None)),
-        [Row::Block(block)] => Some((None, Some(block))),
-        [Row::Effect(take)] if is_take(take) => Some((Some(take), None)),
-        [Row::Effect(take), Row::Block(block)] if is_take(take) => Some((Some(take), Some(block))),
+/// Rows taken by a part and its arithmetic, each optional; `None` if the part has other rows.
+fn simple<'a>(rows: &'a [Row<'a>]) -> Option<(Vec<&'a Effect>, Option<&'a Block>)> {
+    let (before, block) = match rows {
+        [before @ .., Row::Block(block)] => (before, Some(&**block)),
+        all => (all, None),
+    };
+    let take = |row: &'a Row<'a>| match row {
+        Row::Effect(effect @ (Effect::TakeRow { .. } | Effect::TakeElement { .. })) => Some(&**effect),
         _ => None,
-    }
+    };
+    Some((before.iter().map(take).collect::<Option<_>>()?, block))
 }
 
 /// Values that a part finds in memory: the operands of its arithmetic and its results, except the state and values
@@ -310,7 +311,7 @@ impl<'a> Lowering<'a> {
         self.held_as(words, (sequence, &found), &state)
     }
 
-    /// The parts, if there is a state, and each is arithmetic on values that all have, after at most one row.
+    /// The parts, if there is a state, and each is arithmetic on values that all have, after the rows that it takes.
     fn simple_parts(&self, sequence: &'a Nest<'a>, order: &Order) -> Option<Vec<Found<'a>>> {
         let arms = sequence.arms();
         let weights = weights(order, arms.len());
@@ -318,7 +319,7 @@ impl<'a> Lowering<'a> {
         order.then.iter().flatten().for_each(|&next| is_after[next] = true);
         let mut found = Vec::new();
         for (number, &(arm, rows)) in arms.iter().enumerate() {
-            let (take, block) = simple(rows)?;
+            let (takes, block) = simple(rows)?;
             let before: Vec<Slot> = arm.params.iter().map(|&value| self.placement.slot(value)).collect();
             let slots: BTreeSet<Slot> = before.iter().copied().collect();
             // A value of the state that is not read leaves its slot to a row.
@@ -326,7 +327,7 @@ impl<'a> Lowering<'a> {
             let is_each_once = slots.len() == before.len()
                 && !in_memory.into_iter().any(|value| slots.contains(&self.placement.slot(value)));
             // A row that a later part takes lies above the next address.
-            let takes_later_row = take.is_some() && is_after[number];
+            let takes_later_row = !takes.is_empty() && is_after[number];
             if !(1..=STATE_MAX).contains(&before.len()) || !is_each_once || takes_later_row {
                 return None;
             }
@@ -342,11 +343,7 @@ impl<'a> Lowering<'a> {
                 ops: block.map_or_else(Vec::new, |block| self.slot_ops(block)),
                 before,
                 after: arm.gives.iter().map(|&operand| self.slot(operand)).collect(),
-                around: Around {
-                    weight: weights[number],
-                    takes_row: take.is_some(),
-                    has_next: order.then[number].is_none(),
-                },
+                around: Around { weight: weights[number], takes: takes.len(), has_next: order.then[number].is_none() },
             });
         }
         (!found.is_empty()).then_some(found)
@@ -407,10 +404,10 @@ impl<'a> Lowering<'a> {
         self.ways.push(HeldWay { function: self.number, way: *way, items, ends: ends.clone() });
     }
 
-    /// A part but for the way to the next one. [next address, row's address, state] → [state, next address]
+    /// A part but for the way to the next one. [next address, rows' addresses, state] → [state, next address]
     pub(super) fn held_part(&mut self, rows: &'a [Row<'a>], part: &HeldPart) -> Result<(), crate::CompileError> {
-        let (take, block) = simple(rows).expect("it was looked at before");
-        if let Some(take) = take {
+        let (takes, block) = simple(rows).expect("it was looked at before");
+        for take in takes {
             self.code.op(evm::SWAP1 - 1 + part.above_row);
             self.take_at(take)?;
         }

@@ -43,8 +43,8 @@ pub struct PartOps<'a> {
 pub struct Around {
     /// Times that it comes, about.
     pub weight: u64,
-    /// True if it takes a row, whose address lies above the next one.
-    pub takes_row: bool,
+    /// Rows that it takes, whose addresses lie above the next one.
+    pub takes: usize,
     /// True if the next part is one whose address lies on the stack.
     pub has_next: bool,
 }

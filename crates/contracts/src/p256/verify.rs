@@ -82,8 +82,11 @@ pub fn text<M: Machine>(machine: &M) {
 
 /// Results by the windows of u₁ that the code is short enough with.
 fn by_windows<M: Machine, R: Bundle<M::Fe>>(machine: &M, of: impl Fn(&M, Windows) -> R) -> R {
-    let is_short = machine.has(Feature::ShortCode);
-    machine.branch(is_short, |machine| of(machine, Windows::Nibbles), |machine| of(machine, Windows::Bytes))
+    let [is_short, is_middle] = [Feature::ShortCode, Feature::SmallTables].map(|feature| machine.has(feature));
+    let others = |machine: &M| {
+        machine.branch(is_middle, |machine| of(machine, Windows::SignedBytes), |machine| of(machine, Windows::Bytes))
+    };
+    machine.branch(is_short, |machine| of(machine, Windows::Nibbles), others)
 }
 
 /// Returns nothing unless the condition holds.

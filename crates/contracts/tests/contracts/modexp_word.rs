@@ -9,6 +9,7 @@ use residue_compiler::{Deployment, Dialect, SmallMultiples, compile_as};
 use residue_contracts::{Source, find};
 use residue_engine::native::precompile;
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared};
+use residue_ir::Length;
 use residue_isa::precompile::MODEXP;
 use residue_isa::{GasSchedule, Revision};
 
@@ -29,9 +30,10 @@ fn forms() -> [Form; 3] {
     let contract = find("modexp/word").unwrap();
     [(None, 16_384, 5_900), (Some(100), 6_144, 6_500), (Some(1), 1_400, 9_200)].map(|(calls, bytes_max, gas_max)| {
         let deployment = calls.map(|calls| Deployment { gas_a_byte: 200, calls: NonZeroU64::new(calls).unwrap() });
-        let dialect = Dialect { deployment, short: calls.is_some(), ..Dialect::default() };
+        let length = if calls.is_some() { Length::Short } else { Length::Full };
+        let dialect = Dialect { deployment, length, ..Dialect::default() };
         let schedule = GasSchedule::default_for(Revision::Evm).unwrap();
-        let recorded = residue_ir::Form { is_short: Some(calls.is_some()), ..Default::default() };
+        let recorded = residue_ir::Form { length: Some(length), ..Default::default() };
         let program = contract.program_as(recorded);
         let compiled = compile_as(&program, Revision::Evm, &schedule, SmallMultiples::AsWritten, dialect).unwrap();
         Form { code: compiled.code, bytes_max, gas_max }

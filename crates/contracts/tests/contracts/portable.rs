@@ -6,13 +6,18 @@ use std::collections::BTreeSet;
 use residue_compiler::{CompileError, Compiled, Dialect, SmallMultiples, compile, compile_as};
 use residue_contracts::CONTRACTS;
 use residue_engine::{Engine, EngineConfig, Halt};
-use residue_ir::{Outcome, Program};
+use residue_ir::{Length, Outcome, Program};
 use residue_isa::{FieldInstruction, GasSchedule, Revision};
 
 use crate::support::{expressed, some_revisions};
 
-const PORTABLE: Dialect =
-    Dialect { portable: true, fork: residue_engine::Fork::Osaka, precompiles: false, deployment: None, short: false };
+const PORTABLE: Dialect = Dialect {
+    portable: true,
+    fork: residue_engine::Fork::Osaka,
+    precompiles: false,
+    deployment: None,
+    length: Length::Full,
+};
 
 fn portable(program: &Program, revision: Revision) -> Result<Compiled, CompileError> {
     compile_as(program, revision, &GasSchedule::default_for(revision).unwrap(), SmallMultiples::AsWritten, PORTABLE)

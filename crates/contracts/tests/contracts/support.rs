@@ -9,7 +9,7 @@ use residue_contracts::{Contract, Source};
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared};
 pub use residue_extent::cases;
 use residue_extent::{KINDS, is_whole, number_of};
-use residue_ir::Form;
+use residue_ir::{Form, Length, Program};
 use residue_isa::{Family, GasSchedule, Revision};
 
 /// Code of a contract, or none if the revision cannot express it. All have the base field of BLS12-381.
@@ -62,7 +62,7 @@ const SHORTEST: Dialect = Dialect {
     portable: false,
     precompiles: false,
     deployment: Some(Deployment { gas_a_byte: 1_530, calls: NonZeroU64::MIN }),
-    short: true,
+    length: Length::Short,
 };
 
 /// The code of a contract under each of its revisions that can express it, which the tests of a run compile once.
@@ -78,13 +78,23 @@ pub fn codes(contract: &Contract) -> Codes {
         };
         // Of half of the contracts the shortest form for one interface too, another day for another; all where they are asked for.
         let short = residue_extent::sample(&KINDS, 2 * KINDS.len(), number_of(contract.name.as_bytes()));
-        let short_program = Source::program_as(contract, Form { is_short: Some(true), ..Form::default() });
-        let short = short.filter_map(|&revision| {
-            let schedule = GasSchedule::default_for(revision).unwrap();
-            let compiled = compile_as(&short_program, revision, &schedule, SmallMultiples::AsWritten, SHORTEST);
+        let of_length = |length| Source::program_as(contract, Form { length: Some(length), ..Form::default() });
+        let shorter = |program: &Program, revision: Revision, length| {
+            let (schedule, dialect) = (GasSchedule::default_for(revision).unwrap(), Dialect { length, ..SHORTEST });
+            let compiled = compile_as(program, revision, &schedule, SmallMultiples::AsWritten, dialect);
             Some((revision, expressed(contract, revision, compiled)?.code))
-        });
-        revisions_of(contract).into_iter().filter_map(code).chain(short).collect()
+        };
+        let [middle_program, short_program] = [Length::Middle, Length::Short].map(of_length);
+        let short = short.filter_map(|&revision| shorter(&short_program, revision, Length::Short));
+        // Few contracts have a form between.
+        let middle: Vec<_> = match middle_program == program {
+            true => Vec::new(),
+            false => [Revision::Evm, Revision::Eip6690_2024]
+                .into_iter()
+                .filter_map(|revision| shorter(&middle_program, revision, Length::Middle))
+                .collect(),
+        };
+        revisions_of(contract).into_iter().filter_map(code).chain(short).chain(middle).collect()
     });
     codes.clone()
 }

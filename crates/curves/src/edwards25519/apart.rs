@@ -7,10 +7,10 @@ use residue_formula::Fe;
 use residue_ir::{Machine, SequenceStep};
 
 /// Places of digits.
-const PLACES: u32 = 64;
+pub(super) const PLACES: u32 = 64;
 /// Digits, each with 8 added.
-const DIGITS: usize = 16;
-const ZERO_DIGIT: usize = 8;
+pub(super) const DIGITS: usize = 16;
+pub(super) const ZERO_DIGIT: usize = 8;
 
 /// (u, v, P) ↦ u·B + v·P for scalars below 2²⁵³ and a point of the curve.
 pub(super) fn sum<M: Machine>(machine: &M, u: M::Word, v: M::Word, point: Affine<M::Fe>) -> Projective<M::Fe> {

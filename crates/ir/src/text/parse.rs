@@ -271,6 +271,7 @@ impl Parser<'_> {
             ("order", Feature::Order),
             ("word_lanes", Feature::WordLanes),
             ("short_code", Feature::ShortCode),
+            ("small_tables", Feature::SmallTables),
             ("leading_zeros", Feature::LeadingZeros),
             ("packed", Feature::Packed),
         ];

@@ -196,6 +196,7 @@ pub(super) fn spell_word(word: &WordDef) -> String {
         WordDef::Has(Feature::Order) => "has order".to_owned(),
         WordDef::Has(Feature::WordLanes) => "has word_lanes".to_owned(),
         WordDef::Has(Feature::ShortCode) => "has short_code".to_owned(),
+        WordDef::Has(Feature::SmallTables) => "has small_tables".to_owned(),
         WordDef::Has(Feature::LeadingZeros) => "has leading_zeros".to_owned(),
         WordDef::Has(Feature::Packed) => "has packed".to_owned(),
         WordDef::Has(Feature::Limbs(limbs)) => format!("has limbs {limbs}"),
