@@ -5,7 +5,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_modular::Modulus;
 
-use super::{Kernel, ifma, scalar};
+use super::{Kernel, scalar};
 use crate::block::{FieldOp, SlotBlock};
 use crate::bounds::LIMB_MAX;
 use crate::line::ROW_LIMBS;
@@ -14,8 +14,11 @@ use crate::modulus_rows::{Form, ModulusRows};
 use crate::plan::Policy;
 use crate::rows::Rows;
 use crate::shape::Shape;
-use crate::tables::{BatchStep, Plan};
+use crate::tables::Plan;
 use crate::transfer::{ByteOrder, Transfer};
+
+#[cfg(target_arch = "x86_64")]
+mod batches;
 
 const ROUNDS: usize = 12_000;
 
@@ -72,93 +75,6 @@ fn random_row(rng: &mut ChaCha8Rng, shape: Shape, limb_max: u64) -> [i64; ROW_LI
         row[i + 1] -= moved;
     }
     row
-}
-
-#[test]
-fn products_of_extreme_rows_agree() {
-    if !Kernel::Ifma.is_available() {
-        return;
-    }
-    let mut rng = ChaCha8Rng::seed_from_u64(11);
-    for modulus in moduli() {
-        let shape = modulus.shape();
-        let mut rows = Rows::new(shape, 24);
-        for _ in 0..ROUNDS {
-            for row in 0..16 {
-                rows.set_row(row, &random_operand(&mut rng, &modulus));
-            }
-            let x = std::array::from_fn(|_| rng.random_range(0..16));
-            let y = std::array::from_fn(|_| rng.random_range(0..16));
-            let batch = BatchStep {
-                out: std::array::from_fn(|lane| 16 + lane as u16),
-                x,
-                y,
-                lanes: 8,
-                followers: 0,
-                companions: 0,
-                companions_start: 0,
-            };
-            let mut twin = rows.clone();
-            scalar::batch(&modulus.constants.product, shape, &mut twin, &batch, &[]);
-            for kernel in [Kernel::Ifma, Kernel::IfmaQuads] {
-                let mut rows = rows.clone();
-                ifma::run_batches(kernel, &modulus.constants.product, &mut rows, &[batch]);
-                for row in 16..24 {
-                    assert_eq!(rows.row(row), twin.row(row), "{shape:?} {kernel:?}");
-                }
-            }
-        }
-    }
-}
-
-/// Batches that read results of any but the one before them, some of them over rows that the one before reads.
-#[test]
-fn batches_in_a_stream_agree() {
-    if !Kernel::Ifma.is_available() {
-        return;
-    }
-    let mut rng = ChaCha8Rng::seed_from_u64(16);
-    for modulus in moduli() {
-        let shape = modulus.shape();
-        let mut rows = Rows::new(shape, 56);
-        for _ in 0..ROUNDS / 8 {
-            for row in 0..56 {
-                rows.set_row(row, &random_operand(&mut rng, &modulus));
-            }
-            let length = rng.random_range(1..6);
-            let mut steps: Vec<BatchStep> = Vec::new();
-            for followers in (0..length).rev() {
-                let before = steps.last().map_or([56; 8], |step| step.out);
-                // Eight rows in a row, unless those are what the batch before writes: one of seven places.
-                let mut out_place = rng.random_range(0..7);
-                if out_place * 8 == before[0] {
-                    out_place = (out_place + 1) % 7;
-                }
-                let mut operands = || {
-                    std::array::from_fn(|_| {
-                        loop {
-                            let row = rng.random_range(0..56);
-                            if !before.contains(&row) {
-                                return row;
-                            }
-                        }
-                    })
-                };
-                let (x, y) = (operands(), operands());
-                let out = std::array::from_fn(|lane| out_place * 8 + lane as u16); // Below eight.
-                steps.push(BatchStep { out, x, y, lanes: 8, followers, companions: 0, companions_start: 0 });
-            }
-            let mut twin = rows.clone();
-            steps.iter().for_each(|step| scalar::batch(&modulus.constants.product, shape, &mut twin, step, &[]));
-            for kernel in [Kernel::Ifma, Kernel::IfmaQuads] {
-                let mut rows = rows.clone();
-                ifma::run_batches(kernel, &modulus.constants.product, &mut rows, &steps);
-                for row in 0..56 {
-                    assert_eq!(rows.row(row), twin.row(row), "{shape:?} {kernel:?}");
-                }
-            }
-        }
-    }
 }
 
 #[test]
@@ -277,13 +193,17 @@ fn transfers_agree_modulo(modulus: &ModulusRows, rng: &mut ChaCha8Rng) {
             rows.set_row(row, &end_row(rng, shape));
         }
         let mut twin = rows.clone();
-        assert_eq!(scalar::enter(&transfer, &bytes, &mut twin), ifma::enter(&transfer, &bytes, &mut rows), "{shape:?}");
+        assert_eq!(
+            scalar::enter(&transfer, &bytes, &mut twin),
+            super::enter(Kernel::Ifma, &transfer, &bytes, &mut rows),
+            "{shape:?}"
+        );
         assert!((0..20).all(|row| rows.row(row) == twin.row(row)), "{shape:?}");
         let slots: Vec<u16> = (0..count).map(|_| rng.random_range(0..20)).collect();
         let transfer = Transfer { slots: &slots, ..transfer };
         let mut bytes_of_twin = bytes.clone();
         scalar::leave(&transfer, &mut bytes_of_twin, &twin);
-        ifma::leave(&transfer, &mut bytes, &mut rows);
+        super::leave(Kernel::Ifma, &transfer, &mut bytes, &mut rows);
         assert_eq!(bytes, bytes_of_twin, "{shape:?} {form:?} {order:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Kernels: the arithmetic on limbs, and the choice among its implementations by modulus and CPU.
 //!
-//! [`portable`] runs everywhere and judges the rest; [`sliced`] has the widths without compiled arrays and
+//! [`portable`] runs everywhere and judges the rest; `chains` is for aarch64; [`sliced`] has the widths without compiled arrays and
 //! [`power_of_two`] the moduli that need no Montgomery form. A context selects its [`Kernels`] once, at construction:
 //! an instruction then costs one call through a function pointer.
 
@@ -13,6 +13,8 @@ use crate::context::{FieldContext, Fp2Strided, Fp6Slots, PackedStep, SlotStep, S
 use crate::limbs::Limb;
 use crate::modulus::Kind;
 
+#[cfg(any(test, target_arch = "aarch64"))]
+mod chains;
 mod fp2;
 mod fp6;
 pub(crate) mod one_limb;
@@ -26,6 +28,12 @@ mod tests;
 pub(crate) mod transfer;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
+
+/// The fastest arithmetic in plain Rust for this target.
+#[cfg(target_arch = "aarch64")]
+use chains as plain;
+#[cfg(not(target_arch = "aarch64"))]
+use portable as plain;
 
 /// One operation of one kind of modulus, on residues at limb offsets of one slice; `m.len()` is the width.
 /// All is read before anything is written. Offsets beyond the slice panic.
@@ -181,7 +189,7 @@ impl Kernels {
 
     /// In plain Rust, except for the carries of sums.
     fn of_plain_product<const N: usize>() -> Self {
-        Self::of_product::<N, portable::MontMul<N>>()
+        Self::of_product::<N, plain::MontMul<N>>()
     }
 }
 
@@ -247,7 +255,7 @@ pub(crate) fn add<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -
     #[cfg(target_arch = "x86_64")]
     return x86_64::add(x, y, m);
     #[cfg(not(target_arch = "x86_64"))]
-    return portable::add(x, y, m);
+    return plain::add(x, y, m);
 }
 
 /// As [`add`], for operands that are copies.
@@ -256,7 +264,7 @@ pub(crate) fn add_by_masks<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Li
     #[cfg(target_arch = "x86_64")]
     return x86_64::add_by_masks(x, y, m);
     #[cfg(not(target_arch = "x86_64"))]
-    return portable::add(x, y, m);
+    return plain::add(x, y, m);
 }
 
 /// [`portable::sub`] as fast as this CPU can.
@@ -265,7 +273,7 @@ pub(crate) fn sub<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; N]) -
     #[cfg(target_arch = "x86_64")]
     return x86_64::sub(x, y, m);
     #[cfg(not(target_arch = "x86_64"))]
-    return portable::sub(x, y, m);
+    return plain::sub(x, y, m);
 }
 
 /// [`portable::mont_mul`] as fast as this CPU can.
@@ -275,7 +283,7 @@ pub(crate) fn mont_mul<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[Limb; 
     if let Some(product) = x86_64::mont_mul(x, y, m, n0) {
         return product;
     }
-    portable::mont_mul(x, y, m, n0)
+    plain::mont_mul(x, y, m, n0)
 }
 
 /// [`portable::sum_rows`] as fast as this CPU can.
@@ -285,7 +293,7 @@ pub(crate) fn sum_rows<const N: usize>(terms: &[[&[Limb; N]; 2]], m: &[Limb; N],
     if let Some(sum) = x86_64::sum_rows(terms, m, n0) {
         return sum;
     }
-    portable::sum_rows(terms, m, n0)
+    plain::sum_rows(terms, m, n0)
 }
 
 /// [`mont_mul`] where the operands lie, if this CPU can: little-endian values of 48 bytes at byte offsets, any alignment

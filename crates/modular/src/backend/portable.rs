@@ -81,6 +81,7 @@ pub(crate) const fn mont_mul<const N: usize>(x: &[Limb; N], y: &[Limb; N], m: &[
 /// Products (x, y) ↦ t mod 2^(64N) and what is above, for t = (Σ x·y + Σ uᵢ·m·2⁶⁴ⁱ) / 2^(64N) rounded down, where uᵢ = n0 × limb i of the sum so far.
 /// At most six products: t < 8·2^(64N). With x < m, y ≤ m, m odd and n0 = −m⁻¹ mod 2⁶⁴ it is Σ x·y·R⁻¹ modulo m, and < 7m.
 /// As [`mont_mul`], with a row of each product before that of m.
+#[cfg(any(test, not(target_arch = "aarch64")))]
 #[inline]
 pub(crate) fn sum_rows<const N: usize>(terms: &[[&[Limb; N]; 2]], m: &[Limb; N], n0: Limb) -> ([Limb; N], Limb) {
     let (mut t, mut top) = ([0; N], 0);

@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Kernel, Repeated, Squarings, portable, power_of_two, sliced};
+use super::{Kernel, Repeated, Squarings, chains, portable, power_of_two, sliced};
 use crate::context::Strided;
 use crate::fields::{Bls12_381Fp, Bls12_381FpModulus};
 use crate::fp::PrimeField;
@@ -136,6 +136,7 @@ fn portable_agrees_with_the_definition<const N: usize>() {
         assert_eq!(portable::sub(x, y, m), sub_by_definition(&case), "{case:x?}");
         assert_eq!(portable::mont_mul(x, y, m, *n0), product, "{case:x?}");
         assert_eq!(run::<portable::MontMul<N>, N>(&case), product, "{case:x?}");
+        assert_eq!(run::<chains::MontMul<N>, N>(&case), product, "{case:x?}");
         assert_eq!(run::<sliced::Add, N>(&case), add_by_definition(&case), "{case:x?}");
         assert_eq!(run::<sliced::Sub, N>(&case), sub_by_definition(&case), "{case:x?}");
         assert_eq!(run::<sliced::MontMul, N>(&case), product, "{case:x?}");
@@ -168,7 +169,7 @@ fn powers_of_two_mask() {
     }
 }
 
-/// The kernels of this CPU agree with their twins: on other CPUs this compares the twins with themselves.
+/// The kernels of this CPU agree with their twins, and those of aarch64 on any: on other CPUs this compares the twins with themselves.
 fn this_cpu_agrees_with_portable<const N: usize>(rounds: usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(100 + N as u64);
     for _ in 0..rounds {
@@ -177,6 +178,9 @@ fn this_cpu_agrees_with_portable<const N: usize>(rounds: usize) {
         assert_eq!(super::add(x, y, m), portable::add(x, y, m), "{case:x?}");
         assert_eq!(super::sub(x, y, m), portable::sub(x, y, m), "{case:x?}");
         assert_eq!(super::mont_mul(x, y, m, *n0), portable::mont_mul(x, y, m, *n0), "{case:x?}");
+        assert_eq!(chains::add(x, y, m), portable::add(x, y, m), "{case:x?}");
+        assert_eq!(chains::sub(x, y, m), portable::sub(x, y, m), "{case:x?}");
+        assert_eq!(chains::mont_mul(x, y, m, *n0), portable::mont_mul(x, y, m, *n0), "{case:x?}");
     }
 }
 
@@ -189,6 +193,7 @@ fn sums_agree<const N: usize>(rounds: usize) {
         let Case { m, n0, .. } = &cases[0];
         let (t, top) = portable::sum_rows(&terms, m, *n0);
         assert_eq!(super::sum_rows(&terms, m, *n0), (t, top), "{cases:x?}");
+        assert_eq!(chains::sum_rows(&terms, m, *n0), (t, top), "{cases:x?}");
         if round < SLOW_ROUNDS {
             let mut sum: BigUint = cases.iter().map(|case| to_big(&case.x) * to_big(&case.y)).sum();
             for i in 0..N {
@@ -379,6 +384,9 @@ fn kernels_of_this_cpu_agree_at_the_edges() {
                     assert_eq!(super::add(&x, &y, &m), add_by_definition(&case), "{case:x?}");
                     assert_eq!(super::sub(&x, &y, &m), sub_by_definition(&case), "{case:x?}");
                     assert_eq!(super::mont_mul(&x, &y, &m, n0), mont_mul_by_definition(&case), "{case:x?}");
+                    assert_eq!(chains::add(&x, &y, &m), add_by_definition(&case), "{case:x?}");
+                    assert_eq!(chains::sub(&x, &y, &m), sub_by_definition(&case), "{case:x?}");
+                    assert_eq!(chains::mont_mul(&x, &y, &m, n0), mont_mul_by_definition(&case), "{case:x?}");
                 }
             }
         }
