@@ -132,9 +132,9 @@ impl Transform<'_, '_> {
         let address = self.address(word) + LANE_BYTES * source;
         let (index, number, modulus) = (self.index, self.other, self.lanes.modulus);
         self.each(index, self.count() / sources, |this| {
-            let code = &mut this.emitter.code;
             let (last, size) = (bytes.saturating_sub(LANE_BYTES), bytes.min(LANE_BYTES));
             for from in (0..=last).step_by(LANE_BYTES as usize) {
+                let code = &mut this.emitter.code;
                 code.local_get(index).i64_const(bytes.into()).i64_mul().i64_const(3).i64_shr_u();
                 code.i64_const((u64::from(first) + u64::from(from)).cast_signed()).i64_add();
                 code.i32_const(size.cast_signed()).call(Routine::ReadBe.index()).local_tee(number);
