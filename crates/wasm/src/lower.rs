@@ -22,7 +22,7 @@ use residue_modular::PrimeField;
 use residue_modular::fields::Bls12_381FpModulus;
 use residue_passes::rows::rows;
 use residue_passes::simplify::simplify;
-use residue_passes::specialise::{asks, specialise};
+use residue_passes::specialise::specialise;
 use residue_passes::{Allocation, Limits, allocate};
 use wasm_encoder::{
     CodeSection, ConstExpr, DataSection, EntityType, ExportKind, ExportSection, Function, FunctionSection,
@@ -70,9 +70,8 @@ impl Form {
 /// Lowers `program`.
 pub fn lower(program: &Program, form: Form) -> Result<Lowered, LowerError> {
     residue_ir::verify(program)?;
-    // A module has no other moduli, so none of the features that programs ask for.
-    let answered = asks(program).then(|| specialise(program, |_| false));
-    let program = answered.as_ref().unwrap_or(program);
+    // A module has no other moduli, so none of the features that programs ask for. Functions that are not called are no reason to refuse.
+    let program = &specialise(program, |_| false);
     let modulus = require_modulus(program, form)?;
     require_expressible(program)?;
     let mut program = program.clone();

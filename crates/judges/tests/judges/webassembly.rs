@@ -128,6 +128,52 @@ fn programs_of_scratch_memory_end_as_the_evaluator_says() {
     assert!(run > 0 && transforms > 0, "{run} runs, {transforms} transforms");
 }
 
+/// Of one source and of as many as there are lanes, with one number that is the largest, or q.
+#[test]
+fn lanes_take_numbers_below_their_modulus_alone() {
+    for (bits, modulus) in [(16usize, 13u8), (32, 251), (64, 251)] {
+        let count = 256 / bits;
+        for sources in (0..=count.ilog2()).map(|log| 1 << log) {
+            let from: Vec<String> = (0..sources).map(|source| (32 * source).to_string()).collect();
+            let program = format!(
+                "program \"taken\"
+modulus 0x61
+function f0 \"start\" () -> () values 0 {{
+  word w0 = 0x0
+  word w1 = 0x20
+  scratch bytes 32
+  lanes bits {bits} modulo {modulus} words 1 at 0 (take 0 from ({}) leave 0 times 1)
+  return_scratch w0 bytes w1
+}}
+",
+                from.join(" ")
+            );
+            let program = text::read(&program).unwrap();
+            let number_bytes = sources * bits / 8;
+            for (name, mut prepared) in prepared(&program) {
+                for (place, number) in (0..count).flat_map(|place| [(place, modulus - 1), (place, modulus)]) {
+                    let mut input = vec![0; 32 * sources];
+                    // Each has another number, so that their order is seen.
+                    input
+                        .chunks_mut(number_bytes)
+                        .zip(0..)
+                        .for_each(|(cell, value)| cell[number_bytes - 1] = value % 13);
+                    input[number_bytes * (place + 1) - 1] = number;
+                    let expected = evaluate(&program, &input);
+                    assert_eq!(matches!(expected, Outcome::Failed), number == modulus);
+                    assert_eq!(prepared.run(&input).unwrap(), expected, "{name}, {bits} bits, {sources} sources");
+                    if number_bytes > 8 {
+                        // Far above the modulus, with a number below it in the last bytes.
+                        input[number_bytes * place] = 1;
+                        input[number_bytes * (place + 1) - 1] = 0;
+                        assert_eq!(prepared.run(&input).unwrap(), Outcome::Failed, "{name}, {bits} bits");
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn the_pairing_check_gives_the_precompiles_result() {
     let contract = residue_contracts::find("bls12_381/pairing").unwrap();
