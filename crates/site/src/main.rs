@@ -1,7 +1,7 @@
 //! `residue-site build`: the page of `site/` as a folder of static files.
 //!
 //! Cargo builds the module for WebAssembly, the library of wasm-bindgen writes the page's side of its boundary, npm installs what the
-//! page is made of, and vite puts all of it into `site/dist`.
+//! page is made of, Binaryen makes the module smaller, and vite puts all of it into `site/dist`.
 
 #![forbid(unsafe_code)]
 
