@@ -3,7 +3,7 @@
 //! Inputs of Keccak-256 are words: the seed, an address of 32 bytes (FIPS 205, §4.2) and nodes, those of 16 bytes in the high halves. Digits have four
 //! bits, w = 16. Layer and tree are 0, and so is the key pair of WOTS+ alone.
 //!
-//! What XMSS signs is Keccak-256 of five words, the seed, the root, R, the index and the message, cut to a node: RFC 8391, §4.1.9, with the seed.
+//! The node that XMSS signs is Keccak-256 of five words, the seed, the root, R, the index and the message, cut to a node: RFC 8391, §4.1.9, with the seed.
 //! A signature of WOTS+ is one of a node, which has to be a hash that nobody but the signer chooses.
 
 mod verify;

@@ -131,8 +131,8 @@ pub fn signed_with_index(set: Set, (number, index): (u64, u64), message: &[u8]) 
     [&public, message, &before, &chains, &path].concat()
 }
 
-/// The bytes from 0 on, signed by key 1.
+/// Keccak-256 of the bytes from 0 to 31, cut to what the set signs, signed by key 1: digits of bytes that count would be small, and chains long.
 pub(super) fn example(set: Set) -> Vec<u8> {
-    let message: Vec<u8> = (0..32).take(set.message_bytes() as usize).collect(); // at most 32
-    signed_calldata(set, 1, &message)
+    let bytes: Vec<u8> = (0..32).collect();
+    signed_calldata(set, 1, &keccak256(&[&bytes])[..set.message_bytes() as usize]) // at most 32
 }
