@@ -47,7 +47,7 @@ fn every_build_says_whether_its_code_is_proved() {
         assert_eq!((&proved["proof"]["gas"], &proved["unproved"]), (&gas.into(), &serde_json::Value::Null));
     }
     for (contract, revision, reason) in [
-        ("poseidon/merkle", "evm", "do not know the operation Mod on words"),
+        ("poseidon/merkle", "evm", "do not know `repeat`"),
         ("bn254/mul", "eip6690-2024", "do not know "),
         ("poseidon2/bn254_t2", "x-codex", "they speak of code for evm, eip6690-2024, evmmax-next"),
     ] {
