@@ -836,12 +836,12 @@ impl Maker {
         }
     }
 
-    /// A part of arithmetic alone, after a row if it may take one; or of nothing.
+    /// A part of arithmetic alone, after rows if it may take some; or of nothing.
     fn arithmetic_part(&mut self, state: usize, may_take: bool) -> Arm {
         let values = self.scope.values.len();
         let params = self.define(state);
         let mut body = Region::default();
-        if may_take && self.random.random_ratio(2, 3) {
+        for _ in 0..if may_take { self.random.random_range(0..=3) } else { 0 } {
             body.statements.push(self.take().into());
         }
         if self.random.random_ratio(3, 4) {

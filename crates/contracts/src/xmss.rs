@@ -4,7 +4,7 @@
 //! bits, w = 16. Layer and tree are 0, and so is the key pair of WOTS+ alone.
 //!
 //! The node that XMSS signs is Keccak-256 of five words, the seed, the root, R, the index and the message, cut to a node: RFC 8391, §4.1.9, with the seed.
-//! A signature of WOTS+ is one of a node, which has to be a hash that nobody but the signer chooses.
+//! WOTS+ signs a node. This node has to be a hash that the signer alone can choose.
 
 mod verify;
 
