@@ -434,10 +434,24 @@ impl<'a> Lowering<'a> {
             RowsOf::Table(_) => None,
         });
         self.cell_at(*address, first_bit, SequenceStep::<Word>::CELLS, array);
-        self.shift_back(take.zip(array).map_or(0, |(take, array)| self.row_shift(array, take.results.len())));
+        match take.map(|take| (take.of, take.results.len())) {
+            Some((RowsOf::Array(array), values)) => self.shift_back(self.row_shift(array, values)),
+            Some((RowsOf::Table(table), _)) if self.table_shift() > 0 => {
+                self.shift_back(self.table_shift());
+                self.code.push_label(self.units[self.unit].tables[table.0]);
+                self.code.op(evm::ADD);
+            }
+            _ => {}
+        }
     }
 
-    /// Label of number 0; `None` if that is in memory, which must be near.
+    /// Bits that distances of rows in tables have less where cells hold these in place of addresses, else 0: rows over wide fields are so long that a table may end
+    /// beyond what cells of 16 bits reach.
+    fn table_shift(&self) -> u32 {
+        if self.target.wide().is_some() { 5 } else { 0 }
+    }
+
+    /// Label of number 0; `None` if that is in memory, which must be near, or added where a cell is read.
     fn first(&mut self, reached: Reached, entries: &[Entry<'_>]) -> Result<Option<LabelId>, CompileError> {
         Ok(match reached {
             Reached::Parts(first) => Some(entries[first].label),
@@ -445,7 +459,15 @@ impl<'a> Lowering<'a> {
                 let label = self.units[self.unit].tables[table.0];
                 let declared = &self.program.tables[table.0];
                 let bytes = self.element_bytes(declared.element_values)? as usize; // u32 to usize widens
-                self.entrances.near.push((label, bytes * (declared.elements.len() - 1)));
+                let last = bytes * (declared.elements.len() - 1);
+                let (shift, limit) = (self.table_shift(), u64::from(u16::MAX));
+                if shift > 0 && last as u64 > limit << shift {
+                    return Err(CompileError::Memory { bytes: last as u64, limit_bytes: limit << shift });
+                }
+                if shift > 0 {
+                    return Ok(None);
+                }
+                self.entrances.near.push((label, last));
                 Some(label)
             }
             Reached::Rows(RowsOf::Array(array), values) => {
@@ -502,7 +524,7 @@ impl<'a> Lowering<'a> {
                     Reached::Parts(first) => chosen.distances.push((first, self.code.item(Item::Push(0u8.into())))),
                     Reached::Rows(RowsOf::Table(table), _) => {
                         let bytes = self.element_bytes(self.program.tables[table.0].element_values)?;
-                        push(self.code, bytes);
+                        push(self.code, bytes >> self.table_shift());
                     }
                     Reached::Rows(RowsOf::Array(array), values) => {
                         let (_, stride) = self.row_of_array(array, values);
@@ -511,16 +533,21 @@ impl<'a> Lowering<'a> {
                 }
                 self.code.op(evm::MUL);
                 match reached {
+                    Reached::Rows(RowsOf::Table(_), _) if label.is_none() => {}
                     Reached::Rows(RowsOf::Array(array), values) => {
                         let first = self.layout.array(self.unit, array).0 >> self.row_shift(array, values);
                         self.code.push(each(first.into()));
+                        self.code.op(evm::ADD);
                     }
                     _ if is_shared => {
                         self.code.op(evm::DUP1 + 1);
+                        self.code.op(evm::ADD);
                     }
-                    _ => push_first(self),
+                    _ => {
+                        push_first(self);
+                        self.code.op(evm::ADD);
+                    }
                 }
-                self.code.op(evm::ADD);
                 push(self.code, address);
                 self.code.op(evm::MSTORE);
                 self.stack.pop();
