@@ -191,6 +191,7 @@ impl Wide {
                 e.op(evm::MULMOD, 3);
             }
             e.op(evm::ADD, 2);
+            e.raise(residue);
         });
         e.finish(|e, residue| {
             e.address(SLOT, residue);
@@ -275,7 +276,8 @@ impl Target for Wide {
         let is_called = self.is_short && self.runs.get() <= self.seldom;
         // What is never called is not counted.
         let calls = Some(&self.calls).filter(|_| self.runs.get() <= self.seldom.max(Rules::SELDOM_MAX));
-        let way = Way { holds_constants: self.is_short, calls, is_called };
+        let is_regular = self.is_short && self.runs.get() <= self.seldom.max(Rules::SELDOM_MAX);
+        let way = Way { holds_constants: self.is_short, calls, is_called, is_regular };
         if !emit::block(code, &source, &self.memory, way) {
             self.lacks_room.set(true);
         }

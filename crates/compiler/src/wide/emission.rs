@@ -95,6 +95,11 @@ impl<'a> Emission<'a> {
         self.stack.pop();
     }
 
+    /// True if the constant lies on the stack, within reach.
+    pub fn holds(&self, constant: Constant) -> bool {
+        self.depth(Name::Constant(constant)).is_some_and(|depth| depth <= 16)
+    }
+
     /// [] → [constant]
     pub fn constant(&mut self, constant: Constant) {
         match self.depth(Name::Constant(constant)).filter(|&depth| depth <= 16) {
@@ -139,6 +144,14 @@ impl<'a> Emission<'a> {
         }
     }
 
+    /// [x] → [x + C] modulo b₂, C being its least multiple that is not below b₁; [x] → [x] modulo the others
+    pub fn raise(&mut self, residue: Residue) {
+        if residue == Residue::B2 {
+            self.constant(Constant::Above);
+            self.op(evm::ADD, 2);
+        }
+    }
+
     /// Jumps to a subroutine with these words on the stack above the address where it returns. [] → []
     pub fn call(&mut self, subroutine: LabelId, words: impl IntoIterator<Item = u32>) {
         let back = self.code.new_label();
@@ -152,7 +165,7 @@ impl<'a> Emission<'a> {
     }
 
     /// A reduction of the sum T whose words `total` makes: [] → [q₂, q₁, u₁, r, u₂], r being the result modulo b₂. The bounds of T are the caller's care. T is
-    /// `scale` times what `total` makes modulo the moduli of base A.
+    /// `scale` times what `total` makes modulo the moduli of base A. Modulo b₂ it makes a word of at least b₁, from which u₁ is subtracted.
     pub fn reduce(&mut self, scale: u64, mut total: impl FnMut(&mut Self, Residue)) {
         for residue in RESIDUES {
             match residue {
@@ -197,10 +210,8 @@ impl<'a> Emission<'a> {
         self.modulus(Residue::B2);
         self.constant(Constant::Inverse);
         self.dup(Name::Lower);
-        self.constant(Constant::Above);
-        self.op(evm::SUB, 2);
         self.dup(Name::Upper);
-        self.op(evm::ADD, 2);
+        self.op(evm::SUB, 2);
         self.op(evm::MULMOD, 3);
         self.name(Name::Digit);
     }

@@ -72,6 +72,12 @@ const ATOM_GAS: usize = 36;
 const DIFFERENCE_GAS: usize = 18;
 /// Gas of the stores and loads of a sum that is made once.
 const MADE_GAS: usize = 48;
+/// Gas of a load or a store of four words.
+const WORDS_GAS: usize = 24;
+/// Gas of a product and its addition in four words, without loads.
+const MULTIPLY_GAS: usize = 50;
+/// Products of a block that are tried as words at most.
+const TRIED_MAX: usize = 24;
 
 impl Form {
     /// One atom.
@@ -94,6 +100,17 @@ impl Form {
         if a != 0 && b != 0 {
             let key = if x <= y { (x, y) } else { (y, x) };
             add_to(&mut self.products, key, a * b * times);
+        }
+    }
+
+    /// Gas of its words, about.
+    fn gas(&self) -> usize {
+        let read = |x: &Linear| ATOM_GAS * x.len() - (ATOM_GAS - WORDS_GAS);
+        let factors = |(x, y): &(Linear, Linear)| read(x) + if x == y { WORDS_GAS / 2 } else { read(y) };
+        let products: usize = self.products.keys().map(|product| MULTIPLY_GAS + factors(product)).sum();
+        match self.products.len() {
+            0 => WORDS_GAS + ATOM_GAS * self.linear.len(),
+            _ => REDUCTION_GAS - WORDS_GAS + products + ATOM_GAS / 2 * self.linear.len(),
         }
     }
 
@@ -189,16 +206,57 @@ impl Source<'_> {
     }
 }
 
-/// The values of a block that become words; all results do where `all` is set.
-pub fn sums(source: &Source<'_>, all: bool) -> Sums {
+/// Choice of the values of a block that become words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// All results.
+    All,
+    /// Those that have to, so that equal formulas have equal results: what subroutines make.
+    Regular,
+    /// Also products in several sums, where that is cheaper.
+    Cheapest,
+}
+
+/// The values of a block that become words.
+pub fn sums(source: &Source<'_>, choice: Choice) -> Sums {
     let kept = source.is_kept();
-    let mut made: Vec<bool> = kept.iter().map(|&kept| kept || all).collect();
+    let first = settled(source, &kept, kept.iter().map(|&kept| kept || choice == Choice::All).collect());
+    if choice == Choice::All {
+        return first.sums();
+    }
+    let mut best = without_linear(source, &kept, first);
+    // A product in several sums may be cheaper reduced once: then sums of it with values are factors as they are.
+    let mut tried = BTreeSet::new();
+    while choice == Choice::Cheapest && tried.len() < TRIED_MAX {
+        let next = best.shared_products().find(|number| !tried.contains(number));
+        let Some(number) = next else { break };
+        tried.insert(number);
+        let mut made = best.made.clone();
+        made[number] = true;
+        let other = without_linear(source, &kept, settled(source, &kept, made));
+        if other.gas() < best.gas() {
+            best = other;
+        }
+    }
+    best.sums()
+}
+
+/// The same without words for sums of values that are only factors: they were sums of products when they were met, of which summands became words later.
+fn without_linear<'a>(source: &'a Source<'a>, kept: &'a [bool], walk: Walk<'a>) -> Walk<'a> {
+    let needed = |number: usize| kept[number] || !walk.forms[number].products.is_empty();
+    let made = (0..source.ops.len()).map(|number| walk.made[number] && needed(number)).collect();
+    let other = settled(source, kept, made);
+    if other.gas() < walk.gas() { other } else { walk }
+}
+
+/// Walks until no value more becomes words, from those that are.
+fn settled<'a>(source: &'a Source<'a>, kept: &'a [bool], mut made: Vec<bool>) -> Walk<'a> {
     loop {
-        let mut walk = Walk::new(source, &kept, made.clone());
+        let mut walk = Walk::new(source, kept, made.clone());
         (0..source.ops.len()).for_each(|number| walk.operation(number));
         walk.make_shared();
         if walk.made == made {
-            return walk.sums();
+            return walk;
         }
         made = walk.made;
     }
@@ -248,6 +306,25 @@ impl<'a> Walk<'a> {
             readers: vec![[0; 2]; source.ops.len()],
             ratio: (scaled + 1u8).to_f64().expect("it is a number") / power,
         }
+    }
+
+    /// Products that are no words and stand in several results that are.
+    fn shared_products(&self) -> impl Iterator<Item = usize> {
+        let mut uses: HashMap<&(Linear, Linear), usize> = HashMap::new();
+        for (form, _) in self.forms.iter().zip(&self.made).filter(|(_, made)| **made) {
+            form.products.keys().for_each(|product| *uses.entry(product).or_default() += 1);
+        }
+        let is_shared = move |form: &Form| {
+            form.linear.is_empty()
+                && form.products.len() == 1
+                && form.products.keys().all(|product| uses.get(product).is_some_and(|&uses| uses > 1))
+        };
+        (0..self.forms.len()).filter(move |&number| !self.made[number] && is_shared(&self.forms[number]))
+    }
+
+    /// Gas of all results that become words, about.
+    fn gas(&self) -> usize {
+        self.forms.iter().zip(&self.made).filter(|(_, made)| **made).map(|(form, _)| form.gas()).sum()
     }
 
     fn sums(self) -> Sums {

@@ -94,7 +94,7 @@ impl Case {
         let written = |counts: &mut Counts, is_called| {
             let mut code = Assembly::for_fork(Fork::Osaka);
             let calls = Calls::new(&self.system, &self.memory, counts, &mut code);
-            let way = Way { holds_constants: self.is_short, calls: Some(&calls), is_called };
+            let way = Way { holds_constants: self.is_short, calls: Some(&calls), is_called, is_regular: is_called };
             emit::block(&mut code, &self.source(), &self.memory, way);
             let end = code.new_label();
             code.label(end);
@@ -321,7 +321,8 @@ fn whole(code: &[u8]) -> (&[u8], usize) {
 /// Code with another number where it pushes this one.
 fn with_other(code: &[u8], number: &BigUint, other: &BigUint) -> Vec<u8> {
     let [digits, changed] = [number, other].map(|number| number.to_bytes_be());
-    assert_eq!(digits.len(), changed.len(), "{number:#x} and {other:#x} take as many bytes");
+    assert!(digits.len() >= changed.len(), "{other:#x} has room where {number:#x} is");
+    let changed = [vec![0; digits.len() - changed.len()], changed].concat();
     let places: Vec<usize> = (0..code.len() - digits.len()).filter(|&at| code[at..].starts_with(&digits)).collect();
     assert!(!places.is_empty(), "{number:#x} is in the code");
     let mut code = code.to_vec();
@@ -384,7 +385,8 @@ fn mistakes_in_calls_are_found() {
 /// Each constant of a reduction, made one greater, is found.
 #[test]
 fn another_constant_is_found() {
-    let case = small_case(false);
+    // Without a difference, with whose constant C would be one.
+    let case = Case::new(&p384(), vec![op(FieldOp::Mul, 0, 1, 4)], BTreeSet::from([4]), false);
     let (code, end) = case.code();
     for constant in CONSTANTS {
         let number = case.system.constant(constant);
@@ -425,10 +427,16 @@ fn bounds_hold_to_their_edges() {
         assert!(case.judge((&changed, end)).is_err(), "{residue:?}");
     }
     for residue in [Residue::B1, Residue::B2] {
-        // Without the multiple of p that keeps r from being below zero.
-        let offset = &case.system.p % case.system.modulus(residue);
+        // Without the multiple of p that keeps r from being below zero; what keeps r − u₁ from it is added with it.
+        let above = if residue == Residue::B2 { case.system.constant(Constant::Above).clone() } else { BigUint::ZERO };
+        let offset = &case.system.p % case.system.modulus(residue) + &above;
         let changed = with_other(&code, &offset, &(&offset - 1u8));
         assert!(!case.is_right((&changed, end), &memory) && case.judge((&changed, end)).is_err(), "{residue:?}");
+        // Two multiples of b₂ less: u₁ may be more than r.
+        if residue == Residue::B2 {
+            let changed = with_other(&code, &offset, &(&offset - case.system.modulus(residue) * 2u8));
+            assert!(case.judge((&changed, end)).is_err());
+        }
     }
 }
 
@@ -460,6 +468,7 @@ fn sums_of_the_last_length_are_the_last() {
                 _ => e.op(evm::MULMOD, 3),
             }
             e.op(evm::MUL, 2);
+            e.raise(residue);
         });
         e.finish(|e, residue| e.store(memory.word(2, residue)));
         code.assemble(Revision::Evm).unwrap().bytes

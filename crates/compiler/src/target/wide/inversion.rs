@@ -458,6 +458,7 @@ impl Wide {
                 Residue::A2 => e.op(evm::MUL, 2),
                 _ => e.op(evm::MULMOD, 3),
             }
+            e.raise(residue);
         });
         e.finish(|e, residue| {
             e.address(slot, residue);

@@ -16,6 +16,7 @@ impl Wide {
         e.reduce(1, |e, residue| {
             e.address(SLOT, residue);
             e.op(evm::MLOAD, 1);
+            e.raise(residue);
         });
         // u₁ + b₁u₂ = u₂·2²⁴⁰ + (u₁ + E·u₂).
         let (excess, below, above) = system.high();
