@@ -22,7 +22,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Every variant, the one that contracts are written in first; those with sums of products and with products in Fp6 are for revisions that have such.
+    /// Every variant, the one that contracts are written in first; those with sums of products and with products in Fp6 are for interfaces that have such.
     pub fn all() -> impl Iterator<Item = Self> {
         let with = |product| SmallMultiples::ALL.into_iter().map(move |multiples| Self { product, multiples });
         Fp2Product::EVERY.into_iter().flat_map(with)
@@ -193,17 +193,25 @@ impl<'a> Candidates<'a> {
         self.programs[&form].get_or_init(|| self.contract.program_as(form))
     }
 
+    /// True if the contract's modulus has more bits than a word.
+    fn is_wide(&self) -> bool {
+        let first = self.variants.first().map(|(variant, _)| self.program(variant.form(Length::Full)));
+        first.and_then(|program| program.modulus.known()).is_some_and(|modulus| modulus.bits() > 256)
+    }
+
     fn prepared(&self, number: usize, length: Length) -> Result<&Prepared<'static>, CompileError> {
         let (variant, prepared) = &self.variants[number];
         let prepare = || Prepared::new(self.program(variant.form(length)), variant.multiples).map(Prepared::into_owned);
         prepared[length as usize].get_or_init(prepare).as_ref().map_err(Clone::clone)
     }
 
-    /// Those that a revision has instructions for.
+    /// Those that a revision has instructions for. Over a field of several words code without such reduces a sum of products once too.
     fn of(&self, revision: Revision) -> Vec<usize> {
         let has = |product| match product {
             Fp2Product::Karatsuba | Fp2Product::Schoolbook => true,
-            Fp2Product::Sums => revision.has(residue_isa::Form::Sum6),
+            Fp2Product::Sums => {
+                revision.has(residue_isa::Form::Sum6) || revision.family() == Family::Words && self.is_wide()
+            }
             Fp2Product::Fp6 => revision.has(residue_isa::Form::MulFp6),
         };
         (0..self.variants.len()).filter(|&number| has(self.variants[number].0.product)).collect()

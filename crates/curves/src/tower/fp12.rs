@@ -86,7 +86,7 @@ impl<F: Fe, T: Tower> Multiplicand<F, T> {
     }
 }
 
-/// Products as sums of products in Fp with one reduction each, or as products in Fp6, for u² = −1.
+/// Products as sums of products in Fp with one reduction each, or as products in Fp6, for u² = −1; the former for the golden ratio too.
 impl<F: Fe, T: Tower> Fp12<F, T> {
     fn is_in_sums(self) -> bool {
         T::CUBE.is_none() && self.c0.c0.is_in_sums()
@@ -143,13 +143,12 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
         Self::from_even_and_odd(v0 + v1.mul_by_square(), both - v0 - v1)
     }
 
-    /// (f, l) ↦ Σ (fₖ·l0 + fₖ₋₂·l2 + fₖ₋₃·l3)·wᵏ, where what goes round is taken times ξ.
-    fn mul_by_023_in_sums(self, line: Sparse023<F, T>) -> Self {
-        let Sparse023 { l0, l2, l3 } = line;
+    /// (f, l) ↦ f·(l0 + lⱼ·wʲ + l3·w³) = Σ (fₖ·l0 + fₖ₋ⱼ·lⱼ + fₖ₋₃·l3)·wᵏ, where what goes round is taken times ξ. `degree` is j.
+    fn mul_by_line_in_sums(self, [l0, l, l3]: [Fp2<F, T>; 3], degree: usize) -> Self {
         let f = self.coefficients();
-        let (round2, round3) = (l2.mul_by_nonresidue(), l3.mul_by_nonresidue());
+        let (round, round3) = (l.mul_by_nonresidue(), l3.mul_by_nonresidue());
         let coefficient = |k: usize| {
-            let (g, m) = (f[(k + 4) % 6], if k < 2 { round2 } else { l2 });
+            let (g, m) = (f[(k + 6 - degree) % 6], if k < degree { round } else { l });
             let (h, n) = (f[(k + 3) % 6], if k < 3 { round3 } else { l3 });
             Fp2::sum_of_products([(f[k], l0), (g, m), (h, n)])
         };
@@ -243,7 +242,7 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
     pub fn mul_by_023(self, line: Sparse023<F, T>) -> Self {
         let _scope = enter("fp12_mul_by_line");
         if self.is_in_sums() {
-            return self.mul_by_023_in_sums(line);
+            return self.mul_by_line_in_sums([line.l0, line.l2, line.l3], 2);
         }
         let Self { c0: f0, c1: f1, c2: f2 } = self;
         let a = Fp4::new(line.l0, line.l3).multiplicand(); //         A = l0 + l3·s
@@ -265,6 +264,9 @@ impl<F: Fe, T: Tower> Fp12<F, T> {
     #[must_use]
     pub fn mul_by_013(self, line: Sparse013<F, T>) -> Self {
         let _scope = enter("fp12_mul_by_line");
+        if self.is_in_sums() {
+            return self.mul_by_line_in_sums([line.l0, line.l1, line.l3], 1);
+        }
         let Self { c0: f0, c1: f1, c2: f2 } = self;
         let a = Fp4::new(line.l0, line.l3).multiplicand(); //         A = l0 + l3·s
         let b = line.l1.multiplicand(); //                            B = l1

@@ -105,7 +105,7 @@ impl<F: Fe, T: Tower> Multiplicand<F, T> {
 }
 
 impl<F: Fe, T: Tower> Multiplicand<F, T> {
-    /// The element itself, where products in larger fields are to be sums of products in Fp: for u² = −1.
+    /// The element itself, where products in larger fields are to be sums of products in Fp: see [`Fp2::is_in_sums`].
     pub(super) fn in_sums(self) -> Option<Fp2<F, T>> {
         match self {
             Self::Schoolbook(b) => b.is_in_sums().then_some(b),
@@ -177,9 +177,9 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
         }
     }
 
-    /// True if products in larger fields are to be sums of products in Fp: for u² = −1.
+    /// True if products in larger fields are to be sums of products in Fp: for u² = −1 or the golden ratio.
     pub(super) fn is_in_sums(self) -> bool {
-        T::N == 1 && !T::IS_GOLDEN && self.c0.fp2_product() == Fp2Product::Sums
+        (T::N == 1 || T::IS_GOLDEN) && self.c0.fp2_product() == Fp2Product::Sums
     }
 
     /// True if products in Fp6 are to be single instructions: for u² = −1.
@@ -187,13 +187,17 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
         T::N == 1 && !T::IS_GOLDEN && self.c0.fp2_product() == Fp2Product::Fp6
     }
 
-    /// Σ aᵢ·bᵢ for u² = −1, as two sums of products in Fp: Σ aᵢ₀·bᵢ₀ − aᵢ₁·bᵢ₁ and Σ aᵢ₀·bᵢ₁ + aᵢ₁·bᵢ₀.
+    /// Σ aᵢ·bᵢ as two sums of products in Fp, for u² = −1: Σ aᵢ₀·bᵢ₀ − aᵢ₁·bᵢ₁ and Σ aᵢ₀·bᵢ₁ + aᵢ₁·bᵢ₀; for the golden ratio Σ aᵢ₀·bᵢ₀ + aᵢ₁·bᵢ₁ and
+    /// Σ aᵢ₀·bᵢ₁ + aᵢ₁·(bᵢ₀ + bᵢ₁).
     #[must_use]
     pub(super) fn sum_of_products<const COUNT: usize>(products: [(Self, Self); COUNT]) -> Self {
         const { assert!(COUNT > 0, "there is a product") };
-        assert!(T::N == 1 && !T::IS_GOLDEN, "others are not used");
+        assert!(T::N == 1 || T::IS_GOLDEN, "others are not used");
         let _scope = enter("fp2_sum_of_products");
-        let parts = products.map(|(a, b)| Self::new(a.c0 * b.c0 - a.c1 * b.c1, a.c0 * b.c1 + a.c1 * b.c0));
+        let parts = products.map(|(a, b)| match T::IS_GOLDEN {
+            true => Self::new(a.c0 * b.c0 + a.c1 * b.c1, a.c0 * b.c1 + a.c1 * (b.c0 + b.c1)),
+            false => Self::new(a.c0 * b.c0 - a.c1 * b.c1, a.c0 * b.c1 + a.c1 * b.c0),
+        });
         parts[1..].iter().fold(parts[0], |sum, &part| sum + part)
     }
 

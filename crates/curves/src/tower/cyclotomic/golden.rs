@@ -8,7 +8,11 @@ pub(super) fn cyclotomic_square_tripled<F: Fe, T: Tower>(tripled: Fp12<F, T>) ->
     const { assert!(!T::IS_GOLDEN || T::CUBE.is_none(), "others are not used") };
     let Fp12 { c0: a, c1: b, c2: c } = tripled;
     let c0 = square_minus_conjugate(a, a); //                                        A² − 2Ā
-    let half = (c.c0 * c.c1).mul_by_nonresidue() + b.c0; //                          ξ·C₀·C₁ + B₀
+    let product = match c.c0.is_in_sums() {
+        true => Fp2::sum_of_products([(c.c0, c.c1.mul_by_nonresidue())]),
+        false => (c.c0 * c.c1).mul_by_nonresidue(),
+    };
+    let half = product + b.c0; //                                                    ξ·C₀·C₁ + B₀
     let c1 = Fp4::new(half.double(), square_of_first_minus_twice(c, b.c1)); //       s·C² + 2B̄
     let c2 = square_minus_conjugate(b, c); //                                        B² − 2C̄
     Fp12::new(c0, c1, c2)
