@@ -18,6 +18,8 @@ pub const PLACES: u32 = 64;
 pub const DIGITS: usize = 16;
 /// Doublings from one place to the next.
 pub const DOUBLINGS: usize = 4;
+/// Half of the digits.
+const HALF: u64 = DIGITS as u64 / 2;
 
 /// Isomorphic curve whose points have the denominator z.
 #[derive(Debug, Clone, Copy)]
@@ -80,25 +82,73 @@ impl<F: Fe> OddMultiples<F> {
         machine: &M,
         points: Array<Affine<F>>,
         point: Affine<F>,
-        half_a: F,
-        three_halves: F,
+        [half_a, three_halves]: [F; 2],
     ) -> Isomorphism<F> {
-        const HALF: u64 = DIGITS as u64 / 2;
+        let (last, _, factors) = Self::store_over_denominators(machine, points, (point, None), [half_a, three_halves]);
+        machine.store(points, machine.small(0), Affine::new(last.x, -last.y));
+        let factor = Self::scale_others(machine, points, factors, machine.one());
+        Isomorphism::new(factor * point.y, half_a, three_halves)
+    }
+
+    /// The same as affine points of P's own curve, with one inversion in Fp by `invert`.
+    pub fn store_affine<M: Machine<Fe = F>>(
+        machine: &M,
+        points: Array<Affine<F>>,
+        point: Affine<F>,
+        constants: [F; 2],
+        invert: impl FnOnce(F) -> F,
+    ) {
+        let (last, denominator, factors) =
+            Self::store_over_denominators(machine, points, (point, Some(point.y)), constants);
+        let inverse = invert(denominator.expect("one is asked for"));
+        let square = inverse.square();
+        let Affine { x, y } = Affine::new(last.x * square, last.y * (square * inverse));
+        machine.store(points, machine.small(2 * HALF - 1), Affine::new(x, y));
+        machine.store(points, machine.small(0), Affine::new(x, -y));
+        Self::scale_others(machine, points, factors, inverse);
+    }
+
+    /// Stores P, 3P, … 15P, each over a denominator of its own: the last one, its denominator if that of P is given, and the factors by which each denominator
+    /// is a multiple of the one before.
+    fn store_over_denominators<M: Machine<Fe = F>>(
+        machine: &M,
+        points: Array<Affine<F>>,
+        (point, denominator): (Affine<F>, Option<F>),
+        [half_a, three_halves]: [F; 2],
+    ) -> (Affine<F>, Option<F>, Array<F>) {
         let slope = point.x.square() * three_halves + half_a;
         let (twice, first) = one_denominator::double(point, slope);
         let factors = machine.array::<F>("factors", Capacity::Fixed(DIGITS as u32 / 2 - 1)); // 7
         machine.reserve(factors, machine.small(HALF - 1));
         machine.store(points, machine.small(HALF), first);
         let others = machine.small(HALF - 1);
-        let (last, _) = machine.repeat(others, (first, twice), |machine, turn, (point, twice)| {
+        let add = |machine: &M, turn: M::Word, (point, twice): (Affine<F>, Affine<F>)| {
             let turn = machine.bind(turn);
             let Sum { sum, addend, factor } = one_denominator::add(point, twice, false);
             machine.store(points, machine.word_op(WordOp::Add, turn, machine.small(HALF + 1)), sum);
             machine.store(factors, turn, factor);
-            (sum, addend)
-        });
-        machine.store(points, machine.small(0), Affine::new(last.x, -last.y));
-        let factor = machine.repeat(others, machine.one(), |machine, turn, factor| {
+            ((sum, addend), factor)
+        };
+        match denominator {
+            None => {
+                let (last, _) =
+                    machine.repeat(others, (first, twice), |machine, turn, both| add(machine, turn, both).0);
+                (last, None, factors)
+            }
+            Some(denominator) => {
+                let start = ((first, twice), denominator);
+                let ((last, _), denominator) = machine.repeat(others, start, |machine, turn, (both, denominator)| {
+                    let (both, factor) = add(machine, turn, both);
+                    (both, denominator * factor)
+                });
+                (last, Some(denominator), factors)
+            }
+        }
+    }
+
+    /// Brings all points but the last to its denominator over `factor`, and stores their opposites; `factor` times all factors.
+    fn scale_others<M: Machine<Fe = F>>(machine: &M, points: Array<Affine<F>>, factors: Array<F>, factor: F) -> F {
+        machine.repeat(machine.small(HALF - 1), factor, |machine, turn, factor| {
             let turn = machine.bind(turn);
             let before = |place: u64| machine.bind(machine.word_op(WordOp::Sub, machine.small(place), turn));
             let factor = factor * machine.load(factors, before(HALF - 2));
@@ -110,8 +160,7 @@ impl<F: Fe> OddMultiples<F> {
             let opposite = machine.word_op(WordOp::Add, turn, machine.small(1));
             machine.store(points, opposite, Affine::new(scaled.x, -scaled.y));
             factor
-        });
-        Isomorphism::new(factor * point.y, half_a, three_halves)
+        })
     }
 
     /// The multiple that a nibble stands for.
@@ -224,18 +273,21 @@ mod tests {
     use residue_ir::Numbers;
     use residue_modular::fields::P384Fp;
 
-    /// Loops make the multiples, and the curve that they are on, as code without loops does.
+    /// Loops make the multiples, and the curve that they are on, as code without loops does; or the same on the curve itself.
     #[test]
     fn multiples_made_by_loops_are_the_same() {
         let machine = Numbers::<P384Fp>::new(Vec::new());
         let half = P384Fp::from_u64(2).inverse().unwrap();
         let three_halves = half * P384Fp::from_u64(3);
         let expected = OddMultiples::new(generator(), -three_halves, three_halves);
-        let points = machine.array::<Affine<P384Fp>>("points", Capacity::Fixed(16));
-        machine.reserve(points, U256::from(DIGITS));
-        let curve = OddMultiples::store(&machine, points, generator(), -three_halves, three_halves);
+        let [points, affine] = [(); 2].map(|()| machine.array::<Affine<P384Fp>>("points", Capacity::Fixed(16)));
+        [points, affine].map(|array| machine.reserve(array, U256::from(DIGITS)));
+        let curve = OddMultiples::store(&machine, points, generator(), [-three_halves, three_halves]);
+        let invert = |z: P384Fp| z.inverse().unwrap();
+        OddMultiples::store_affine(&machine, affine, generator(), [-three_halves, three_halves], invert);
         for nibble in 0..DIGITS {
             assert_eq!(machine.load(points, U256::from(nibble)), expected.multiple(nibble), "{nibble}");
+            assert_eq!(curve.image(machine.load(affine, U256::from(nibble))), expected.multiple(nibble), "{nibble}");
         }
         assert_eq!(
             [curve.z, curve.half_a, curve.to_x, curve.to_y],

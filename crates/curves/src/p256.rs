@@ -196,18 +196,30 @@ struct Signs<W, F> {
 
 impl<W: Copy, F: Fe> Signs<W, F> {
     fn new<M: Machine<Word = W, Fe = F>>(machine: &M, to_y: F, word: W) -> Self {
-        let op = |op, a, b| machine.word_op(op, a, b);
-        let each_byte = |value: u8| machine.word(U256::from_be_bytes([value; 32]));
-        let positive = machine.bind(op(WordOp::And, op(WordOp::Shr, word, machine.small(7)), each_byte(1)));
-        // All seven bits of a positive digit's byte stay, and others are inverted.
-        let inverted = op(WordOp::Sub, each_byte(0x7f), op(WordOp::Mul, positive, machine.small(0x7f)));
-        let entries = machine.bind(op(WordOp::Xor, op(WordOp::And, word, each_byte(0x7f)), inverted));
-        let both = machine.array("signs", Capacity::Fixed(2));
-        machine.reserve(both, machine.small(2));
-        machine.store(both, machine.small(0), -to_y);
-        machine.store(both, machine.small(1), to_y);
-        Self { entries, to_y: both, words: words_of(machine, 8, positive) }
+        let (entries, positive) = signed_bytes(machine, word);
+        let to_y = sign_factors(machine, to_y);
+        Self { entries, to_y, words: words_of(machine, 8, positive) }
     }
+}
+
+/// For the digits 2·n − 255 of the bytes n of a word: of each byte the entry of |2·n − 255| in a table of odd multiples, n − 128 or 127 − n; and 1 if the digit is positive, else 0.
+pub(crate) fn signed_bytes<M: Machine>(machine: &M, word: M::Word) -> (M::Word, M::Word) {
+    let op = |op, a, b| machine.word_op(op, a, b);
+    let each_byte = |value: u8| machine.word(U256::from_be_bytes([value; 32]));
+    let positive = machine.bind(op(WordOp::And, op(WordOp::Shr, word, machine.small(7)), each_byte(1)));
+    // All seven bits of a positive digit's byte stay, and others are inverted.
+    let inverted = op(WordOp::Sub, each_byte(0x7f), op(WordOp::Mul, positive, machine.small(0x7f)));
+    let entries = machine.bind(op(WordOp::Xor, op(WordOp::And, word, each_byte(0x7f)), inverted));
+    (entries, positive)
+}
+
+/// An array of a factor's negative and the factor.
+pub(crate) fn sign_factors<M: Machine>(machine: &M, factor: M::Fe) -> Array<M::Fe> {
+    let both = machine.array("signs", Capacity::Fixed(2));
+    machine.reserve(both, machine.small(2));
+    machine.store(both, machine.small(0), -factor);
+    machine.store(both, machine.small(1), factor);
+    both
 }
 
 /// a ↦ a⁻¹ modulo n, by an instruction where there is one; 0 ↦ 0.

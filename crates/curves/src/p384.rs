@@ -1,17 +1,18 @@
 //! P-384: its constants, and u·G + v·Q for a point and scalars at run time. NIST SP 800-186, §3.2.1.4.
 //!
 //! A scalar is two words. The sum goes along the digits of v, odd ones to the base 16 ([`crate::odd_multiples`]), and along those of u, for
-//! which the multiples of G are constants. An array holds the multiples of both points over one denominator, and steps carry them to one part that adds: that
-//! takes least code. The sum begins with a constant point T; what this adds is taken from u beforehand ([`offset`]). Additions are incomplete; a sum that meets an exceptional case ends with Z = 0, and [`complete`] is for that.
+//! which the multiples of G are constants: bytes, by a table in code of 128 multiples, or nibbles ([`Windows`]). An array holds the multiples of Q, and those of G that nibbles choose, over one denominator, and steps carry them to one part that
+//! adds: that takes least code. The sum begins with a constant point T; what this adds is taken from u beforehand ([`to_windows`]). Additions are incomplete; a sum that meets an exceptional case ends with Z = 0, and [`complete`] is for that.
 
 use crate::complete::AMinusThree;
 use crate::fixed_base::Sums;
 use crate::group::{Affine, Jacobian, Projective};
-use crate::odd_multiples::{DIGITS, DOUBLINGS, OddMultiples};
-use crate::p256::{Constants, identity, shamir_onto};
+use crate::odd_multiples::{DIGITS, DOUBLINGS, Isomorphism, OddMultiples};
+use crate::p256::{Constants, identity, shamir_onto, sign_factors, signed_bytes};
 use num_bigint::BigUint;
+use residue_formula::scope::enter;
 use residue_formula::{Fe, Number};
-use residue_ir::{Capacity, Feature, Machine, SequenceStep, Variable, WordOp};
+use residue_ir::{Array, Capacity, Feature, Machine, SequenceStep, Table, Variable, WordOp};
 use residue_modular::fields::P384Fp;
 use ruint::aliases::U256;
 use std::sync::LazyLock;
@@ -37,6 +38,15 @@ pub fn constants() -> &'static Constants {
 
 /// Places of digits of a scalar.
 const PLACES: u32 = 96;
+
+/// Digits of u, for which multiples of G stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Windows {
+    /// ±1, ±3, … ±255 to the base 256: a table of 128 multiples, one of which is added at every second place.
+    SignedBytes,
+    /// ±1, ±3, … ±15 to the base 16: a table of 8 multiples, which stand in an array with those of Q. 48 additions more.
+    OddNibbles,
+}
 
 /// A number below 2³⁸⁴ as two words.
 #[derive(Debug, Clone, Copy)]
@@ -83,10 +93,19 @@ fn tau() -> BigUint {
     BigUint::from(3u8).modpow(&250u32.into(), &CONSTANTS.order)
 }
 
-/// Multiple of G in [`sum`] beyond (u + offset)·G + v·Q: T after all doublings. Modulo n.
-pub fn offset() -> BigUint {
+/// Map from u to windows: (o, s) for s·(u − o) modulo n. o is the multiple of G in the sum beyond u·G + v·Q: T after all doublings, and for bytes b the
+/// excess of digits, which are 2·b − 255; s undoes the factor 2 of these.
+pub fn to_windows(windows: Windows) -> (BigUint, BigUint) {
+    let n = &CONSTANTS.order;
     let doublings = BigUint::from(1u8) << (DOUBLINGS as u32 * (PLACES - 1)); // 4
-    tau() * doublings % &CONSTANTS.order
+    let of_start = tau() * doublings % n;
+    match windows {
+        Windows::OddNibbles => (of_start, BigUint::from(1u8)),
+        Windows::SignedBytes => {
+            let excess = ((BigUint::from(1u8) << 384u32) - 1u8) % n;
+            ((of_start + n - excess) % n, BigUint::from(2u8).modinv(n).expect("n is odd"))
+        }
+    }
 }
 
 /// y² − x³ + 3x − b: zero exactly if the point is on the curve.
@@ -95,17 +114,19 @@ pub fn curve_defect<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Fe {
     y.square() - (x.square() - machine.constant(&3u32.into())) * x - machine.constant(&CONSTANTS.b)
 }
 
-/// The words whose cells have the nibbles of a number: those of the low word, then those of the high one.
-fn nibbles<M: Machine>(machine: &M, number: Pair<M::Word>) -> [M::Word; 6] {
+/// The words whose cells have the windows of so many bits of a number: those of the low word, then those of the high one.
+fn cells<M: Machine>(machine: &M, bits: u64, number: Pair<M::Word>) -> Vec<M::Word> {
     let op = |op, a, b| machine.word_op(op, a, b);
     let number = Pair { high: machine.bind(number.high), low: machine.bind(number.low) };
-    let mask = machine.word(SequenceStep::<M::Word>::CELLS.each(0xf));
+    let mask = machine.word(SequenceStep::<M::Word>::CELLS.each((1 << bits) - 1));
     let shifted = |word, bits| if bits == 0 { word } else { op(WordOp::Shr, word, machine.small(bits)) };
     let of = |word, bits| op(WordOp::And, shifted(word, bits), mask);
     // The high word has 128 bits: two of its rows of cells fill one.
-    let both =
-        |bits| op(WordOp::Or, of(number.high, bits), op(WordOp::Shl, of(number.high, bits + 4), machine.small(128)));
-    [of(number.low, 0), of(number.low, 4), of(number.low, 8), of(number.low, 12), both(0), both(8)]
+    let both = |first| {
+        op(WordOp::Or, of(number.high, first), op(WordOp::Shl, of(number.high, first + bits), machine.small(128)))
+    };
+    let low: Vec<_> = (0..16 / bits).map(|row| of(number.low, row * bits)).collect();
+    low.into_iter().chain((0..8 / bits).map(|row| both(2 * row * bits))).collect()
 }
 
 /// The words whose cells have the digits of a number, each with `first` added. `held` is what code for it is given and gives, as it stands once.
@@ -115,7 +136,7 @@ fn digits<M: Machine>(machine: &M, k: Pair<M::Word>, held: [Variable; 6], first:
     machine.set(low, k.low);
     machine.function("odd_digits", (), |machine, ()| {
         let odd = odd_digits(machine, Pair { high: machine.get(high), low: machine.get(low) });
-        let cells = nibbles(machine, odd);
+        let cells = cells(machine, 4, odd);
         held.into_iter().zip(cells).for_each(|(variable, cells)| machine.set(variable, cells));
     });
     let after = machine.word(SequenceStep::<M::Word>::CELLS.each(first as u64)); // 0 or 16
@@ -126,13 +147,14 @@ fn digits<M: Machine>(machine: &M, k: Pair<M::Word>, held: [Variable; 6], first:
     })
 }
 
-/// The step that carries the row for the digit at place `at`, given [`nibbles`].
-fn carry<W: Copy>(nibbles: &[W; 6], at: u32) -> SequenceStep<W> {
-    let (word, first_bit) = match at.checked_sub(64) {
-        None => (at % 4, at / 4 * 16),
-        Some(at) => (4 + at % 4 / 2, at / 4 * 16 + 128 * (at % 2)),
+/// The step that carries the row for the window of so many bits at place `at`, given [`cells`].
+fn carry<W: Copy>(cells: &[W], bits: u32, at: u32) -> SequenceStep<W> {
+    let rows = 16 / bits;
+    let (word, first_bit) = match at.checked_sub(256 / bits) {
+        None => (at % rows, at / rows * 16),
+        Some(at) => (rows + at % rows / 2, at / rows * 16 + 128 * (at % 2)),
     };
-    SequenceStep::Carry { word: nibbles[word as usize], first_bit } // u32 to usize widens
+    SequenceStep::Carry { word: cells[word as usize], first_bit } // u32 to usize widens
 }
 
 /// (k + 2³⁸⁴ − 1)/2 for an odd k, and the same of k − n for an even one.
@@ -151,28 +173,163 @@ fn odd_digits<M: Machine>(machine: &M, k: Pair<M::Word>) -> Pair<M::Word> {
     Pair { high: op(WordOp::Sub, op(WordOp::Sub, high, less_high), borrow), low: op(WordOp::Sub, low, less_low) }
 }
 
-/// (u − [`offset`], v, Q) ↦ u·G + v·Q in Jacobian coordinates for scalars below n; Z = 0 says nothing. Q is on the curve.
-pub fn sum<M: Machine>(machine: &M, u: Pair<M::Word>, v: Pair<M::Word>, q: Affine<M::Fe>) -> Jacobian<M::Fe> {
+/// (u by [`to_windows`], v, Q) ↦ u·G + v·Q in Jacobian coordinates for scalars below n; Z = 0 says nothing. Q is on the curve.
+pub fn sum<M: Machine>(
+    machine: &M,
+    windows: Windows,
+    u: Pair<M::Word>,
+    v: Pair<M::Word>,
+    q: Affine<M::Fe>,
+) -> Jacobian<M::Fe> {
     let three_halves = (P384Fp::from_u64(2).inverse()).expect("2 is not zero") * P384Fp::from_u64(3);
-    let constant = |value: P384Fp| machine.constant(&value.to_canonical());
-    // Where an addition takes an instruction, products with constants are fewer, and loops take more than they spare.
-    let has_slots = machine.has(Feature::FieldSlots);
-    let points = machine.array::<Affine<M::Fe>>("points", Capacity::Fixed(2 * DIGITS as u32)); // 32
-    machine.reserve(points, machine.small(2 * DIGITS as u64));
-    let (half_a, three_halves) = (constant(-three_halves), constant(three_halves));
-    let curve = machine.branch(
-        has_slots,
-        |machine| {
-            let multiples = OddMultiples::new(q, half_a, three_halves);
-            for nibble in 0..DIGITS {
-                machine.store(points, machine.small(nibble as u64), multiples.multiple(nibble)); // usize to u64 widens
-            }
-            multiples.curve
-        },
-        |machine| OddMultiples::store(machine, points, q, half_a, three_halves),
-    );
+    let [half_a, three_halves] = [-three_halves, three_halves].map(|value| machine.constant(&value.to_canonical()));
+    let count = match windows {
+        Windows::SignedBytes => DIGITS as u32, // 16
+        Windows::OddNibbles => 2 * DIGITS as u32,
+    };
+    let points = machine.array::<Affine<M::Fe>>("points", Capacity::Fixed(count));
+    machine.reserve(points, machine.small(count.into()));
+    let of = |machine: &M, curve: Curve<M::Fe>| match windows {
+        Windows::SignedBytes => sum_by_bytes(machine, u, v, points, &curve),
+        Windows::OddNibbles => sum_by_nibbles(machine, u, v, points, &curve),
+    };
+    let by_instructions = |machine: &M| {
+        let multiples = OddMultiples::new(q, half_a, three_halves);
+        for nibble in 0..DIGITS {
+            machine.store(points, machine.small(nibble as u64), multiples.multiple(nibble)); // usize to u64 widens
+        }
+        of(machine, Curve::Isomorphic(multiples.curve))
+    };
+    let by_loops =
+        |machine: &M| of(machine, Curve::BySums(OddMultiples::store(machine, points, q, [half_a, three_halves])));
+    let with_inversion = |machine: &M| {
+        let invert = |z| machine.invert(z);
+        OddMultiples::store_affine(machine, points, q, [half_a, three_halves], invert);
+        of(machine, Curve::Same)
+    };
+    // Where an addition takes an instruction, products with constants are fewer, and loops take more than they spare. In words an inversion
+    // takes less gas than doublings with another a, and more code.
+    machine.branch(machine.has(Feature::FieldSlots), by_instructions, |machine| match windows {
+        Windows::SignedBytes => machine.branch(machine.has(Feature::Inversion), with_inversion, by_loops),
+        Windows::OddNibbles => by_loops(machine),
+    })
+}
+
+/// Curve that has the multiples of Q as affine points.
+#[derive(Debug, Clone, Copy)]
+enum Curve<F> {
+    /// One that is isomorphic to P-384.
+    Isomorphic(Isomorphism<F>),
+    /// The same, with doublings by sums.
+    BySums(Isomorphism<F>),
+    /// P-384.
+    Same,
+}
+
+impl<F: Fe> Curve<F> {
+    /// The isomorphism, where it is another curve.
+    fn isomorphism(&self) -> Option<&Isomorphism<F>> {
+        match self {
+            Self::Isomorphic(curve) | Self::BySums(curve) => Some(curve),
+            Self::Same => None,
+        }
+    }
+
+    /// A point of P-384 on it.
+    fn image(&self, point: Affine<F>) -> Affine<F> {
+        self.isomorphism().map_or(point, |curve| curve.image(point))
+    }
+
+    /// T on it.
+    fn start<M: Machine<Fe = F>>(&self, machine: &M) -> Jacobian<F> {
+        let Affine { x, y } = sums().multiple(&tau(), generator()).expect("τ is below n");
+        let constant = |value: P384Fp| machine.constant(&value.to_canonical());
+        self.image(Affine::new(constant(x), constant(y))).to_jacobian(machine.one())
+    }
+
+    /// The sum sixteen times.
+    fn next_place(&self, sum: Jacobian<F>) -> Jacobian<F> {
+        match self {
+            Self::Isomorphic(curve) => curve.next_place(sum),
+            Self::BySums(curve) => curve.next_place_by_sums(sum),
+            Self::Same => (0..DOUBLINGS).fold(sum, |sum, _| double(sum)),
+        }
+    }
+
+    /// A point of it on P-384.
+    fn point_of(&self, sum: Jacobian<F>) -> Jacobian<F> {
+        self.isomorphism().map_or(sum, |curve| Jacobian { z: sum.z * curve.z, ..sum })
+    }
+}
+
+/// 2·P for a = −3: Bernstein and Lange 2007, “Explicit-Formulas Database”, dbl-2001-b, each line one sum of products and values.
+fn double<F: Fe>(Jacobian { x, y, z }: Jacobian<F>) -> Jacobian<F> {
+    let _scope = enter("point_doublings");
+    let twice = |value: F| value + value;
+    let (delta, gamma) = (z.square(), y.square());
+    let beta = x * gamma;
+    let slope = (x - delta) * (x + delta);
+    let alpha = slope + slope + slope; //                        α = 3(X − Z²)(X + Z²)
+    let four_beta = twice(twice(beta));
+    let x3 = alpha.square() - twice(four_beta); //               X₃ = α² − 8β
+    let eight_squares = twice(twice(twice(gamma.square())));
+    Jacobian { x: x3, y: alpha * (four_beta - x3) - eight_squares, z: twice(y * z) }
+}
+
+/// With [`Windows::SignedBytes`], given the multiples of Q.
+fn sum_by_bytes<M: Machine>(
+    machine: &M,
+    u: Pair<M::Word>,
+    v: Pair<M::Word>,
+    points: Array<Affine<M::Fe>>,
+    curve: &Curve<M::Fe>,
+) -> Jacobian<M::Fe> {
+    let odd: Vec<_> = sums().consecutive(generator(), 256).into_iter().step_by(2).collect();
+    let table: Table<Affine<M::Fe>> = machine.table("generator", &odd);
+    let [high, low] = [u.high, u.low].map(|word| signed_bytes(machine, word));
+    let to_y = sign_factors(machine, curve.isomorphism().map_or(machine.one(), |curve| curve.to_y));
+    let below = machine.word((U256::ONE << 128usize) - U256::ONE);
+    let of_u = [[high.0, low.0], [high.1, low.1]].map(|[high, low]| {
+        let number = Pair { high: machine.word_op(WordOp::And, high, below), low };
+        let cells = cells(machine, 8, number).into_iter();
+        cells.map(|cells| machine.get(machine.variable("windows", cells))).collect::<Vec<_>>()
+    });
+    let held = [(); 6].map(|()| machine.variable("held", machine.small(0)));
+    let of_v = digits(machine, v, held, 0);
+    let (double, add, add_base) = (0, 1, 2);
+    let mut order = Vec::new();
+    for at in (0..PLACES).rev() {
+        let first = if at == PLACES - 1 { add } else { double };
+        order.extend([carry(&of_v, 4, at), SequenceStep::Part(first)]);
+        if at % 2 == 0 {
+            order.extend(of_u.iter().map(|cells| carry(cells, 8, at / 2)));
+            order.push(SequenceStep::Part(add_base));
+        }
+    }
+    let start = curve.start(machine);
+    let sum = machine.sequence_of(&order, &[Some(add), None, None], start, |machine, part, sum| match part {
+        part if part == add => sum.add_mixed(machine.take_element(points)),
+        part if part == double => curve.next_place(sum),
+        _ => {
+            let Affine { x, y } = machine.take_row(table);
+            let y = y * machine.take_element(to_y);
+            let x = curve.isomorphism().map_or(x, |curve| x * curve.to_x);
+            sum.add_mixed(Affine::new(x, y))
+        }
+    });
+    curve.point_of(sum)
+}
+
+/// With [`Windows::OddNibbles`], given the multiples of Q.
+fn sum_by_nibbles<M: Machine>(
+    machine: &M,
+    u: Pair<M::Word>,
+    v: Pair<M::Word>,
+    points: Array<Affine<M::Fe>>,
+    curve: &Curve<M::Fe>,
+) -> Jacobian<M::Fe> {
     let odd: Vec<_> = sums().consecutive(generator(), DIGITS).into_iter().step_by(2).collect();
-    let table = machine.table::<Affine<M::Fe>>("generator", &odd);
+    let table = machine.table::<Affine<M::Fe>>("small_generator", &odd);
     // Element h is (2h + 1)·G, for the nibble h + 8; that for 7 − h is its opposite.
     let (first, half) = (DIGITS as u64, DIGITS as u64 / 2); // 16 and 8
     let put_images = |machine: &M, number: M::Word, [place, opposite]: [M::Word; 2]| {
@@ -180,39 +337,34 @@ pub fn sum<M: Machine>(machine: &M, u: Pair<M::Word>, v: Pair<M::Word>, q: Affin
         machine.store(points, place, Affine::new(x, y));
         machine.store(points, opposite, Affine::new(x, -y));
     };
-    machine.branch(
-        has_slots,
-        |machine| {
-            for number in 0..half {
-                let places = [first + half + number, first + half - 1 - number];
-                put_images(machine, machine.small(number), places.map(|place| machine.small(place)));
-            }
-        },
-        |machine| {
-            machine.repeat(machine.small(half), (), |machine, number, ()| {
-                let number = machine.bind(number);
-                let place = machine.word_op(WordOp::Add, number, machine.small(first + half));
-                let opposite = machine.word_op(WordOp::Sub, machine.small(first + half - 1), number);
-                put_images(machine, number, [place, opposite]);
-            });
-        },
-    );
+    if let Curve::Isomorphic(_) = curve {
+        for number in 0..half {
+            let places = [first + half + number, first + half - 1 - number];
+            put_images(machine, machine.small(number), places.map(|place| machine.small(place)));
+        }
+    } else {
+        machine.repeat(machine.small(half), (), |machine, number, ()| {
+            let number = machine.bind(number);
+            let place = machine.word_op(WordOp::Add, number, machine.small(first + half));
+            let opposite = machine.word_op(WordOp::Sub, machine.small(first + half - 1), number);
+            put_images(machine, number, [place, opposite]);
+        });
+    }
     let held = [(); 6].map(|()| machine.variable("held", machine.small(0)));
     let of_u = digits(machine, u, held, DIGITS);
     let of_v = digits(machine, v, held, 0);
-    let start = sums().multiple(&tau(), generator()).expect("τ is below n");
-    let start = curve.image(Affine::new(constant(start.x), constant(start.y))).to_jacobian(machine.one());
     let (double, add) = (0, 1);
     let mut order = Vec::new();
     for at in (0..PLACES).rev() {
         let first = if at == PLACES - 1 { add } else { double };
-        order.extend([carry(&of_v, at), SequenceStep::Part(first), carry(&of_u, at), SequenceStep::Part(add)]);
+        order.extend([carry(&of_v, 4, at), SequenceStep::Part(first), carry(&of_u, 4, at), SequenceStep::Part(add)]);
     }
+    let start = curve.start(machine);
     let sum = machine.sequence_of(&order, &[Some(add), None], start, |machine, part, sum| match part {
         part if part == add => sum.add_mixed(machine.take_element(points)),
-        _ => machine.branch(has_slots, |_| curve.next_place(sum), |_| curve.next_place_by_sums(sum)),
+        _ => curve.next_place(sum),
     });
-    Jacobian { z: sum.z * curve.z, ..sum }
+    curve.point_of(sum)
 }
 
 /// a ↦ a⁻¹ modulo n, by an instruction where there is one; 0 ↦ 0.
@@ -269,11 +421,14 @@ mod tests {
         let machine = Numbers::<P384Fp>::new(Vec::new());
         let key = sums().multiple(q, generator()).unwrap();
         let expected = sums().multiple(&((u + v * q) % n), generator()).unwrap();
-        let moved = (u + n - offset()) % n;
-        let [moved, u_words, v_words] = [&moved, u, v].map(|value| pair(&machine, value));
-        let Jacobian { x, y, z } = sum(&machine, moved, v_words, key);
-        assert_ne!(z, P384Fp::ZERO);
-        assert_eq!((x, y), (expected.x * z.square(), expected.y * z.square() * z), "{u} {v} {q}");
+        let [u_words, v_words] = [u, v].map(|value| pair(&machine, value));
+        for windows in [Windows::SignedBytes, Windows::OddNibbles] {
+            let (offset, scale) = to_windows(windows);
+            let moved = pair(&machine, &((u + n - offset) * scale % n));
+            let Jacobian { x, y, z } = sum(&machine, windows, moved, v_words, key);
+            assert_ne!(z, P384Fp::ZERO);
+            assert_eq!((x, y), (expected.x * z.square(), expected.y * z.square() * z), "{u} {v} {q}");
+        }
         let Projective { x, y, z } = complete(&machine, u_words, v_words, key);
         assert_ne!(z, P384Fp::ZERO);
         assert_eq!((x, y), (expected.x * z, expected.y * z), "{u} {v} {q}");

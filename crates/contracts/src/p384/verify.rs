@@ -3,9 +3,9 @@
 use crate::Contract;
 use num_bigint::BigUint;
 use residue_curves::Affine;
-use residue_curves::p384::{self, Pair, constants, curve_defect, is_less, pair};
+use residue_curves::p384::{self, Pair, Windows, constants, curve_defect, is_less, pair};
 use residue_formula::{Fe, Number};
-use residue_ir::{Machine, WordOp};
+use residue_ir::{Bundle, Feature, Machine, WordOp};
 use residue_modular::fields::P384Fp;
 
 /// `p384/verify`.
@@ -63,14 +63,18 @@ pub fn text<M: Machine>(machine: &M) {
         let hash = high * machine.constant(&(BigUint::from(1u8) << 192)) + low;
         let inverse = p384::invert_scalar(machine, s);
         let (first, second) = (hash * inverse, r * inverse);
-        let moved = first - machine.constant(&p384::offset());
+        let moved = by_windows(machine, |machine, windows| {
+            let (offset, scale) = p384::to_windows(windows);
+            let from = first - machine.constant(&offset);
+            if scale == BigUint::from(1u8) { from } else { from * machine.constant(&scale) }
+        });
         for (variable, value) in [(u1, first), (u1_moved, moved), (u2, second)] {
             machine.set(variable.high, machine.word_of(value, 256));
             machine.set(variable.low, machine.word_of(value, 0));
         }
     });
     let get = |variable: Pair<_>| Pair { high: machine.get(variable.high), low: machine.get(variable.low) };
-    let sum = p384::sum(machine, get(u1_moved), get(u2), key);
+    let sum = by_windows(machine, |machine, windows| p384::sum(machine, windows, get(u1_moved), get(u2), key));
     let (x, z) = machine.branch(
         machine.is_zero(sum.z),
         |machine| {
@@ -92,6 +96,15 @@ pub fn text<M: Machine>(machine: &M) {
     let high = op(WordOp::Add, op(WordOp::Add, r.high, order.high), carry);
     unless_return_zero(machine, is_r(machine, Pair { high, low }));
     machine.return_word(one);
+}
+
+/// Results by the windows of u₁ that the code is short enough with.
+fn by_windows<M: Machine, R: Bundle<M::Fe>>(machine: &M, of: impl Fn(&M, Windows) -> R) -> R {
+    machine.branch(
+        machine.has(Feature::SmallTables),
+        |machine| of(machine, Windows::OddNibbles),
+        |machine| of(machine, Windows::SignedBytes),
+    )
 }
 
 /// A number of calldata from this byte on.
