@@ -86,7 +86,9 @@ where
         self.inner.all_mut()
     }
 
-    /// Begins a frame: with field state of its own, none yet, and with its code analysed for the revision.
+    /// Begins a frame: with field state of its own, none yet, and with its code analysed for the revision. Only what [`EvmTr::frame_run`]
+    /// runs may run in blocks.
+    #[inline]
     fn frame_init(
         &mut self,
         mut input: FrameInit,
@@ -95,56 +97,53 @@ where
         input.memory.set_memory_limit(limit);
         self.replacements.apply(&mut input);
         let is_first = self.inner.frame_stack.index().is_none();
-        let without_frame = match self.inner.frame_init(input)? {
-            ItemOrResult::Item(_) => None,
-            ItemOrResult::Result(result) => Some(result),
-        };
-        let machine = self.inner.ctx.chain_mut();
-        if let Some(result) = without_frame {
-            machine.leave_without_frame(Halt::from_revm(result.instruction_result(), None));
+        if let ItemOrResult::Result(result) = self.inner.frame_init(input)? {
+            let halt = Halt::from_revm(result.instruction_result(), None);
+            self.inner.ctx.chain_mut().leave_without_frame(halt);
             return Ok(ItemOrResult::Result(result));
         }
+        let machine = self.inner.ctx.chain_mut();
         if is_first {
             machine.enter_first();
         } else {
             machine.enter();
         }
+        (machine.in_blocks, machine.in_runs) = (false, false);
         let frame = self.inner.frame_stack.get();
-        let hash = frame.interpreter.bytecode.hash();
+        let bytecode = &mut frame.interpreter.bytecode;
         // Code under construction runs once, so it is not worth keeping.
-        let kept_by = hash.filter(|_| frame.data.is_call());
-        let machine = self.inner.ctx.chain_mut();
-        let executed = self.analysis.execute(&frame.interpreter.bytecode, kept_by, &mut machine.codes);
+        let kept_by = || bytecode.hash().filter(|_| frame.data.is_call());
+        let executed = self.analysis.execute(bytecode, kept_by, &mut machine.codes);
         machine.set_code(executed.met);
         if let Some(code) = executed.code {
-            frame.interpreter.bytecode = ExtBytecode::new_with_optional_hash(code, hash);
+            *bytecode = ExtBytecode::new_with_optional_hash(code, bytecode.hash());
         }
         Ok(ItemOrResult::Item(frame))
     }
 
     /// Runs the frame, block by block where that is faster; the inspecting loop, which is revm's own, never does.
+    #[inline]
     fn frame_run(&mut self) -> Result<FrameInitOrResult<Self::Frame>, ContextDbError<Self::Context>> {
         let machine = self.inner.ctx.chain_mut();
         (machine.in_blocks, machine.in_runs) = (self.analysis.has_blocks, true);
-        let result = self.inner.frame_run();
-        let machine = self.inner.ctx.chain_mut();
-        (machine.in_blocks, machine.in_runs) = (false, false);
-        settle_all(machine, &mut self.inner.frame_stack.get().interpreter);
-        result
+        self.inner.frame_run()
     }
 
     /// Ends a frame, if there was one: the caller's field state is the running one again.
+    #[inline]
     fn frame_return_result(
         &mut self,
         result: <Self::Frame as FrameTr>::FrameResult,
     ) -> Result<Option<FrameResult>, ContextDbError<Self::Context>> {
         let frame = self.inner.frame_stack.get();
         let machine = self.inner.ctx.chain_mut();
+        let instruction_result = result.instruction_result();
         if frame.is_finished() {
-            let from_revm = || Halt::from_revm(result.instruction_result(), Some(&frame.interpreter));
+            settle_all(machine, &mut frame.interpreter);
+            let from_revm = || Halt::from_revm(instruction_result, Some(&frame.interpreter));
             machine.leave(machine.halt().unwrap_or_else(from_revm));
         } else {
-            machine.leave_without_frame(Halt::from_revm(result.instruction_result(), None));
+            machine.leave_without_frame(Halt::from_revm(instruction_result, None));
         }
         self.inner.frame_return_result(result)
     }

@@ -38,7 +38,9 @@ const WORD_BYTES: usize = 32;
 pub struct FieldMachine {
     pub(crate) prices: Prices,
     pub(crate) frame: FieldState,
-    suspended: Vec<FieldState>,
+    suspended: Vec<Suspended>,
+    /// The states of those suspended frames that have some: moving one takes longer than a call.
+    states: Vec<FieldState>,
     /// Bytes of the rows of all suspended frames.
     suspended_row_bytes: usize,
     last_halt: Option<Halt>,
@@ -58,8 +60,17 @@ pub struct FieldMachine {
     pub(crate) is_probed: bool,
 }
 
+/// A frame that waits for its callee.
+#[derive(Debug)]
+struct Suspended {
+    code: Option<usize>,
+    ask_at: u64,
+    /// False if no field instruction has left anything.
+    has_state: bool,
+}
+
 /// The field contexts of one frame. None is allocated before the first one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct FieldState {
     contexts: Vec<Held>,
     /// The index of the frame's code among those of the transaction.
@@ -109,8 +120,9 @@ impl FieldMachine {
             prices,
             analysis,
             codes: TransactionCodes::default(),
-            frame: FieldState::default(),
+            frame: FieldState::new(Ledger::default()),
             suspended: Vec::new(),
+            states: Vec::new(),
             suspended_row_bytes: 0,
             last_halt: None,
             in_blocks: false,
@@ -153,32 +165,60 @@ impl FieldMachine {
     }
 
     /// Begins the outermost frame, after any state left by an execution cut short by an error.
+    #[inline]
     pub(crate) fn enter_first(&mut self) {
         self.suspended.clear();
+        self.states.clear();
         self.suspended_row_bytes = 0;
         self.codes.clear();
-        self.frame = FieldState::default();
+        self.frame.clear();
+        self.frame.ledger.clear();
     }
 
     /// Begins a callee's frame.
+    #[inline]
     pub(crate) fn enter(&mut self) {
-        let callee = FieldState { ledger: self.frame.ledger.clone(), ..FieldState::default() };
+        let FieldState { code, ask_at, .. } = self.frame;
+        let has_state = !self.frame.is_untouched();
+        self.suspended.push(Suspended { code, ask_at, has_state });
+        if has_state {
+            self.suspend_state();
+        }
+    }
+
+    #[inline(never)]
+    fn suspend_state(&mut self) {
         self.suspended_row_bytes += self.frame.row_bytes;
-        self.suspended.push(core::mem::replace(&mut self.frame, callee));
+        let callee = FieldState::new(self.frame.ledger.clone());
+        self.states.push(core::mem::replace(&mut self.frame, callee));
+    }
+
+    #[inline(never)]
+    fn resume_state(&mut self) {
+        let Some(caller) = self.states.pop() else { return };
+        self.suspended_row_bytes -= caller.row_bytes;
+        self.frame = caller;
     }
 
     /// Ends the running frame; its caller's state is the running one again.
+    #[inline]
     pub(crate) fn leave(&mut self, halt: Halt) {
         self.last_halt = Some(halt);
-        self.pay_in();
+        if self.frame.earned != 0 {
+            self.pay_in();
+        }
         match self.suspended.pop() {
-            Some(caller) => {
-                self.suspended_row_bytes -= caller.row_bytes;
-                self.frame = caller;
+            Some(Suspended { code, ask_at, has_state }) => {
+                if has_state {
+                    self.resume_state();
+                } else {
+                    self.frame.clear();
+                }
+                (self.frame.code, self.frame.ask_at) = (code, ask_at);
             }
             None => {
                 self.codes.clear();
-                self.frame = FieldState::default();
+                self.frame.clear();
             }
         }
     }
@@ -195,7 +235,7 @@ impl FieldMachine {
     #[inline(never)]
     fn note_row_growth(&mut self, bytes: usize) {
         if self.suspended_row_bytes + self.frame.row_bytes + bytes > ROW_BYTES_MAX {
-            for frame in self.suspended.iter_mut().filter(|frame| frame.row_bytes > 0) {
+            for frame in self.states.iter_mut().filter(|frame| frame.row_bytes > 0) {
                 frame.memory_rows = None;
                 frame.give_up_rows(usize::MAX);
             }
@@ -214,6 +254,7 @@ impl FieldMachine {
     }
 
     /// Says which of the codes of the transaction the running frame executes; none if that is not one of them, and has no blocks.
+    #[inline]
     pub(crate) fn set_code(&mut self, met: Option<usize>) {
         self.frame.code = met;
         self.frame.ask_at = if met.is_some() { 0 } else { u64::MAX };
@@ -241,6 +282,72 @@ impl FieldMachine {
 }
 
 impl FieldState {
+    /// Of a frame that begins.
+    fn new(ledger: Ledger) -> Self {
+        Self {
+            contexts: Vec::new(),
+            code: None,
+            blocks: None,
+            memory_blocks: None,
+            earned: 0,
+            ask_at: 0,
+            memory_rows: None,
+            ledger,
+            row_bytes: 0,
+            index_of_id: Vec::new(),
+            active: 0,
+            slot_bytes: 0,
+            counted_bytes: 0,
+            slot_words: 0,
+            short_modulus: ShortModulus::default(),
+            memory_start: 0,
+            returns: Vec::new(),
+            halt: None,
+        }
+    }
+
+    /// True if no field instruction has left anything here: all but the ledger, the code and the gas of blocks is as at the begin of a frame.
+    #[inline]
+    fn is_untouched(&self) -> bool {
+        let Self {
+            contexts,
+            code: _,
+            blocks,
+            memory_blocks,
+            earned,
+            ask_at: _,
+            memory_rows,
+            ledger: _,
+            row_bytes,
+            // These are set with the first context.
+            index_of_id: _,
+            active: _,
+            slot_bytes: _,
+            counted_bytes: _,
+            slot_words: _,
+            short_modulus,
+            memory_start,
+            returns,
+            halt,
+        } = self;
+        let numbers = contexts.len() | row_bytes | short_modulus.size_bytes() | memory_start | returns.len();
+        (numbers == 0 && *earned == 0)
+            && (blocks.is_none() && memory_blocks.is_none() && memory_rows.is_none() && halt.is_none())
+    }
+
+    /// Makes the state that of a frame that begins.
+    #[inline]
+    fn clear(&mut self) {
+        if !self.is_untouched() {
+            self.forget();
+        }
+    }
+
+    #[inline(never)]
+    fn forget(&mut self) {
+        *self = Self::new(self.ledger.clone());
+    }
+
     /// Brings the values of all contexts but one back to limbs.
     fn give_up_rows(&mut self, but: usize) {
         for (at, held) in self.contexts.iter_mut().enumerate() {
@@ -354,4 +461,82 @@ impl FieldState {
 pub(crate) fn words(bytes: usize) -> u64 {
     // usize to u64 widens on every platform that Rust supports.
     bytes.div_ceil(WORD_BYTES) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use residue_isa::{GasSchedule, Revision};
+    use residue_modular::Modulus;
+
+    use super::*;
+    use crate::batch::Batching;
+
+    const REVISION: Revision = Revision::Eip6690_2024;
+
+    fn machine() -> FieldMachine {
+        let prices = Prices::new(&GasSchedule::default_for(REVISION).unwrap(), REVISION);
+        FieldMachine::new(prices, Arc::new(Analysis::unshared(REVISION, Batching::Warm)))
+    }
+
+    /// Each of them changes what a field instruction of some revision may change.
+    const CHANGES: &[fn(&mut FieldState)] = &[
+        |state| {
+            let context = FieldContext::new(Modulus::from_be_bytes(&[101]).unwrap(), 3);
+            state.insert(3, context, 24, WidthPrices::default());
+        },
+        |state| state.earned = 1,
+        |state| state.row_bytes = 1,
+        |state| state.short_modulus = ShortModulus::from_le_bytes(&[7]).unwrap(),
+        |state| state.memory_start = 32,
+        |state| state.returns.push(1),
+        |state| state.halt = Some(Halt::NoContext),
+    ];
+
+    #[test]
+    fn a_callee_finds_nothing_and_a_caller_what_it_left() {
+        let shown = |machine: &FieldMachine| format!("{:?}", machine.frame);
+        let begun = |code| {
+            let mut machine = machine();
+            machine.enter_first();
+            machine.set_code(code);
+            machine
+        };
+        for caller in CHANGES.iter().map(Some).chain([None]) {
+            for callee in CHANGES.iter().map(Some).chain([None]) {
+                let mut machine = begun(Some(7));
+                if let Some(change) = caller {
+                    change(&mut machine.frame);
+                }
+                machine.frame.ask_at = 5;
+                let left = shown(&machine);
+                machine.enter();
+                machine.set_code(None);
+                assert_eq!(shown(&machine), shown(&begun(None)));
+                if let Some(change) = callee {
+                    change(&mut machine.frame);
+                }
+                machine.leave(Halt::Stop);
+                assert_eq!(shown(&machine), left);
+                machine.leave(Halt::Stop);
+                machine.enter_first();
+                machine.set_code(Some(7));
+                assert_eq!(shown(&machine), shown(&begun(Some(7))));
+            }
+        }
+    }
+
+    #[test]
+    fn losses_of_a_transaction_do_not_keep_the_next_one_from_plans() {
+        let mut machine = machine();
+        machine.enter_first();
+        while machine.frame.ledger.is_open() {
+            machine.frame.ledger.note_modulus();
+        }
+        machine.enter();
+        assert!(!machine.frame.ledger.is_open(), "frames of a transaction share it");
+        machine.leave(Halt::Stop);
+        machine.leave(Halt::Stop);
+        machine.enter_first();
+        assert!(machine.frame.ledger.is_open());
+    }
 }

@@ -37,7 +37,15 @@ impl Replacements {
     }
 
     /// Puts the code into a call of one of the addresses.
+    #[inline]
     pub fn apply(&self, init: &mut FrameInit) {
+        if !self.0.is_empty() {
+            self.apply_some(init);
+        }
+    }
+
+    #[inline(never)]
+    fn apply_some(&self, init: &mut FrameInit) {
         if let FrameInput::Call(call) = &mut init.frame_input
             && let Some((hash, code)) = self.0.get(&call.bytecode_address)
         {

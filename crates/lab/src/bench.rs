@@ -2,7 +2,7 @@
 //!
 //! [`groups`] is the table of them, [`group`] what one is, by the workbench's harness; [`effort`] says how much is done for the numbers, and
 //! [`subjects`] whom they are of. The groups are [`instructions`], [`lanes`], [`pairing`], [`eip2537`], [`bn254`], [`evidence`], [`goals`], [`today`], [`libraries`], [`operations`],
-//! [`comparison`], [`scaling`] and [`memory`].
+//! [`comparison`], [`scaling`], [`memory`] and [`stock`].
 
 mod beside;
 pub mod bn254;
@@ -24,5 +24,6 @@ pub mod operations;
 pub mod pairing;
 pub(crate) mod process;
 pub mod scaling;
+pub mod stock;
 pub mod subjects;
 pub mod today;

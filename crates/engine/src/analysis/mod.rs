@@ -19,7 +19,7 @@ use revm::primitives::{B256, Bytes};
 
 use crate::batch::cache::{AnyBlocks, BlocksKey, Cache, CodeKey};
 use crate::batch::{Batching, has_blocks};
-use transaction::{Analysed, TransactionCodes};
+use transaction::{Analysed, TransactionCodes, address};
 
 /// Zero bytes after every analysed code: the longest immediate and one opcode, which is STOP.
 const PADDING_BYTES: usize = IMMEDIATE_BYTES_MAX + 1;
@@ -57,7 +57,7 @@ pub(crate) struct Analysis {
 /// Code in the form in which a frame executes it.
 #[derive(Debug)]
 pub(crate) struct Executed {
-    /// The code with the revision's own jump table; none if revm's own form is all there is to it.
+    /// The code with the revision's own jump table; none if revm's own form does.
     pub code: Option<Bytecode>,
     /// Its index among the codes of the transaction, if it is one of them.
     pub met: Option<usize>,
@@ -87,26 +87,43 @@ impl Analysis {
 
     /// Form in which a frame executes the code that revm has loaded. `hash` is that of the code, if known; then the
     /// code is added to those of the transaction.
-    pub fn execute(&self, source: &Bytecode, hash: Option<B256>, codes: &mut TransactionCodes) -> Executed {
+    #[inline]
+    pub fn execute(
+        &self,
+        source: &Bytecode,
+        hash: impl FnOnce() -> Option<B256>,
+        codes: &mut TransactionCodes,
+    ) -> Executed {
         if !self.needed && !self.has_blocks {
             return Executed { code: None, met: None };
         }
+        match codes.find_own(source) {
+            Some(met) => Executed { code: None, met: Some(met) },
+            None => self.look_up(source, hash(), codes),
+        }
+    }
+
+    #[inline(never)]
+    fn look_up(&self, source: &Bytecode, hash: Option<B256>, codes: &mut TransactionCodes) -> Executed {
+        let is_own = |code: &Bytecode| address(code) == address(source);
         let Some(hash) = hash else {
-            return Executed { code: self.needed.then(|| self.analyse(source)), met: None };
+            let code = self.needed.then(|| self.analyse(source));
+            return Executed { code: code.filter(|code| !is_own(code)), met: None };
         };
         if let Some((met, analysed)) = codes.find(source) {
             let code = match analysed {
-                Analysed::Whole(code) => code.clone(),
+                Analysed::Own => None,
+                Analysed::Whole(code) => Some(code.clone()),
                 Analysed::Targets(targets) => {
                     let code = source.original_byte_slice();
-                    with_targets(padded(code), code.len(), targets.clone())
+                    Some(with_targets(padded(code), code.len(), targets.clone()))
                 }
             };
-            return Executed { code: self.needed.then_some(code), met: Some(met) };
+            return Executed { code, met: Some(met) };
         }
         let code = self.executed(source, hash);
         let met = codes.add(source.clone(), hash, code.clone());
-        Executed { code: self.needed.then_some(code), met }
+        Executed { code: Some(code).filter(|code| !is_own(code)), met }
     }
 
     /// The key of the blocks of a code.
@@ -130,6 +147,7 @@ impl Analysis {
         let table = JumpTable::from_slice(&targets.bits, targets.code_bytes);
         let held = source.bytes_slice().len() - code.len();
         match !code.is_empty() && padding_bytes(code, &targets) <= held {
+            true if has_targets(source, &table) => source.clone(),
             true => with_targets(source.bytes(), code.len(), table),
             false => with_targets(padded(code), code.len(), table),
         }
@@ -142,12 +160,27 @@ impl Analysis {
 
     fn kept(&self, source: &Bytecode, hash: B256) -> Bytecode {
         let key = CodeKey { hash, revision: self.revision };
-        self.cache.code(&key, source).unwrap_or_else(|| {
-            let analysed = self.analyse(source);
-            self.cache.keep_code(key, analysed.clone());
-            analysed
-        })
+        match self.cache.code(&key, source) {
+            Some(kept) if serves(source, &kept) => source.clone(),
+            Some(kept) => kept,
+            None => {
+                let analysed = self.analyse(source);
+                self.cache.keep_code(key, analysed.clone());
+                analysed
+            }
+        }
     }
+}
+
+/// True if revm's own jump targets of a code are these.
+fn has_targets(source: &Bytecode, targets: &JumpTable) -> bool {
+    source.legacy_jump_table().is_some_and(|own| own.len() == targets.len() && own == targets)
+}
+
+/// True if revm's own form of a code does as well as the analysed one: it has the same jump targets, and as many bytes after its end.
+fn serves(source: &Bytecode, analysed: &Bytecode) -> bool {
+    source.bytes_slice().len() >= analysed.bytes_slice().len()
+        && analysed.legacy_jump_table().is_some_and(|targets| has_targets(source, targets))
 }
 
 /// Bytes after the end of a code that an execution may read: the rest of its last instruction, and an opcode, which is
@@ -254,8 +287,8 @@ mod tests {
         let code = analysis.load(&[0xc3, 0x5b, 0, 0, 0, 0, 0, 0, 0x5b]);
         let mut codes = TransactionCodes::default();
         let mut execute = |source: &Bytecode, hash| {
-            let executed = analysis.execute(source, Some(hash), &mut codes);
-            (executed.code.unwrap(), executed.met)
+            let executed = analysis.execute(source, || Some(hash), &mut codes);
+            (executed.code.unwrap_or_else(|| source.clone()), executed.met)
         };
         let (first, met) = execute(&code, code.hash_slow());
         assert_eq!(execute(&code, code.hash_slow()).1, met);
@@ -264,9 +297,57 @@ mod tests {
         let other = analysis.load(&[0x5b]);
         let (wrong_hash, _) = execute(&other, code.hash_slow());
         assert_eq!(wrong_hash.original_byte_slice(), [0x5b], "a wrong hash must not bring in other code");
-        codes.clear();
-        let (again, _) = (analysis.execute(&code, Some(code.hash_slow()), &mut codes).code.unwrap(), ());
+        let again = analysis.execute(&code, || Some(code.hash_slow()), &mut TransactionCodes::default()).code.unwrap();
         assert_eq!(again.original_byte_slice(), code.original_byte_slice());
+    }
+
+    /// Many codes, so that places among those found fast are shared.
+    #[test]
+    fn code_that_revm_has_analysed_alike_is_executed_as_revm_holds_it() {
+        let analysis = analysis(Revision::Eip6690_2024);
+        let mut codes = TransactionCodes::default();
+        let code = |number: u8, last| analysis.load(&[0x60, number, 0x5b, last, 0x5b, 0, 0]);
+        let plain: Vec<Bytecode> = (0..50).map(|number| code(number, 0x5b)).collect();
+        // An immediate holds the second target, and is cut off.
+        let hiding: Vec<Bytecode> = (0..5).map(|number| code(number, 0xc3)).collect();
+        for _ in 0..3 {
+            for (number, source) in plain.iter().chain(&hiding).enumerate() {
+                let executed = analysis.execute(source, || Some(source.hash_slow()), &mut codes);
+                assert_eq!(executed.met, Some(number), "transactions find what those before have met");
+                assert_eq!(executed.code.is_none(), number < plain.len());
+                let is_target = |code: Bytecode| code.legacy_jump_table().unwrap().is_valid(4);
+                assert!(executed.code.is_none_or(|code| !is_target(code)));
+            }
+            codes.clear();
+        }
+        // A code that ends within an instruction has the same targets, and not the bytes after it.
+        for (bytes, is_own) in [(&[0x5b, 0x5b], true), (&[0x5b, 0xc3], false)] {
+            let sources = [(); 2].map(|()| analysis.load(bytes));
+            for source in &sources {
+                // The second is another allocation of what the cache knows.
+                let kept = analysis.kept(source, source.hash_slow());
+                assert_eq!(core::ptr::eq(kept.bytes_ref(), source.bytes_ref()), is_own);
+            }
+        }
+    }
+
+    #[test]
+    fn a_transaction_finds_no_earnings_of_the_one_before() {
+        let analysis = analysis(Revision::Eip6690_2024);
+        let mut codes = TransactionCodes::default();
+        let source = analysis.load(&[0x5b]);
+        for _ in 0..2 {
+            let met = analysis.execute(&source, || Some(source.hash_slow()), &mut codes).met.unwrap();
+            let met = codes.get_mut(met).unwrap();
+            assert_eq!((met.earned, met.is_plain), (0, false));
+            (met.earned, met.is_plain) = (1, true);
+            codes.clear();
+        }
+        let large = analysis.load(&vec![0x5b; 2 << 20]);
+        let met = analysis.execute(&large, || Some(large.hash_slow()), &mut codes).met;
+        assert_eq!(met, Some(1));
+        codes.clear();
+        assert!(codes.find(&large).is_none() && codes.find(&source).is_none(), "what is large is not kept");
     }
 
     #[test]
@@ -280,7 +361,7 @@ mod tests {
             *code.last_mut().unwrap() = 0xc3; // Its immediate is cut off.
             let source = analysis.load(&code);
             let [first, second] = [(); 2].map(|()| {
-                let executed = analysis.execute(&source, Some(source.hash_slow()), &mut codes);
+                let executed = analysis.execute(&source, || Some(source.hash_slow()), &mut codes);
                 assert!(executed.met.is_some());
                 executed.code.unwrap()
             });
@@ -296,7 +377,7 @@ mod tests {
         for (batching, is_met) in [(Batching::Off, false), (Batching::Always, true)] {
             let analysis = Analysis::unshared(Revision::Evm384V7, batching);
             let code = analysis.load(&[0xc0]);
-            let executed = analysis.execute(&code, Some(code.hash_slow()), &mut codes);
+            let executed = analysis.execute(&code, || Some(code.hash_slow()), &mut codes);
             assert!(executed.code.is_none());
             assert_eq!(executed.met.is_some(), is_met);
         }

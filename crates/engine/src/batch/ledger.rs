@@ -44,6 +44,14 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
+    /// Begins a transaction.
+    #[inline]
+    pub fn clear(&mut self) {
+        if self.balance_cycles.load(Ordering::Relaxed) != 0 {
+            *self = Self::default();
+        }
+    }
+
     /// True if plans may run.
     #[inline]
     pub fn is_open(&self) -> bool {

@@ -32,9 +32,10 @@ fn transaction(nonce: u64) -> TxEnv {
     TxEnv::builder().kind(TxKind::Call(CONTRACT)).nonce(nonce).gas_limit(200_000).build().unwrap()
 }
 
-/// 77 · 55 mod 101, stored at key 1 and returned.
+/// 77 · 55 mod 101, stored at key 1 and returned. The product is computed twice, by instructions that may run by one call.
 fn product() -> Code {
-    let code = modulus_101(0, 2).mstore(0, 77).storex(0, 24, 1).mstore(0, 55).storex(1, 24, 1).one(MULMODX, 0, 0, 1);
+    let code = modulus_101(0, 3).mstore(0, 77).storex(0, 24, 1).mstore(0, 55).storex(1, 24, 1);
+    let code = code.one(MULMODX, 2, 0, 1).one(MULMODX, 0, 0, 1);
     code.loadx(24, 0, 1).push(0).op(0x51).push(1).op(0x55).ret(0, 32)
 }
 

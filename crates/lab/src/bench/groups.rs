@@ -2,7 +2,7 @@
 
 use super::{
     bn254, comparison, eip2537, evidence, goals, instructions, lanes, libraries, memory, operations, pairing, scaling,
-    today,
+    stock, today,
 };
 use crate::bench::group::Group;
 
@@ -22,6 +22,7 @@ pub const GROUPS: &[Group] = &[
     comparison::GROUP,
     scaling::GROUP,
     memory::GROUP,
+    stock::GROUP,
 ];
 
 /// The group of a name.

@@ -6,7 +6,7 @@ use residue_isa::{Revision, UnknownName};
 use ruint::aliases::U256;
 
 /// Everybody who can be chosen besides the revisions.
-const OTHERS: [&str; 18] = [
+const OTHERS: [&str; 19] = [
     "blst",
     "arkworks",
     "zkcrypto",
@@ -25,6 +25,7 @@ const OTHERS: [&str; 18] = [
     "arkworks-wasmi",
     "arkworks-wasmtime",
     "library",
+    "revm",
 ];
 
 /// When blocks run as plans, with how layers name it: what users have, then every instruction by itself.

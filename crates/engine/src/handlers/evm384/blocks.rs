@@ -71,6 +71,7 @@ fn settle_operands_from_rows<H: FieldHost>(frame: &mut Frame<'_, H>, [out, x, y,
 }
 
 /// Makes the whole memory of a frame right: it ends, or another frame may run.
+#[inline]
 pub(crate) fn settle_all(machine: &mut FieldMachine, interpreter: &mut Interpreter<EthInterpreter>) {
     let state = &mut machine.frame;
     if let (Some(rows), Some(blocks)) = (&mut state.memory_rows, &state.memory_blocks)
