@@ -214,6 +214,10 @@ fn start<M: Machine, G: Generated<M>>(machine: &M, doublings: u32) -> Affine<G::
     G::constant(machine, &((tau << doublings) % order))
 }
 
+/// A denominator with points, and arrays of multiples of each.
+type OneDenominator<M, G> =
+    (<M as Machine>::Fe, Vec<Affine<<G as Points<M>>::Coordinate>>, Vec<Array<Affine<<G as Points<M>>::Coordinate>>>);
+
 /// The sum of so many products from the offset that a variable holds, with common doublings (Straus 1964, “Addition chains of vectors”). Z = 0 says nothing.
 ///
 /// The sum begins with T, so that points may repeat and cancel; an exceptional case, or a point of small order, makes Z = 0, which stays so. The digits are those of
@@ -223,7 +227,6 @@ fn with_shared_doublings<M: Machine, G: Generated<M>, const COUNT: usize>(
     machine: &M,
     next: Variable,
 ) -> Jacobian<G::Coordinate> {
-    // style: S2: one sequence, and what its steps and parts are made of.
     let _scope = enter("shared_doublings");
     let products: [_; COUNT] = std::array::from_fn(|number| {
         let bytes = number as u32 * (G::POINT_BYTES + G::SCALAR_BYTES); // usize to u32: there are few
@@ -239,6 +242,38 @@ fn with_shared_doublings<M: Machine, G: Generated<M>, const COUNT: usize>(
             all
         })
     });
+    let (z, onto, arrays) = brought_to_one_denominator::<M, G>(machine, &multiples);
+    let (zz, zzz) = (z.square(), z.square() * z);
+    let isomorphic = |Affine { x, y }: Affine<G::Coordinate>| Affine::new(x.scaled(zz), y.scaled(zzz));
+    let first = isomorphic(start::<M, G>(machine, 0)).to_jacobian(machine.one());
+    let mut sum = onto.iter().fold(first, |sum, &point| sum.add_mixed(point));
+    for index in 0..products[0].1.len() {
+        let nibbles: Vec<_> = products.iter().map(|(_, words)| nibbles(machine, words, index)).collect();
+        let mut order = Vec::new();
+        for place in (0..NIBBLES).rev() {
+            order.extend(nibbles.iter().map(|nibbles| SequenceStep::Carry {
+                word: nibbles[(place % 4) as usize], // u32 to usize widens
+                first_bit: place / 4 * 16,
+            }));
+            order.push(SequenceStep::Part(0));
+        }
+        sum = machine.sequence_of(&order, &[None], sum, |machine, _, sum| {
+            let sum = (0..DOUBLINGS).fold(sum, |sum, _| sum.double(G::three_halves(machine)));
+            arrays.iter().fold(sum, |sum, &array| sum.add_mixed(machine.take_element(array)))
+        });
+    }
+    for ((_, words), &point) in products.iter().zip(&onto) {
+        sum = machine.branch(is_odd(machine, words), |_| sum, |_| sum.subtract_mixed(point));
+    }
+    let sum = sum.subtract_mixed(isomorphic(start::<M, G>(machine, 8 * G::SCALAR_BYTES)));
+    Jacobian { z: sum.z * z, ..sum }
+}
+
+/// z, the points themselves, and the arrays with ±1, ±3, ±5, … times each, all as affine points of the curve y² = x³ + b·z⁶.
+fn brought_to_one_denominator<M: Machine, G: Points<M>>(
+    machine: &M,
+    multiples: &[[Jacobian<G::Coordinate>; DIGITS / 2]],
+) -> OneDenominator<M, G> {
     // What all denominators but one have, from the products before and after it; that of a point itself is 1.
     let of_others = |number: usize, at: usize| (number * (DIGITS / 2 - 1) + at).checked_sub(1).filter(|_| at > 0);
     let all: Vec<_> = multiples.iter().flat_map(|multiples| &multiples[1..]).map(|multiple| multiple.z).collect();
@@ -275,30 +310,7 @@ fn with_shared_doublings<M: Machine, G: Generated<M>, const COUNT: usize>(
         }
         arrays.push(array);
     }
-    let (zz, zzz) = (z.square(), z.square() * z);
-    let isomorphic = |Affine { x, y }: Affine<G::Coordinate>| Affine::new(x.scaled(zz), y.scaled(zzz));
-    let first = isomorphic(start::<M, G>(machine, 0)).to_jacobian(machine.one());
-    let mut sum = onto.iter().fold(first, |sum, &point| sum.add_mixed(point));
-    for index in 0..products[0].1.len() {
-        let nibbles: Vec<_> = products.iter().map(|(_, words)| nibbles(machine, words, index)).collect();
-        let mut order = Vec::new();
-        for place in (0..NIBBLES).rev() {
-            order.extend(nibbles.iter().map(|nibbles| SequenceStep::Carry {
-                word: nibbles[(place % 4) as usize], // u32 to usize widens
-                first_bit: place / 4 * 16,
-            }));
-            order.push(SequenceStep::Part(0));
-        }
-        sum = machine.sequence_of(&order, &[None], sum, |machine, _, sum| {
-            let sum = (0..DOUBLINGS).fold(sum, |sum, _| sum.double(G::three_halves(machine)));
-            arrays.iter().fold(sum, |sum, &array| sum.add_mixed(machine.take_element(array)))
-        });
-    }
-    for ((_, words), &point) in products.iter().zip(&onto) {
-        sum = machine.branch(is_odd(machine, words), |_| sum, |_| sum.subtract_mixed(point));
-    }
-    let sum = sum.subtract_mixed(isomorphic(start::<M, G>(machine, 8 * G::SCALAR_BYTES)));
-    Jacobian { z: sum.z * z, ..sum }
+    (z, onto, arrays)
 }
 
 /// 1 if the number in `words`, the most significant first, is odd, else 0.

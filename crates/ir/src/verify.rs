@@ -1,15 +1,11 @@
 //! The verifier: checks that a program is well formed, before anything else uses it, above all parsed text.
 
+mod arguments;
 mod units;
 
 use crate::effect::Effect;
-use crate::hash::Piece;
-use crate::keccak_f;
-use crate::limits::{
-    ELEMENT_BYTES_MAX, FILLED_MAX, NESTING_MAX, REGIONS_MAX, SCRATCH_ELEMENT_BYTES_MAX, SCRATCH_END_MAX, VALUES_MAX,
-    WORD_PARTS_MAX, WORDS_RETURNED_MAX,
-};
-use crate::machine::{Capacity, Cells, SequenceStep};
+use crate::limits::{FILLED_MAX, NESTING_MAX, REGIONS_MAX, VALUES_MAX, WORD_PARTS_MAX};
+use crate::machine::{Capacity, SequenceStep};
 use crate::program::{
     Arm, ArrayDecl, ArrayId, Control, ControlKind, Function, Operand, Order, Program, Region, RowsOf, Statement,
     SubprogramId, TableId, Value, VariableId, Word, WordDef,
@@ -438,181 +434,6 @@ impl Scope<'_> {
         effect.word_defined().map_or(Ok(()), |word| self.define_word(word))
     }
 
-    /// Checks the arguments of an effect beyond their existence.
-    fn arguments(&mut self, effect: &Effect) -> Checked {
-        // style: S2: a table: one arm for each effect.
-        match effect {
-            Effect::Load { array, index, results } => {
-                self.element(*array, results.len())?;
-                self.within(*array, *index)
-            }
-            Effect::Store { array, index, values } => {
-                self.element(*array, values.len())?;
-                self.within(*array, *index)
-            }
-            Effect::Fill { array, count, values } => {
-                self.element(*array, values.len())?;
-                self.filled(*array, *count)
-            }
-            Effect::SetIndices { cells, .. } => well_formed(*cells),
-            Effect::Index { first_bit, cells, .. } => {
-                well_formed(*cells)?;
-                if *first_bit < 256 && first_bit.is_multiple_of(cells.bits) {
-                    Ok(())
-                } else {
-                    Err(format!("bit {first_bit} is not the first of a cell of {} bits", cells.bits))
-                }
-            }
-            Effect::Lookup { table, index, results } => {
-                let rows = self.row(*table, results.len())?;
-                match self.constant(*index).filter(|&index| index >= U256::from(rows)) {
-                    Some(index) => Err(format!("row {index} of table t{}, which has {rows}", table.0)),
-                    None => Ok(()),
-                }
-            }
-            Effect::TakeRow { table, results } => {
-                self.found += 1;
-                self.row(*table, results.len()).map(|_| ())
-            }
-            Effect::TakeElement { array, results } => {
-                self.found += 1;
-                self.parts(*array, results.len())?;
-                match self.array_decl(*array)?.capacity {
-                    Capacity::Fixed(_) => Ok(()),
-                    Capacity::Unbounded => {
-                        Err(format!("a row is taken of array a{}, which is not of fixed size", array.0))
-                    }
-                }
-            }
-            Effect::FillFrom { array, table } => {
-                let rows = self.row(*table, self.array_decl(*array)?.element_values)?;
-                match self.array_decl(*array)?.capacity {
-                    Capacity::Fixed(room) if rows <= room as usize => Ok(()), // u32 to usize widens
-                    _ => Err(format!("array a{} has no room for the {rows} rows of table t{}", array.0, table.0)),
-                }
-            }
-            Effect::GetAcross { first_byte, .. } => {
-                if !(1..32).contains(first_byte) {
-                    return Err(format!("byte {first_byte} is not one after the first of a word"));
-                }
-                Ok(())
-            }
-            Effect::Enter { subprogram, modulus } => {
-                let entered = self.program.subprograms.get(subprogram.0);
-                let entered = entered.ok_or_else(|| format!("subprogram p{} does not exist", subprogram.0))?;
-                let (expected, found) = (entered.modulus.words(), modulus.len());
-                if expected == found {
-                    Ok(())
-                } else {
-                    Err(format!("the modulus of `{}` has {expected} words, here {found}", entered.name))
-                }
-            }
-            Effect::ElementOf { words, .. } => self.words_of_an_element(words.len()),
-            Effect::WordOf { first_bit, .. } if first_bit.is_multiple_of(256) => {
-                self.words_of_an_element(*first_bit as usize / 256 + 1) // u32 to usize widens
-            }
-            Effect::WordOf { first_bit, .. } => Err(format!("no word begins at bit {first_bit}")),
-            Effect::High { first_bit, .. } => units::high(self.program, *first_bit),
-            Effect::ReturnLast { values, element_bytes, limit_bytes, .. } => {
-                short(*element_bytes)?;
-                units::returned(values.len(), *element_bytes, *limit_bytes)
-            }
-            Effect::ReturnWords { words, .. } if words.is_empty() || words.len() > WORDS_RETURNED_MAX => {
-                Err(format!("{} words are returned: not 1 to {WORDS_RETURNED_MAX}", words.len()))
-            }
-            Effect::Reduce { .. } | Effect::ParseMontLe { .. } | Effect::ReturnMontLe { .. }
-                if self.program.modulus.known().is_none() =>
-            {
-                Err(format!("`{}` needs a modulus that is known", effect.name()))
-            }
-            Effect::Parse { size_bytes, .. } => short(*size_bytes),
-            Effect::TakeScratch { size_bytes, .. } | Effect::PutScratch { size_bytes, .. }
-                if *size_bytes == 0 || *size_bytes > SCRATCH_ELEMENT_BYTES_MAX =>
-            {
-                Err(format!("elements of {size_bytes} bytes are not in scratch memory: 1 to 32 are"))
-            }
-            Effect::TakeScratch { offset, size_bytes, results }
-                if end_of_elements(*offset, *size_bytes, results.len()) > SCRATCH_END_MAX =>
-            {
-                Err(format!("elements end at byte {SCRATCH_END_MAX} of scratch memory or before"))
-            }
-            Effect::PutScratch { offset, size_bytes, values }
-                if end_of_elements(*offset, *size_bytes, values.len()) > SCRATCH_END_MAX =>
-            {
-                Err(format!("elements end at byte {SCRATCH_END_MAX} of scratch memory or before"))
-            }
-            Effect::TakeScratch { .. } if self.program.modulus.known().is_none() => {
-                Err(format!("`{}` needs a modulus that is known", effect.name()))
-            }
-            Effect::PutScratch { size_bytes, .. } | Effect::ReturnElements { size_bytes, .. } => {
-                let least = self.program.modulus.bits().div_ceil(8);
-                if u64::from(*size_bytes) < least {
-                    return Err(format!("output elements of {size_bytes} bytes cannot hold {least} bytes"));
-                }
-                short(*size_bytes)
-            }
-            Effect::ParseMontLe { .. } | Effect::ReturnMontLe { .. } => self.odd_modulus(),
-            Effect::Lanes { lanes } => lanes.check(),
-            Effect::KeccakF { offset } => keccak_f::check(*offset),
-            Effect::CopyScratch { offset, from, size_bytes } => {
-                let end = u64::from(*offset.max(from)) + u64::from(*size_bytes);
-                if end > SCRATCH_END_MAX {
-                    return Err(format!(
-                        "bytes are copied that end at byte {end} of scratch memory, not {SCRATCH_END_MAX} or before"
-                    ));
-                }
-                Ok(())
-            }
-            Effect::Sha256 { pieces, .. } | Effect::Keccak256 { pieces, .. } => {
-                pieces.iter().try_for_each(|&piece| self.piece(piece))
-            }
-            Effect::Precompile { address, .. } | Effect::ReturnPrecompile { address }
-                if u16::try_from(*address).is_err() =>
-            {
-                Err(format!("no precompile has the address {address:#x}"))
-            }
-            Effect::Reserve { .. }
-            | Effect::Reduce { .. }
-            | Effect::Invert { .. }
-            | Effect::IsZero { .. }
-            | Effect::IsOdd { .. }
-            | Effect::Equal { .. }
-            | Effect::Less { .. }
-            | Effect::Bind { .. }
-            | Effect::Get { .. }
-            | Effect::Set { .. }
-            | Effect::Scratch { .. }
-            | Effect::SetScratch { .. }
-            | Effect::SetScratchByte { .. }
-            | Effect::Keccak256Scratch { .. }
-            | Effect::Sha256Scratch { .. }
-            | Effect::CopyCalldata { .. }
-            | Effect::TakeScratch { .. }
-            | Effect::LineUp { .. }
-            | Effect::ReturnScratch { .. }
-            | Effect::Precompile { .. }
-            | Effect::ReturnPrecompile { .. }
-            | Effect::Require { .. }
-            | Effect::ReturnWord { .. }
-            | Effect::ReturnWords { .. } => Ok(()),
-        }
-    }
-
-    fn piece(&self, piece: Piece<Word>) -> Checked {
-        let known = |word: Word| match self.function.words.get(word.0 as usize) {
-            Some(WordDef::Constant(value)) => Some(*value),
-            _ => None,
-        };
-        match piece {
-            Piece::Word { size_bytes, .. }
-                if known(size_bytes).is_some_and(|size_bytes| size_bytes > U256::from(32)) =>
-            {
-                Err(format!("w{} asks for more than the 32 bytes of a word", size_bytes.0))
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn control(&mut self, control: &Control, number: usize) -> Checked {
         let (name, part) = match control.kind {
             ControlKind::Repeat { .. } => ("loop", "turn"),
@@ -747,21 +568,6 @@ impl Scope<'_> {
             None => Ok(()),
         }
     }
-
-    /// Elements are as many words as hold the modulus, or fewer.
-    fn words_of_an_element(&self, count: usize) -> Checked {
-        let most = self.program.modulus.bits().div_ceil(256);
-        if count > 0 && count as u64 <= most {
-            Ok(())
-        } else {
-            Err(format!("{count} words of an element that has {most}"))
-        }
-    }
-
-    fn odd_modulus(&self) -> Checked {
-        let modulus = &self.program.modulus;
-        if modulus.is_odd() { Ok(()) } else { Err(format!("Montgomery form needs an odd modulus, {modulus} is even")) }
-    }
 }
 
 /// The words in the expression `word`, which is well formed, that statements define.
@@ -769,28 +575,6 @@ fn words_in(function: &Function, word: Word) -> Vec<Word> {
     match &function.words[word.0 as usize] {
         WordDef::Defined => vec![word],
         expression => expression.inner().flat_map(|inner| words_in(function, inner)).collect(),
-    }
-}
-
-fn well_formed(cells: Cells) -> Checked {
-    let Cells { bits, index_bits } = cells;
-    if matches!(bits, 8 | 16 | 32 | 64) && (1..bits).contains(&index_bits) {
-        Ok(())
-    } else {
-        Err(format!("indices of {index_bits} bits in cells of {bits}: cells have 8, 16, 32 or 64, indices fewer"))
-    }
-}
-
-/// End of `count` elements in scratch memory, in bytes.
-fn end_of_elements(offset: u32, size_bytes: u32, count: usize) -> u64 {
-    (count as u64).saturating_mul(size_bytes.into()).saturating_add(offset.into()) // usize to u64 widens
-}
-
-fn short(size_bytes: u32) -> Checked {
-    if size_bytes <= ELEMENT_BYTES_MAX {
-        Ok(())
-    } else {
-        Err(format!("elements of {size_bytes} bytes are longer than {ELEMENT_BYTES_MAX}"))
     }
 }
 

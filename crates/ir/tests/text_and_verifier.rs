@@ -93,58 +93,57 @@ fn calls_may_be_nested_so_deep_and_no_deeper() {
     );
 }
 
-/// Well-formed programs without outcome: each kind of the page's list, and no other.
+/// Well-formed programs without outcome: the kind, the body of a function, and the fault. `16 PARTS` are so many that do nothing.
+const WITHOUT_OUTCOME: [(&str, &str, &str); 21] = [
+    ("capacity", "store a0 w1 (c0)", "element 4 of array `table`, which has 4"),
+    ("capacity", "load a0 w1 -> (v0)", "element 4 of array `table`, which has 4"),
+    ("room", "reserve a1 w0 store a1 w0 (c0)", "element 2 of array `open`, of which there is room for 2"),
+    ("room", "store a1 w1 (c0)", "element 4 of array `open`, of which there is room for 0"),
+    ("unstored", "load a0 w0 -> (v0)", "element 2 of array `table` is loaded before it is stored"),
+    ("row", "lookup t0 w1 -> (v0)", "element 4 of table `rows`, which has 1"),
+    ("cells", "set_indices x0 a0 cells 8 indices 2 w1", "indices of 2 bits in cells of 8: 0x4 has others"),
+    ("indices", "index x0 a0 cells 8 indices 2 from 0 -> w3", "variable `x` is read as what it was not set to"),
+    (
+        "indices",
+        "set_indices x0 a0 cells 8 indices 2 w0 index x0 a0 cells 16 indices 2 from 0 -> w3",
+        "variable `x` is read as what it was not set to",
+    ),
+    ("choice", "sequence (w4 from 0) () { 16 PARTS } -> ()", "one of 16 parts of a sequence is chosen by 17"),
+    ("countdown", "countdown w1 () { turn () { give () } } -> ()", "a countdown of 1 turns is entered at 4"),
+    (
+        "steps",
+        "sequence (0 0 0) first w0 times 3 () { part () { give () } } -> ()",
+        "the first 2 times 3 steps of a sequence that has 3",
+    ),
+    (
+        "modulus",
+        "enter p0 (w1)",
+        "subprogram `given` is entered over 0x4, which is not odd, above 1 and of at most 1 limbs",
+    ),
+    ("twice", "enter p0 (w5) enter p0 (w5)", "subprogram `given`, whose modulus is given, is entered twice"),
+    ("element", "element_of (w6) -> v0", "an element is made of 0x61, which is not below the modulus 0x61"),
+    ("element", "parse_mont_le w0 -> v0", "an element is made of 0xffff, which is not below the modulus 0x61"),
+    ("hash", "keccak256 (word w0 bytes w6) -> w3", "97 bytes of a word are hashed, which has 32"),
+    ("scratch", "scratch bytes 32 set_scratch w0 w0", "scratch memory is used after its end: at byte 2"),
+    (
+        "scratch",
+        "scratch bytes 35 take_scratch from 4 bytes 32 -> (v0)",
+        "scratch memory is used after its end: at byte 4",
+    ),
+    ("precompile", "return_precompile at 2", "the precompile at 0x2 is called"),
+    (
+        "turns",
+        "repeat w0 index w3 () = () { branch w0 { give () } else { give () } -> () give () } -> ()",
+        "it takes more than 3 turns, parts and calls",
+    ),
+];
+
+/// Each kind of the page's list, and no other.
 #[test]
 fn what_has_no_outcome_is_said_and_listed() {
     let parts = "part () { give () } ".repeat(16);
-    let cases = [
-        ("capacity", "store a0 w1 (c0)", "element 4 of array `table`, which has 4"),
-        ("capacity", "load a0 w1 -> (v0)", "element 4 of array `table`, which has 4"),
-        ("room", "reserve a1 w0 store a1 w0 (c0)", "element 2 of array `open`, of which there is room for 2"),
-        ("room", "store a1 w1 (c0)", "element 4 of array `open`, of which there is room for 0"),
-        ("unstored", "load a0 w0 -> (v0)", "element 2 of array `table` is loaded before it is stored"),
-        ("row", "lookup t0 w1 -> (v0)", "element 4 of table `rows`, which has 1"),
-        ("cells", "set_indices x0 a0 cells 8 indices 2 w1", "indices of 2 bits in cells of 8: 0x4 has others"),
-        ("indices", "index x0 a0 cells 8 indices 2 from 0 -> w3", "variable `x` is read as what it was not set to"),
-        (
-            "indices",
-            "set_indices x0 a0 cells 8 indices 2 w0 index x0 a0 cells 16 indices 2 from 0 -> w3",
-            "variable `x` is read as what it was not set to",
-        ),
-        (
-            "choice",
-            &format!("sequence (w4 from 0) () {{ {parts} }} -> ()"),
-            "one of 16 parts of a sequence is chosen by 17",
-        ),
-        ("countdown", "countdown w1 () { turn () { give () } } -> ()", "a countdown of 1 turns is entered at 4"),
-        (
-            "steps",
-            "sequence (0 0 0) first w0 times 3 () { part () { give () } } -> ()",
-            "the first 2 times 3 steps of a sequence that has 3",
-        ),
-        (
-            "modulus",
-            "enter p0 (w1)",
-            "subprogram `given` is entered over 0x4, which is not odd, above 1 and of at most 1 limbs",
-        ),
-        ("twice", "enter p0 (w5) enter p0 (w5)", "subprogram `given`, whose modulus is given, is entered twice"),
-        ("element", "element_of (w6) -> v0", "an element is made of 0x61, which is not below the modulus 0x61"),
-        ("element", "parse_mont_le w0 -> v0", "an element is made of 0xffff, which is not below the modulus 0x61"),
-        ("hash", "keccak256 (word w0 bytes w6) -> w3", "97 bytes of a word are hashed, which has 32"),
-        ("scratch", "scratch bytes 32 set_scratch w0 w0", "scratch memory is used after its end: at byte 2"),
-        (
-            "scratch",
-            "scratch bytes 35 take_scratch from 4 bytes 32 -> (v0)",
-            "scratch memory is used after its end: at byte 4",
-        ),
-        ("precompile", "return_precompile at 2", "the precompile at 0x2 is called"),
-        (
-            "turns",
-            "repeat w0 index w3 () = () { branch w0 { give () } else { give () } -> () give () } -> ()",
-            "it takes more than 3 turns, parts and calls",
-        ),
-    ];
-    for (kind, body, message) in &cases {
+    for (kind, body, message) in WITHOUT_OUTCOME {
+        let body = body.replace("16 PARTS", &parts);
         let text = format!(
             "program \"p\" modulus 0x61 variable x0 \"x\"
              subprogram p0 \"given\" modulus given limbs 1 {{ function f0 \"start\" () -> () values 0 {{ }} }}
@@ -156,13 +155,13 @@ fn what_has_no_outcome_is_said_and_listed() {
         );
         let program = text::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
         verify(&program).unwrap_or_else(|error| panic!("{error}: {text}"));
-        let found = evaluate_within(&program, &[255; 4], 3).expect_err(body);
-        assert_eq!((found.kind(), found.to_string().as_str()), (*kind, *message), "{body}");
+        let found = evaluate_within(&program, &[255; 4], 3).expect_err(&body);
+        assert_eq!((found.kind(), found.to_string().as_str()), (kind, message), "{body}");
     }
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/ir.md")).unwrap();
     let list = page.split("## What has no outcome").nth(1).unwrap().split("\n## ").next().unwrap();
     let listed: Vec<&str> = list.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
-    let mut kinds: Vec<&str> = cases.iter().map(|(kind, ..)| *kind).collect();
+    let mut kinds: Vec<&str> = WITHOUT_OUTCOME.iter().map(|(kind, ..)| *kind).collect();
     kinds.dedup();
     assert_eq!(listed, kinds);
 }
@@ -183,6 +182,31 @@ fn constants_past_an_end_are_refused_at_their_statements() {
              function f0 \"start\" () -> () values {} {{ word w0 = 0x4 word w1 = 0x1 word w2 = 0xffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff
              word w3 = mul w0 w1 word w4 = 0x2 word w5 = addmod w0 w1 w4
              store a0 w1 (c0) {statement} }}",
+            usize::from(statement.contains("v0"))
+        );
+        let error = verify(&text::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"))).unwrap_err();
+        assert_eq!((error.place, error.what.as_str()), (Place::Statement { function: 0, statement: 1 }, what));
+    }
+}
+
+/// Sizes and places that an effect cannot have.
+#[test]
+fn arguments_out_of_their_range_are_refused() {
+    for (statement, what) in [
+        ("put_scratch at 0 bytes 33 (c0)", "elements of 33 bytes are not in scratch memory: 1 to 32 are"),
+        ("put_scratch at 16777216 bytes 1 (c0)", "elements end at byte 16777216 of scratch memory or before"),
+        ("take_scratch from 0 bytes 0 -> (v0)", "elements of 0 bytes are not in scratch memory: 1 to 32 are"),
+        ("take_scratch from 16777216 bytes 1 -> (v0)", "elements end at byte 16777216 of scratch memory or before"),
+        (
+            "copy_scratch 1 from 0 bytes 16777216",
+            "bytes are copied that end at byte 16777217 of scratch memory, not 16777216 or before",
+        ),
+        ("get_across x0 from 32 -> w1", "byte 32 is not one after the first of a word"),
+        ("return_precompile at 65536", "no precompile has the address 0x10000"),
+    ] {
+        let text = format!(
+            "program \"p\" modulus 0x61 constant c0 = 0x1 variable x0 \"x\" variable x1 \"y\"
+             function f0 \"start\" () -> () values {} {{ word w0 = 0x4 word w1 = defined bind w0 -> w1 {statement} }}",
             usize::from(statement.contains("v0"))
         );
         let error = verify(&text::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"))).unwrap_err();

@@ -325,6 +325,46 @@ fn main() {
     }
 }
 
+/// A context with the inputs of a block: small numbers stretched over the field by a few products.
+fn filled(case: &Case, modulus: &Modulus) -> FieldContext {
+    let mut context = FieldContext::new(modulus.clone(), usize::from(case.block.slot_count()).max(2));
+    let element_bytes = context.element_bytes();
+    for slot in 0..usize::from(case.inputs) {
+        let mut value = vec![0; element_bytes];
+        value[element_bytes - 3..].copy_from_slice(&[0x5a, 0xa5 ^ slot as u8, slot as u8 + 1]);
+        context.store(slot, &value).expect("small numbers");
+        let s = Strided::contiguous(slot);
+        (0..9).for_each(|_| context.mul(s, s, s, 1));
+    }
+    context
+}
+
+/// The slots of a context as rows.
+fn rows_of(block: &SlotBlock, context: &FieldContext, constants: &ModulusRows) -> Rows {
+    let mut rows = Rows::new(constants.shape(), block.slot_count());
+    let mut bytes = vec![0; usize::from(block.slot_count()) * context.element_bytes()];
+    context.load(0, &mut bytes);
+    rows.store(constants, 0, &bytes).expect("below the modulus");
+    rows
+}
+
+/// Runs a block as a plan and one operation at a time: the outputs are equal.
+fn check(
+    case: &Case,
+    (plan, kernel): (&Plan, Kernel),
+    constants: &ModulusRows,
+    (mut rows, mut context): (Rows, FieldContext),
+) {
+    plan.run_with(kernel, constants, &mut rows);
+    one_by_one(&case.block, &mut context);
+    for slot in plan.outputs() {
+        let [mut from_rows, mut from_context] = [0; 2].map(|zero| vec![zero; context.element_bytes()]);
+        rows.load(constants, *slot, &mut from_rows);
+        context.load(usize::from(*slot), &mut from_context);
+        assert_eq!(from_rows, from_context, "{}: slot {slot}", case.name);
+    }
+}
+
 fn measure_modulus(name: &str, modulus: &Modulus, kernel: Kernel, repetitions: usize) {
     let clock_ghz = clock_ghz(repetitions);
     println!("\n{name}; kernel {kernel:?}; about {clock_ghz:.2} GHz");
@@ -357,32 +397,9 @@ fn measure_modulus(name: &str, modulus: &Modulus, kernel: Kernel, repetitions: u
         let planning_ns = time_ns(repetitions.min(200), || {
             black_box(Plan::new(black_box(block), constants.shape(), &policy).expect("the block is small"));
         });
-        // Inputs: small numbers stretched over the field by a few products.
-        let slots = usize::from(block.slot_count());
-        let mut context = FieldContext::new(modulus.clone(), slots.max(2));
-        let element_bytes = context.element_bytes();
-        for slot in 0..usize::from(case.inputs) {
-            let mut value = vec![0; element_bytes];
-            value[element_bytes - 3..].copy_from_slice(&[0x5a, 0xa5 ^ slot as u8, slot as u8 + 1]);
-            context.store(slot, &value).expect("small numbers");
-            let s = Strided::contiguous(slot);
-            (0..9).for_each(|_| context.mul(s, s, s, 1));
-        }
-        let mut rows = Rows::new(constants.shape(), block.slot_count());
-        let mut bytes = vec![0; slots * element_bytes];
-        context.load(0, &mut bytes);
-        rows.store(&constants, 0, &bytes).expect("below the modulus");
-
-        let (start_rows, start_context) = (rows.clone(), context.clone());
-        plan.run_with(kernel, &constants, &mut rows);
-        one_by_one(block, &mut context);
-        for slot in plan.outputs() {
-            let (mut from_rows, mut from_context) = (vec![0; element_bytes], vec![0; element_bytes]);
-            rows.load(&constants, *slot, &mut from_rows);
-            context.load(usize::from(*slot), &mut from_context);
-            assert_eq!(from_rows, from_context, "{}: slot {slot}", case.name);
-        }
-        let (mut rows, mut context) = (start_rows, start_context);
+        let mut context = filled(&case, modulus);
+        let mut rows = rows_of(block, &context, &constants);
+        check(&case, (&plan, kernel), &constants, (rows.clone(), context.clone()));
         let plan_ns = time_ns(repetitions, || plan.run_with(kernel, &constants, black_box(&mut rows)));
         let scalar_ns =
             time_ns(repetitions / 40 + 1, || plan.run_with(Kernel::Scalar, &constants, black_box(&mut rows)));

@@ -141,32 +141,36 @@ fn forks_without_rules_are_skipped() {
 }
 
 /// A test whose transaction is refused, with the exception it has.
-fn refusals() -> Vec<(Value, &'static str)> {
-    let plain = |fork| {
-        changed(
-            calling("0x", fork, json!({})),
-            "/pre/0xa94f5374fce5edbc8e2a8697c15331677e6ebf0b/balance",
-            json!("0x64"),
-        )
-    };
-    let with = |fork, changes: &[(&str, Value)]| {
-        changes
-            .iter()
-            .fold(plain(fork), |test, (name, value)| changed(test, &format!("/transaction/{name}"), value.clone()))
-    };
-    let hash = |version: &str| format!("0x{version}{}", "00".repeat(31));
-    let blobs = |fork, hashes: Value| {
-        let fees = [("gasPrice", Value::Null), ("maxFeePerGas", json!("0x0")), ("maxFeePerBlobGas", json!("0x1"))];
-        with(fork, &[&fees[..], &[("blobVersionedHashes", hashes), ("type", json!("0x3"))]].concat())
-    };
-    let authorization =
-        json!([{ "chainId": "0x00", "address": CONTRACT, "nonce": "0x00", "v": "0x01", "r": "0x00", "s": "0x00" }]);
-    let huge = |bits: usize| json!(format!("0x1{}", "0".repeat(bits / 4)));
-    let many = |count: usize| json!(vec![hash("01"); count]);
+type Refusal = (Value, &'static str);
+
+fn refusals() -> Vec<Refusal> {
+    [refusals_of_amounts(), refusals_of_forms()].concat()
+}
+
+/// A transaction that is taken, under a fork.
+fn plain(fork: &str) -> Value {
+    let balance = "/pre/0xa94f5374fce5edbc8e2a8697c15331677e6ebf0b/balance";
+    changed(calling("0x", fork, json!({})), balance, json!("0x64"))
+}
+
+/// The same with other fields.
+fn with(fork: &str, changes: &[(&str, Value)]) -> Value {
+    let change = |test, (name, value): &(&str, Value)| changed(test, &format!("/transaction/{name}"), value.clone());
+    changes.iter().fold(plain(fork), change)
+}
+
+/// The power of two of so many bits and one.
+fn huge(bits: usize) -> Value {
+    json!(format!("0x1{}", "0".repeat(bits / 4)))
+}
+
+fn fees(max: &str, priority: &str) -> [(&'static str, Value); 3] {
+    [("gasPrice", Value::Null), ("maxFeePerGas", json!(max)), ("maxPriorityFeePerGas", json!(priority))]
+}
+
+/// Of nonces, values, fees, gas and sizes, and of the sender.
+fn refusals_of_amounts() -> Vec<Refusal> {
     let based = |test: Value| changed(test, "/env/currentBaseFee", json!("0x7"));
-    let fees = |max: &str, priority: &str| {
-        [("gasPrice", Value::Null), ("maxFeePerGas", json!(max)), ("maxPriorityFeePerGas", json!(priority))]
-    };
     vec![
         (with("Cancun", &[("nonce", json!("0x5"))]), "NONCE_MISMATCH_TOO_HIGH"),
         (changed(plain("Cancun"), &format!("/pre/{SENDER}/nonce"), json!("0x1")), "NONCE_MISMATCH_TOO_LOW"),
@@ -198,6 +202,20 @@ fn refusals() -> Vec<(Value, &'static str)> {
         (changed(plain("London"), &format!("/pre/{SENDER}/code"), json!("0x00")), "SENDER_NOT_EOA"),
         (with("Cancun", &[("chainId", json!("0x2"))]), "INVALID_CHAINID"),
         (with("Cancun", &[("secretKey", Value::Null)]), "INVALID_SIGNATURE_VRS"),
+    ]
+}
+
+/// Of the types of transactions: before their fork, and with lists that they cannot have.
+fn refusals_of_forms() -> Vec<Refusal> {
+    let hash = |version: &str| format!("0x{version}{}", "00".repeat(31));
+    let many = |count: usize| json!(vec![hash("01"); count]);
+    let blobs = |fork, hashes: Value| {
+        let fees = [("gasPrice", Value::Null), ("maxFeePerGas", json!("0x0")), ("maxFeePerBlobGas", json!("0x1"))];
+        with(fork, &[&fees[..], &[("blobVersionedHashes", hashes), ("type", json!("0x3"))]].concat())
+    };
+    let authorization =
+        json!([{ "chainId": "0x00", "address": CONTRACT, "nonce": "0x00", "v": "0x01", "r": "0x00", "s": "0x00" }]);
+    vec![
         (with("Istanbul", &[("accessLists", json!([[]]))]), "TYPE_1_TX_PRE_FORK"),
         (with("Berlin", &fees("0x0", "0x0")), "TYPE_2_TX_PRE_FORK"),
         (blobs("Shanghai", many(1)), "TYPE_3_TX_PRE_FORK"),
@@ -297,6 +315,42 @@ fn an_expected_exception_is_a_refusal_that_leaves_the_state_as_it_was() {
     assert!(failure(&says("receipt", json!({}))).fault.to_string().contains("receipt none"));
 }
 
+/// Fields of a receipt by their names, each with a value that is not right.
+fn wrong_fields_of_receipts() -> [(&'static str, Value); 15] {
+    [
+        ("type", json!("0x02")),
+        ("cumulativeGasUsed", json!("0x1")),
+        ("gasUsed", json!("0x1")),
+        ("status", json!(false)),
+        ("status", json!("0x0")),
+        ("postState", json!("0x11")),
+        ("effectiveGasPrice", json!("0x1")),
+        ("blobGasUsed", json!("0x1")),
+        ("contractAddress", json!(CONTRACT)),
+        ("transactionIndex", json!("0x1")),
+        ("blockNumber", json!("0x2")),
+        ("bloom", json!("0x00")),
+        ("rlp", json!("0x00")),
+        ("transactionHash", json!("0x1")),
+        ("logs", json!([])),
+    ]
+}
+
+/// The same of a log.
+fn wrong_fields_of_logs() -> [(&'static str, Value); 9] {
+    [
+        ("address", json!(SENDER)),
+        ("topics", json!([])),
+        ("data", json!("0x")),
+        ("logIndex", json!("0x1")),
+        ("removed", json!(true)),
+        ("blockTimestamp", json!("0x1")),
+        ("transactionHash", json!("0x1")),
+        ("transactionIndex", json!("0x1")),
+        ("blockNumber", json!("0x0")),
+    ]
+}
+
 #[test]
 fn what_an_entry_says_of_the_state_and_the_receipt_is_compared() {
     // PUSH1 7 PUSH1 0 LOG1, with 32 bytes of memory.
@@ -329,40 +383,14 @@ fn what_an_entry_says_of_the_state_and_the_receipt_is_compared() {
         Fault::Fields { differences } => differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
         other => panic!("{pointer}: {other}"),
     };
-    for (pointer, value) in [
-        ("type", json!("0x02")),
-        ("cumulativeGasUsed", json!("0x1")),
-        ("gasUsed", json!("0x1")),
-        ("status", json!(false)),
-        ("status", json!("0x0")),
-        ("postState", json!("0x11")),
-        ("effectiveGasPrice", json!("0x1")),
-        ("blobGasUsed", json!("0x1")),
-        ("contractAddress", json!(CONTRACT)),
-        ("transactionIndex", json!("0x1")),
-        ("blockNumber", json!("0x2")),
-        ("bloom", json!("0x00")),
-        ("rlp", json!("0x00")),
-        ("transactionHash", json!("0x1")),
-        ("logs", json!([])),
-    ] {
+    for (pointer, value) in wrong_fields_of_receipts() {
         let message = wrong(pointer, value.clone());
         assert!(
             message.starts_with(&format!("receipt.{pointer}")) && message.contains("expected"),
             "{pointer}: {message}"
         );
     }
-    for (name, value) in [
-        ("address", json!(SENDER)),
-        ("topics", json!([])),
-        ("data", json!("0x")),
-        ("logIndex", json!("0x1")),
-        ("removed", json!(true)),
-        ("blockTimestamp", json!("0x1")),
-        ("transactionHash", json!("0x1")),
-        ("transactionIndex", json!("0x1")),
-        ("blockNumber", json!("0x0")),
-    ] {
+    for (name, value) in wrong_fields_of_logs() {
         assert!(wrong(&format!("logs/0/{name}"), value).starts_with(&format!("receipt.logs[0].{name}")), "{name}");
     }
     assert_eq!(wrong("status", json!("0x0")), "receipt.status 0x1, expected 0x0");

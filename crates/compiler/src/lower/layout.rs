@@ -126,19 +126,35 @@ fn bytes_beyond(part: &Part<'_>) -> u64 {
     set_up_bytes.max(zeros_bytes + value_bytes).next_multiple_of(32).into()
 }
 
+/// An offset or a size of memory, which has a limit.
+fn within(bytes: u64) -> Result<u32, CompileError> {
+    let narrow = u32::try_from(bytes).ok().filter(|_| bytes <= MEMORY_BYTES_MAX);
+    narrow.ok_or(CompileError::Memory { bytes, limit_bytes: MEMORY_BYTES_MAX })
+}
+
+/// Bytes of so many values of a part in memory.
+fn bytes_of(part: &Part<'_>, values: usize) -> u64 {
+    (values as u64).saturating_mul(u64::from(part.target.element_bytes())) // usize to u64 widens
+}
+
+/// Places of the arrays of a part that are beside the slots, and of those of fixed size from `next` on, which becomes their end.
+fn fixed(part: &Part<'_>, next: &mut u64) -> Result<Vec<Place>, CompileError> {
+    let mut places = beside(part);
+    for (array, place) in part.program.arrays.iter().zip(&mut places).filter(|(_, place)| !place.is_beside) {
+        if let Capacity::Fixed(count) = array.capacity {
+            let bytes = bytes_of(part, array.element_values);
+            *place = Place { first: within(*next)?, stride: within(bytes)?, is_beside: false };
+            *next = next.saturating_add(bytes.saturating_mul(u64::from(count)));
+        }
+    }
+    Ok(places)
+}
+
 /// Maximum memory of fixed size: far more than anybody would pay for, and addresses fit 32 bits.
 pub(crate) const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// Lays out the memory of the program, the first of `parts`, and its subprograms.
 pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
-    // style: S2: one region after the other, from the bottom.
-    let within = |bytes: u64| {
-        let narrow = u32::try_from(bytes).ok().filter(|_| bytes <= MEMORY_BYTES_MAX);
-        narrow.ok_or(CompileError::Memory { bytes, limit_bytes: MEMORY_BYTES_MAX })
-    };
-    let bytes_of = |part: &Part<'_>, values: usize| {
-        (values as u64).saturating_mul(u64::from(part.target.element_bytes())) // usize to u64 widens
-    };
     let program = parts[0].program;
     // Scratch memory comes before variables: where nothing else stands below, an offset is an address.
     let scratch = parts.iter().map(|part| part.memory_bytes()).max().unwrap_or(0).next_multiple_of(32);
@@ -151,18 +167,7 @@ pub(super) fn layout(parts: &[Part<'_>]) -> Result<Layout, CompileError> {
     let entrances_of_subprograms = entrances.saturating_add(entrances_bytes(&parts[0]));
     let most_bytes = parts[1..].iter().map(entrances_bytes).max().unwrap_or(0);
     let mut next = entrances_of_subprograms.saturating_add(most_bytes);
-    let mut arrays: Vec<Vec<Place>> = Vec::new();
-    for part in parts {
-        let mut places = beside(part);
-        for (array, place) in part.program.arrays.iter().zip(&mut places).filter(|(_, place)| !place.is_beside) {
-            if let Capacity::Fixed(count) = array.capacity {
-                let bytes = bytes_of(part, array.element_values);
-                *place = Place { first: within(next)?, stride: within(bytes)?, is_beside: false };
-                next = next.saturating_add(bytes.saturating_mul(u64::from(count)));
-            }
-        }
-        arrays.push(places);
-    }
+    let mut arrays = parts.iter().map(|part| fixed(part, &mut next)).collect::<Result<Vec<_>, _>>()?;
     let mut end = u64::from(within(next)?).next_multiple_of(32);
     let unbounded = |array: &ArrayDecl| array.capacity == Capacity::Unbounded;
     // What subprograms have after memory of fixed size must not meet the arrays of the program that they come back to.

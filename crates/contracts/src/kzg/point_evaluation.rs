@@ -54,7 +54,6 @@ const TAU_G2: &str = "b5bfd7dd8cdeb128843bc287230af38926187075cbfbefa81009a2ce61
 
 /// The text.
 pub fn text<M: Machine>(machine: &M) {
-    // style: S2: a program reads in the order in which it runs.
     let size = machine.small(INPUT_BYTES.into());
     machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), size));
     let [z, y] = [Z_AT, Y_AT].map(|at| machine.bind(machine.calldata_word(machine.small(at.into()))));
@@ -103,18 +102,7 @@ pub fn text<M: Machine>(machine: &M) {
 
     let check = |machine: &M| {
         let sum = machine.branch(has_commitment, |_| sum.add_mixed(c), |_| sum);
-        let total = SUM.finish(machine, sum);
-        machine.require(machine.not(machine.is_zero(total.z)));
-        // Neither y is 0: the order is odd.
-        let inverse = invert(machine, total.y * pi.y);
-        let (of_total, of_pi) = (inverse * pi.y, inverse * total.y);
-        let points = [
-            FixedPoint { x_over_y: total.x * total.z * of_total, inverse_y: total.z * total.z * total.z * of_total },
-            FixedPoint { x_over_y: pi.x * of_pi, inverse_y: of_pi },
-        ];
-        let table = machine.table("kzg_lines", &LINES);
-        let (f, _) = miller_loop::<M, Bls12_381, 0, 2, 0>(machine, [], points, table, []);
-        machine.require(is_final_exponentiation_one_in_long_code(machine, f));
+        require_pairings(machine, SUM.finish(machine, sum), pi);
     };
     // Without a proof the second pairing is one, and so must be the first: C is y·g₁, and in G1 if it is.
     let check_value = |machine: &M| {
@@ -129,6 +117,21 @@ pub fn text<M: Machine>(machine: &M) {
     // Two words, which are one number below p.
     let order = BigUint::from_bytes_be(&order().to_be_bytes::<32>());
     machine.return_elements(machine.constant(&((BigUint::from(FIELD_ELEMENTS_PER_BLOB) << 256u32) + order)), 64);
+}
+
+/// Requires that P is not the identity and e(P, −g₂)·e(π, τ·g₂) = 1.
+fn require_pairings<M: Machine>(machine: &M, p: Jacobian<M::Fe>, pi: Affine<M::Fe>) {
+    machine.require(machine.not(machine.is_zero(p.z)));
+    // Neither y is 0: the order is odd.
+    let inverse = invert(machine, p.y * pi.y);
+    let (of_p, of_pi) = (inverse * pi.y, inverse * p.y);
+    let points = [
+        FixedPoint { x_over_y: p.x * p.z * of_p, inverse_y: p.z * p.z * p.z * of_p },
+        FixedPoint { x_over_y: pi.x * of_pi, inverse_y: of_pi },
+    ];
+    let table = machine.table("kzg_lines", &LINES);
+    let (f, _) = miller_loop::<M, Bls12_381, 0, 2, 0>(machine, [], points, table, []);
+    machine.require(is_final_exponentiation_one_in_long_code(machine, f));
 }
 
 /// Conditions that hold exactly if P = −Q, for an affine P.

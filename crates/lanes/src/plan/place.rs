@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::lazy::{PlannedStep, PlannedSteps, StepKind};
-use super::order::Order;
+use super::order::{Order, Run};
 use super::values::{NONE, ValueId};
 use crate::bounds::Bias;
 use crate::plan_error::PlanError;
@@ -15,7 +15,6 @@ use crate::tables::{
 
 /// Turns ordered steps into a plan's tables.
 pub(super) fn place(steps: &PlannedSteps, order: &Order, plan: &mut Plan) -> Result<(), PlanError> {
-    // style: S2: one scan over the steps, whose state is in every part of it.
     let slots = usize::from(plan.slot_count);
     let mut rows = Rows::new(steps, slots);
     for (id, step) in steps.steps.iter().enumerate() {
@@ -27,42 +26,8 @@ pub(super) fn place(steps: &PlannedSteps, order: &Order, plan: &mut Plan) -> Res
     }
     plan.inputs.sort_unstable();
     for run in &order.runs {
-        let ids = &order.steps[run.start..run.end];
         let start = plan.table_len(run.kind);
-        match run.kind {
-            SegmentKind::Linear => {
-                for id in ids {
-                    plan.linear.push(linear(*id, steps, &mut rows)?);
-                }
-            }
-            SegmentKind::Carry => {
-                for id in ids {
-                    let step = &steps.steps[*id as usize];
-                    let x = rows.row[step.x as usize];
-                    rows.read(step);
-                    plan.carries.push(CarryStep { out: rows.write(*id)?, x });
-                }
-            }
-            SegmentKind::Reduce => {
-                for id in ids {
-                    let step = &steps.steps[*id as usize];
-                    let x = rows.row[step.x as usize];
-                    rows.read(step);
-                    plan.reductions.push(ReduceStep { out: rows.write(*id)?, x, bias: step.bias });
-                }
-            }
-            SegmentKind::Batch => {
-                let (products, companions) = ids.split_at(run.products_end - run.start);
-                let mut batch = read_batch(products, steps, &mut rows);
-                batch.companions_start = plan.table_len(SegmentKind::Linear);
-                batch.companions = companions.len() as u16; // `Order` takes no more along than fit.
-                for id in companions {
-                    plan.linear.push(linear(*id, steps, &mut rows)?);
-                }
-                write_batch(&mut batch, products, &mut rows)?;
-                plan.batches.push(batch);
-            }
-        }
+        place_run(run, &order.steps[run.start..run.end], steps, &mut rows, plan)?;
         let end = plan.table_len(run.kind);
         match plan.segments.last_mut() {
             Some(last) if last.kind == run.kind => last.end = end,
@@ -89,6 +54,47 @@ pub(super) fn place(steps: &PlannedSteps, order: &Order, plan: &mut Plan) -> Res
     Ok(())
 }
 
+/// Turns the steps of a run into those of the plan's table of its kind.
+fn place_run(
+    run: &Run,
+    ids: &[ValueId],
+    steps: &PlannedSteps,
+    rows: &mut Rows,
+    plan: &mut Plan,
+) -> Result<(), PlanError> {
+    match run.kind {
+        SegmentKind::Linear => {
+            for id in ids {
+                plan.linear.push(linear(*id, steps, rows)?);
+            }
+        }
+        SegmentKind::Carry => {
+            for id in ids {
+                let (out, x) = unary(*id, steps, rows)?;
+                plan.carries.push(CarryStep { out, x });
+            }
+        }
+        SegmentKind::Reduce => {
+            for id in ids {
+                let (out, x) = unary(*id, steps, rows)?;
+                plan.reductions.push(ReduceStep { out, x, bias: steps.steps[*id as usize].bias });
+            }
+        }
+        SegmentKind::Batch => {
+            let (products, companions) = ids.split_at(run.products_end - run.start);
+            let mut batch = read_batch(products, steps, rows);
+            batch.companions_start = plan.table_len(SegmentKind::Linear);
+            batch.companions = companions.len() as u16; // `Order` takes no more along than fit.
+            for id in companions {
+                plan.linear.push(linear(*id, steps, rows)?);
+            }
+            write_batch(&mut batch, products, rows)?;
+            plan.batches.push(batch);
+        }
+    }
+    Ok(())
+}
+
 /// Notes which batches may follow each other in a stream.
 fn find_streams(plan: &mut Plan) {
     let mut is_written = vec![false; usize::from(plan.row_count)];
@@ -112,6 +118,14 @@ fn linear(id: ValueId, steps: &PlannedSteps, rows: &mut Rows) -> Result<LinearSt
     let y = if step.y == NONE { rows.constant_row(step.bias)? } else { rows.row[step.y as usize] };
     rows.read(step);
     Ok(LinearStep::new(rows.write(id)?, x, y, step.kind == StepKind::Sub))
+}
+
+/// Reads the operand of a step with one and writes its value: the rows of value and operand.
+fn unary(id: ValueId, steps: &PlannedSteps, rows: &mut Rows) -> Result<(u16, u16), PlanError> {
+    let step = &steps.steps[id as usize];
+    let x = rows.row[step.x as usize];
+    rows.read(step);
+    Ok((rows.write(id)?, x))
 }
 
 /// Reads the operands of eight lanes; those left over repeat the first.

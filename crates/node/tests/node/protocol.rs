@@ -7,6 +7,36 @@ use serde_json::{Value, json};
 
 use crate::crash::{Running, folder};
 
+/// JSON that is no request.
+const INVALID: [&str; 15] = [
+    "{}",
+    "1",
+    "\"a\"",
+    "null",
+    "true",
+    r#"{"id":1}"#,
+    r#"{"jsonrpc":"2.0","id":1}"#,
+    r#"{"id":1,"method":"eth_chainId"}"#,
+    r#"{"jsonrpc":"1.0","id":1,"method":"eth_chainId"}"#,
+    r#"{"jsonrpc":2.0,"id":1,"method":"eth_chainId"}"#,
+    r#"{"jsonrpc":"2.0","id":1,"method":1}"#,
+    r#"{"jsonrpc":"2.0","method":1,"params":"bar"}"#,
+    r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":"bar"}"#,
+    r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":1}"#,
+    "[]",
+];
+
+/// Bodies that are no JSON.
+const NO_JSON: [&str; 7] = [
+    "",
+    "{",
+    "[",
+    r#"{"jsonrpc":"2.0","method":"foobar, "params":"bar","baz]"#,
+    r#"[{"jsonrpc":"2.0","#,
+    "\u{feff}{}",
+    "{}{}",
+];
+
 fn code(answer: &Value) -> Option<i64> {
     answer["error"]["code"].as_i64()
 }
@@ -32,37 +62,12 @@ fn requests_notifications_and_batches_are_answered_as_the_specification_says() {
     assert_eq!(text(r#"{"jsonrpc":"2.0","method":"no_such_method"}"#), "");
     assert_eq!(node.ask("eth_blockNumber", json!([])), Some(json!("0x1")));
 
-    let invalid = [
-        "{}",
-        "1",
-        "\"a\"",
-        "null",
-        "true",
-        r#"{"id":1}"#,
-        r#"{"jsonrpc":"2.0","id":1}"#,
-        r#"{"id":1,"method":"eth_chainId"}"#,
-        r#"{"jsonrpc":"1.0","id":1,"method":"eth_chainId"}"#,
-        r#"{"jsonrpc":2.0,"id":1,"method":"eth_chainId"}"#,
-        r#"{"jsonrpc":"2.0","id":1,"method":1}"#,
-        r#"{"jsonrpc":"2.0","method":1,"params":"bar"}"#,
-        r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":"bar"}"#,
-        r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":1}"#,
-        "[]",
-    ];
-    for body in invalid {
+    for body in INVALID {
         let answer = read(body);
         let id = if body.contains("\"id\":1") { json!(1) } else { Value::Null };
         assert_eq!((code(&answer), &answer["id"], &answer["jsonrpc"]), (Some(-32600), &id, &json!("2.0")), "{body}");
     }
-    for body in [
-        "",
-        "{",
-        "[",
-        r#"{"jsonrpc":"2.0","method":"foobar, "params":"bar","baz]"#,
-        r#"[{"jsonrpc":"2.0","#,
-        "\u{feff}{}",
-        "{}{}",
-    ] {
+    for body in NO_JSON {
         let answer = read(body);
         assert_eq!((code(&answer), &answer["id"]), (Some(-32700), &Value::Null), "{body}");
     }

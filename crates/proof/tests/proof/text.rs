@@ -223,9 +223,9 @@ fn context(slots: u8) -> [u8; 11] {
     [0x60, 0x65, 0x5f, 0x52, 0x60, slots, 0x60, 32, 0x5f, 0x5f, 0xc0]
 }
 
-#[test]
-fn code_with_slots_is_refused_with_the_instruction() {
-    for (code, expected) in [
+/// Code whose context or transfer is refused, with what is said of it.
+fn contexts_and_transfers() -> Vec<(Vec<u8>, &'static str)> {
+    vec![
         // The context: of another modulus, size, name or number of slots, without one in memory, and a second one.
         (
             vec![0x60, 0x67, 0x5f, 0x52, 0x60, 3, 0x60, 32, 0x5f, 0x5f, 0xc0],
@@ -262,6 +262,12 @@ fn code_with_slots_is_refused_with_the_instruction() {
             [&context(3)[..], &[0x36, 0x5f, 0x52, 0x60, 1, 0x5f, 0x5f, 0xc2]].concat(),
             "STOREX): slot 0 is to hold an element",
         ),
+    ]
+}
+
+/// The same of lanes, copies and products.
+fn lanes_and_copies() -> Vec<(Vec<u8>, &'static str)> {
+    vec![
         // Lanes: without a context, cut off, none, one result upon the other, and beyond the slots.
         (vec![0xc3, 0, 1, 0, 1, 0, 1, 1], "ADDMODX): the code has no context here"),
         ([&context(3)[..], &[0xc5, 0, 1, 0, 1]].concat(), "MULMODX): the code ends within the instruction"),
@@ -281,7 +287,12 @@ fn code_with_slots_is_refused_with_the_instruction() {
         // A product that the program has not.
         ([&context(3)[..], STORE, &[0xc5, 2, 1, 0, 1, 1, 1, 1]].concat(), "MULMODX): the witness has no more values"),
         (vec![0xc6], "no opcode): certificates know no such instruction"),
-    ] {
+    ]
+}
+
+#[test]
+fn code_with_slots_is_refused_with_the_instruction() {
+    for (code, expected) in contexts_and_transfers().into_iter().chain(lanes_and_copies()) {
         let text = made(Semantics::Slots, 2, "v1 = add v0 v0\n", 1, &code, "");
         let what = Certificate::read(&text).and_then(|read| read.check()).expect_err("it is refused").what;
         assert!(what.contains(expected), "{}: {what}", hex::encode(&code));

@@ -3,7 +3,7 @@
 use residue_ir::program::{
     ArrayId, Control, ControlKind, FunctionId, Operand, Order, Region, Statement, Value, VariableId, Word,
 };
-use residue_ir::{Capacity, Effect, FirstSteps, SequenceStep};
+use residue_ir::{Capacity, Cells, Effect, FirstSteps, SequenceStep};
 use residue_passes::moves::sequence;
 use residue_passes::{Placement, Slot};
 use ruint::aliases::U256;
@@ -178,10 +178,7 @@ impl<'a> Emitter<'a> {
             Effect::Reserve { array, count } => self.reserve(*array, *count),
             Effect::Load { array, index, results } => {
                 self.element_address(*array, *index);
-                for (place, &value) in results.iter().enumerate() {
-                    let to = self.address(Operand::Value(value));
-                    self.copy_value(|code| code.i32_const(to), 0, |code| code.local_get(ADDRESS), place);
-                }
+                self.load_element(results);
             }
             Effect::Store { array, index, values } => {
                 self.element_address(*array, *index);
@@ -220,81 +217,105 @@ impl<'a> Emitter<'a> {
             | Effect::Precompile { .. }
             | Effect::ReturnPrecompile { .. }
             | Effect::ReturnWords { .. } => unreachable!("`lower` refuses programs with these"),
-            Effect::IsOdd { result, value } => {
-                let (address, scratch) = (self.address(*value), self.lowering.layout.scratch.cast_signed());
-                self.convert(Conversion::FromMont, address, scratch);
-                self.code.i32_const(scratch).i64_load(limb(0)).i64_const(1).i64_and();
-                self.keep_limb(*result);
-            }
-            Effect::IsZero { result, value } => {
-                let address = self.address(*value);
-                self.code.i32_const(address).call(Routine::IsZero.index());
-                self.keep_limb(*result);
-            }
-            Effect::Equal { result, a, b } => {
-                let [a, b] = [*a, *b].map(|operand| self.address(operand));
-                self.code.i32_const(a).i32_const(b).call(Routine::AreEqual.index());
-                self.keep_limb(*result);
-            }
+            Effect::IsOdd { result, value } => self.is_odd(*result, *value),
+            Effect::IsZero { result, value } => self.truth(*result, Routine::IsZero, &[*value]),
+            Effect::Equal { result, a, b } => self.truth(*result, Routine::AreEqual, &[*a, *b]),
             Effect::Bind { result, word } => {
                 self.push(*word);
                 self.keep(*result);
             }
-            Effect::Get { result, variable } => {
-                let address = self.variable(*variable);
-                for index in 0..4 {
-                    self.code.i32_const(address).i64_load(limb(index));
-                }
-                self.keep(*result);
-            }
-            Effect::GetAcross { result, variable, first_byte } => {
-                let [first, second] = [*variable, VariableId(variable.0 + 1)].map(|variable| self.variable(variable));
-                let part = |at: usize| if at < 4 { (second, limb(at)) } else { (first, limb(at - 4)) };
-                let [whole, rest] = [(256 - 8 * first_byte) / 64, (256 - 8 * first_byte) % 64];
-                for index in 0..4 {
-                    let at = index + whole as usize; // u32 to usize widens
-                    let (address, offset) = part(at);
-                    self.code.i32_const(address).i64_load(offset);
-                    if rest > 0 {
-                        let (address, offset) = part(at + 1);
-                        self.code.i64_const(rest.into()).i64_shr_u();
-                        self.code.i32_const(address).i64_load(offset).i64_const((64 - rest).into()).i64_shl().i64_or();
-                    }
-                }
-                self.keep(*result);
-            }
+            Effect::Get { result, variable } => self.get(*result, *variable),
+            Effect::GetAcross { result, variable, first_byte } => self.get_across(*result, *variable, *first_byte),
             Effect::Index { result, variable, first_bit, cells, .. } => {
-                let address = self.variable(*variable);
-                let [number, shift] = [first_bit / 64, first_bit % 64];
-                self.code.i32_const(address).i64_load(limb(number as usize)).i64_const(shift.into()).i64_shr_u();
-                self.code.i64_const((u64::MAX >> (64 - cells.bits)).cast_signed()).i64_and();
-                self.keep_limb(*result);
+                self.index(*result, *variable, *first_bit, *cells);
             }
             Effect::Set { variable, word } | Effect::SetIndices { variable, indices: word, .. } => {
-                let address = self.variable(*variable);
-                self.store_word(*word, |code, first, index| {
-                    code.i32_const(address).local_get(first).i64_store(limb(index));
-                });
+                self.set(*variable, *word);
             }
             Effect::Require { condition } => {
                 self.push_condition(*condition);
                 self.code.i32_eqz();
                 self.fail_if();
             }
-            Effect::ReturnWord { word } => {
-                let address = self.lowering.layout.output.cast_signed();
-                self.store_word(*word, |code, local, index| {
-                    code.i32_const(address)
-                        .local_get(local)
-                        .call(Routine::SwapBytes.index())
-                        .i64_store(limb(3 - index));
-                });
-                self.code.i32_const(32);
-                self.end_program();
-            }
+            Effect::ReturnWord { word } => self.return_word(*word),
             Effect::ReturnElements { values, size_bytes } => self.return_elements(values, *size_bytes),
             Effect::ReturnMontLe { values } => self.return_mont_le(values),
         }
+    }
+
+    /// Copies the values of the element at [`ADDRESS`].
+    fn load_element(&mut self, results: &[Value]) {
+        for (place, &value) in results.iter().enumerate() {
+            let to = self.address(Operand::Value(value));
+            self.copy_value(|code| code.i32_const(to), 0, |code| code.local_get(ADDRESS), place);
+        }
+    }
+
+    fn is_odd(&mut self, result: Word, value: Operand) {
+        let (address, scratch) = (self.address(value), self.lowering.layout.scratch.cast_signed());
+        self.convert(Conversion::FromMont, address, scratch);
+        self.code.i32_const(scratch).i64_load(limb(0)).i64_const(1).i64_and();
+        self.keep_limb(result);
+    }
+
+    /// Keeps the limb that a routine gives for values.
+    fn truth(&mut self, result: Word, routine: Routine, values: &[Operand]) {
+        for &value in values {
+            let address = self.address(value);
+            self.code.i32_const(address);
+        }
+        self.code.call(routine.index());
+        self.keep_limb(result);
+    }
+
+    fn get(&mut self, result: Word, variable: VariableId) {
+        let address = self.variable(variable);
+        for index in 0..4 {
+            self.code.i32_const(address).i64_load(limb(index));
+        }
+        self.keep(result);
+    }
+
+    /// The word from byte `first_byte` of a variable on, which ends in the next one.
+    fn get_across(&mut self, result: Word, variable: VariableId, first_byte: u32) {
+        let [first, second] = [variable, VariableId(variable.0 + 1)].map(|variable| self.variable(variable));
+        let part = |at: usize| if at < 4 { (second, limb(at)) } else { (first, limb(at - 4)) };
+        let [whole, rest] = [(256 - 8 * first_byte) / 64, (256 - 8 * first_byte) % 64];
+        for index in 0..4 {
+            let at = index + whole as usize; // u32 to usize widens
+            let (address, offset) = part(at);
+            self.code.i32_const(address).i64_load(offset);
+            if rest > 0 {
+                let (address, offset) = part(at + 1);
+                self.code.i64_const(rest.into()).i64_shr_u();
+                self.code.i32_const(address).i64_load(offset).i64_const((64 - rest).into()).i64_shl().i64_or();
+            }
+        }
+        self.keep(result);
+    }
+
+    fn index(&mut self, result: Word, variable: VariableId, first_bit: u32, cells: Cells) {
+        let address = self.variable(variable);
+        let [number, shift] = [first_bit / 64, first_bit % 64];
+        self.code.i32_const(address).i64_load(limb(number as usize)).i64_const(shift.into()).i64_shr_u();
+        self.code.i64_const((u64::MAX >> (64 - cells.bits)).cast_signed()).i64_and();
+        self.keep_limb(result);
+    }
+
+    fn set(&mut self, variable: VariableId, word: Word) {
+        let address = self.variable(variable);
+        self.store_word(word, |code, first, index| {
+            code.i32_const(address).local_get(first).i64_store(limb(index));
+        });
+    }
+
+    fn return_word(&mut self, word: Word) {
+        let address = self.lowering.layout.output.cast_signed();
+        self.store_word(word, |code, local, index| {
+            code.i32_const(address).local_get(local).call(Routine::SwapBytes.index()).i64_store(limb(3 - index));
+        });
+        self.code.i32_const(32);
+        self.end_program();
     }
 
     fn operation(&mut self, kind: FieldOp, [x, y, out]: [i32; 3]) {

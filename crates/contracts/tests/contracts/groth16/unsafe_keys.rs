@@ -69,7 +69,12 @@ fn two_thirds<F: Field>() -> F {
 }
 
 fn of_any_inputs<E: Pairing>() -> Vec<Case<E>> {
-    use Forged::{Any, NotHere};
+    [of_known_deltas(), of_multiples(), of_sums(), of_known_phases()].into_iter().flatten().collect()
+}
+
+/// δ is γ or its opposite, or a known multiple of the generator.
+fn of_known_deltas<E: Pairing>() -> Vec<Case<E>> {
+    use Forged::Any;
     vec![
         Case {
             what: "γ = δ",
@@ -109,6 +114,13 @@ fn of_any_inputs<E: Pairing>() -> Vec<Case<E>> {
                 (key.alpha_g1.into(), key.beta_g2.into(), gamma_s * number::<E::ScalarField>(54_321).inverse().unwrap())
             }),
         },
+    ]
+}
+
+/// γ and δ are known multiples of each other.
+fn of_multiples<E: Pairing>() -> Vec<Case<E>> {
+    use Forged::Any;
+    vec![
         Case {
             what: "δ = 3γ",
             change: |key| key.delta = key.gamma * number::<E::ScalarField>(3),
@@ -137,6 +149,13 @@ fn of_any_inputs<E: Pairing>() -> Vec<Case<E>> {
             message: &["vk_delta_2 is a known multiple of vk_gamma_2: proofs of any inputs"],
             forged: Any(|key, s: E::G1, _| (key.alpha_g1.into(), key.beta_g2.into(), -s * root::<E::ScalarField>())),
         },
+    ]
+}
+
+/// γ or δ is β, or 0 is a sum of β, γ and δ with signs.
+fn of_sums<E: Pairing>() -> Vec<Case<E>> {
+    use Forged::Any;
+    vec![
         Case {
             what: "γ = β",
             change: |key| key.gamma = key.beta,
@@ -161,6 +180,13 @@ fn of_any_inputs<E: Pairing>() -> Vec<Case<E>> {
             message: &["vk_beta_2, vk_gamma_2 and vk_delta_2 add up to the identity", "proofs of any inputs"],
             forged: Any(|key, s: E::G1, _| (s + key.alpha_g1, key.gamma_g2.into(), key.alpha_g1.into())),
         },
+    ]
+}
+
+/// α or β is known, so the first phase had no contribution.
+fn of_known_phases<E: Pairing>() -> Vec<Case<E>> {
+    use Forged::NotHere;
+    vec![
         Case {
             what: "β is the generator",
             change: |key| key.beta = One::one(),

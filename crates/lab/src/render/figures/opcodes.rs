@@ -26,10 +26,85 @@ const PLANS: [(&str, &str); 3] = [
     ("lanes:ifma-quads", "plans with AVX-512 IFMA in halves"),
 ];
 
+/// Lines of the table of runtimes with their bars, from above.
+#[derive(Default)]
+struct Lines {
+    cells: Vec<Vec<String>>,
+    categories: Vec<String>,
+    /// Of addition, subtraction and multiplication, in nanoseconds.
+    times: Vec<[Option<f64>; 3]>,
+}
+
+impl Lines {
+    /// Adds times of addition, subtraction and multiplication, and their prices beside one of KECCAK256 by its time.
+    fn push(&mut self, who: String, times: [Option<f64>; 3], ns_per_gas: Option<f64>) {
+        let relative = times.map(|time| time.zip(ns_per_gas).map(|(time, ns_per_gas)| time / ns_per_gas));
+        self.cells.push([who.clone()].into_iter().chain(times.map(or_dash)).chain(relative.map(or_dash)).collect());
+        self.categories.push(who);
+        self.times.push(times);
+    }
+
+    fn push_published(&mut self) {
+        for (index, machine) in MACHINES.into_iter().enumerate() {
+            self.push(format!("published, {machine}"), [0, 1, 2].map(|op| Some(RUNTIMES[op].1[index])), None);
+        }
+        let mean = [0, 1, 2].map(|operation| Some(RUNTIMES[operation].1.iter().sum::<f64>() / MACHINES.len() as f64));
+        self.push("published, mean of the machines".to_owned(), mean, None);
+    }
+
+    fn push_revision(&mut self, records: &Records, revision: Revision, keccak: Option<f64>) {
+        let times = residue_isa::FieldOp::ALL.map(|operation| {
+            let mnemonic = revision.row(revision.arithmetic_opcode(operation))?.mnemonic;
+            let name = format!("{revision}/{mnemonic}/384/random");
+            records.value(OPCODES, &name, Quantity::Time)
+        });
+        self.push(format!("ours, {revision}, random operands"), times, keccak);
+        let worst = records.group(OPCODES).map(|record| Runtimes::of(record, revision));
+        let worst_of = |operation| {
+            let found =
+                worst.as_ref()?.opcodes.iter().find(|r| r.operation == Some(operation) && r.width_bits == 384)?;
+            Some(found.time_ns)
+        };
+        self.push(format!("ours, {revision}, worst operands"), residue_isa::FieldOp::ALL.map(worst_of), keccak);
+    }
+
+    /// Kernels and libraries, which no EVM is around.
+    fn push_without_evm(&mut self, records: &Records, keccak: Option<f64>) {
+        let operations = ["add", "sub", "mul"];
+        for (layer, what) in IMPLEMENTATIONS {
+            let times = operations
+                .map(|operation| records.value("instructions", &format!("{layer}/{operation}/384"), Quantity::Latency));
+            self.push(format!("ours, {what}, no EVM"), times, keccak);
+        }
+        for (layer, what) in PLANS {
+            let times = operations
+                .map(|operation| records.value("lanes", &format!("{layer}/{operation}/381"), Quantity::Throughput));
+            self.push(format!("ours, {what}, no EVM, one of many"), times, keccak);
+        }
+        // Libraries that the record of operations has beside them; nobody measures their subtraction.
+        let libraries = records.group("operations").into_iter().flat_map(|record| &record.rows);
+        for row in libraries.filter(|row| row.name.ends_with("/fp-mul/381") && row.baseline.is_none()) {
+            let layer = row.layer();
+            let of = |operation: &str| records.value("operations", &format!("{layer}/{operation}/381"), Quantity::Time);
+            self.push(format!("ours, {layer} as a library"), [of("fp-add"), None, of("fp-mul")], keccak);
+        }
+    }
+}
+
 /// Runtimes by implementation, and relative to KECCAK256.
 pub fn runtimes(records: &Records) -> Figure {
-    // style: S2: one figure, its parts in the order in which it is read.
     let (ours, missing) = records.cite(&[OPCODES, "instructions", "lanes", "operations"]);
+    // KECCAK256 is of the EVM, whatever the revision.
+    let keccak = records.group(OPCODES).and_then(|record| {
+        let runtimes = Runtimes::of(record, Revision::Evm384V7);
+        runtimes.pivot(None).map(|pivot| pivot.ns_per_gas())
+    });
+    let mut lines = Lines::default();
+    lines.push_published();
+    for revision in [Revision::Evm384V7, Revision::Evm384V9, Revision::Eip5843, Revision::Eip6690_2024] {
+        lines.push_revision(records, revision, keccak);
+    }
+    lines.push_without_evm(records, keccak);
     let headings = [
         "implementation",
         "add ns",
@@ -39,61 +114,14 @@ pub fn runtimes(records: &Records) -> Figure {
         "sub / keccak price",
         "mul / keccak price",
     ];
-    let mut table = table(&headings);
-    let mut categories = Vec::new();
-    let mut series = vec![("add".to_owned(), vec![]), ("sub".to_owned(), vec![]), ("mul".to_owned(), vec![])];
-    let mut line = |who: String, times: [Option<f64>; 3], ns_per_gas: Option<f64>| {
-        let relative = times.map(|time| time.zip(ns_per_gas).map(|(time, ns_per_gas)| time / ns_per_gas));
-        table.lines.push([who.clone()].into_iter().chain(times.map(or_dash)).chain(relative.map(or_dash)).collect());
-        categories.push(who);
-        series.iter_mut().zip(times).for_each(|((_, values), time)| values.push(time));
-    };
-    for (index, machine) in MACHINES.into_iter().enumerate() {
-        line(format!("published, {machine}"), [0, 1, 2].map(|op| Some(RUNTIMES[op].1[index])), None);
-    }
-    let mean = [0, 1, 2].map(|operation| Some(RUNTIMES[operation].1.iter().sum::<f64>() / MACHINES.len() as f64));
-    line("published, mean of the machines".to_owned(), mean, None);
-    // KECCAK256 is of the EVM, whatever the revision.
-    let keccak = records.group(OPCODES).and_then(|record| {
-        let runtimes = Runtimes::of(record, Revision::Evm384V7);
-        runtimes.pivot(None).map(|pivot| pivot.ns_per_gas())
-    });
-    for revision in [Revision::Evm384V7, Revision::Evm384V9, Revision::Eip5843, Revision::Eip6690_2024] {
-        let times = residue_isa::FieldOp::ALL.map(|operation| {
-            let mnemonic = revision.row(revision.arithmetic_opcode(operation))?.mnemonic;
-            let name = format!("{revision}/{mnemonic}/384/random");
-            records.value(OPCODES, &name, Quantity::Time)
-        });
-        line(format!("ours, {revision}, random operands"), times, keccak);
-        let worst = records.group(OPCODES).map(|record| Runtimes::of(record, revision));
-        let worst_of = |operation| {
-            let found =
-                worst.as_ref()?.opcodes.iter().find(|r| r.operation == Some(operation) && r.width_bits == 384)?;
-            Some(found.time_ns)
-        };
-        line(format!("ours, {revision}, worst operands"), residue_isa::FieldOp::ALL.map(worst_of), keccak);
-    }
-    for (layer, what) in IMPLEMENTATIONS {
-        let times = ["add", "sub", "mul"]
-            .map(|operation| records.value("instructions", &format!("{layer}/{operation}/384"), Quantity::Latency));
-        line(format!("ours, {what}, no EVM"), times, keccak);
-    }
-    for (layer, what) in PLANS {
-        let times = ["add", "sub", "mul"]
-            .map(|operation| records.value("lanes", &format!("{layer}/{operation}/381"), Quantity::Throughput));
-        line(format!("ours, {what}, no EVM, one of many"), times, keccak);
-    }
-    // Libraries that the record of operations has beside them; nobody measures their subtraction.
-    let libraries = records.group("operations").into_iter().flat_map(|record| &record.rows);
-    for row in libraries.filter(|row| row.name.ends_with("/fp-mul/381") && row.baseline.is_none()) {
-        let of =
-            |operation: &str| records.value("operations", &format!("{}/{operation}/381", row.layer()), Quantity::Time);
-        line(format!("ours, {} as a library", row.layer()), [of("fp-add"), None, of("fp-mul")], keccak);
-    }
     let relative = KECCAK_RELATIVE.map(|(_, relative)| shown(relative));
     let cells = ["published, worst case of KECCAK256"].into_iter().map(str::to_owned);
     let cells = cells.chain((0..3).map(|_| or_dash(None))).chain(relative);
+    let mut table = table(&headings);
+    table.lines = lines.cells;
     table.lines.push(cells.collect());
+    let times = |operation: usize| lines.times.iter().map(|times| times[operation]).collect();
+    let series = vec![("add".to_owned(), times(0)), ("sub".to_owned(), times(1)), ("mul".to_owned(), times(2))];
     Figure {
         id: "runtimes",
         title: "Runtime of instructions by implementation, 384 bits",
@@ -108,7 +136,7 @@ pub fn runtimes(records: &Records) -> Figure {
         ours,
         missing,
         table,
-        chart: Some(Chart { unit: "ns".to_owned(), categories, series, is_logarithmic: false }),
+        chart: Some(Chart { unit: "ns".to_owned(), categories: lines.categories, series, is_logarithmic: false }),
     }
 }
 

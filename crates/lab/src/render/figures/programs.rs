@@ -160,9 +160,31 @@ pub fn multiplications(records: &Records) -> Figure {
 /// A layer; gas of two pairs, what of it is not arithmetic, what is control; gas of the precompile.
 type Share<'a> = (&'a str, f64, f64, f64, f64);
 
+/// Nanoseconds that a layer takes for a check of two pairs.
+fn pairing_time(records: &Records, layer: &str) -> Option<f64> {
+    records.value("pairing", &format!("{layer}/pairing/2"), Quantity::Time)
+}
+
+/// Times of contracts beside that of the precompile, `blst`.
+fn beside_precompile(records: &Records, blst: Option<f64>) -> String {
+    let slower = |revision: &str| {
+        let ours = pairing_time(records, &format!("{revision}:batch"))?;
+        Some(format!("{revision}: {:.2} times the time of the precompile", ours / blst?))
+    };
+    let slower: Vec<String> = ["evm384-v7", "eip6690-2024"].into_iter().filter_map(slower).collect();
+    if slower.is_empty() { "–".to_owned() } else { slower.join("; ") }
+}
+
+/// Share of the subgroup checks in the library.
+fn subgroup_checks(records: &Records) -> String {
+    let checked = pairing_time(records, "blst:checked").zip(pairing_time(records, "blst"));
+    checked.map_or("–".to_owned(), |(checked, pure)| {
+        format!("subgroup checks add {:.0} % to blst", 100.0 * (checked / pure - 1.0))
+    })
+}
+
 /// Control flow against arithmetic, and the precompile.
 pub fn against(records: &Records) -> Figure {
-    // style: S2: one figure, its parts in the order in which it is read.
     let (ours, mut missing) = records.cite(&[PROGRAMS, "pairing"]);
     let mut table = table(&["claim", "published", "ours"]);
     let value = |name: &str, quantity| records.value(PROGRAMS, name, quantity);
@@ -193,23 +215,12 @@ pub fn against(records: &Records) -> Figure {
         true => "–".to_owned(),
         false => shares.iter().map(|share| format!("{}: {}", share.0, text(share))).collect::<Vec<_>>().join("; "),
     };
-    let time = |group: &str, name: &str| records.value(group, name, Quantity::Time);
-    let times = ["evm384-v7", "eip6690-2024"].map(|revision| time("pairing", &format!("{revision}:batch/pairing/2")));
-    let blst = time("pairing", "precompile/pairing/2");
-    let slower: Vec<String> = [("evm384-v7", times[0]), ("eip6690-2024", times[1])]
-        .into_iter()
-        .filter_map(|(revision, ours)| {
-            Some(format!("{revision}: {:.2} times the time of the precompile", ours? / blst?))
-        })
-        .collect();
-    let checked = time("pairing", "blst:checked/pairing/2").zip(time("pairing", "blst/pairing/2"));
+    let blst = pairing_time(records, "precompile");
     let answers = [
         each(&|(_, gas, rest, _, _)| format!("{:.0} % is not arithmetic", 100.0 * rest / gas)),
         each(&|(_, _, rest, _, precompile)| format!("{:.2} times the precompile", rest / precompile)),
-        if slower.is_empty() { "–".to_owned() } else { slower.join("; ") },
-        checked.map_or("–".to_owned(), |(checked, pure)| {
-            format!("subgroup checks add {:.0} % to blst", 100.0 * (checked / pure - 1.0))
-        }),
+        beside_precompile(records, blst),
+        subgroup_checks(records),
     ];
     for ((claim, published), own) in AGAINST.into_iter().zip(answers) {
         table.lines.push(vec![claim.to_owned(), published.to_owned(), own]);
