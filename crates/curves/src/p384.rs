@@ -129,8 +129,47 @@ fn cells<M: Machine>(machine: &M, bits: u64, number: Pair<M::Word>) -> Vec<M::Wo
     low.into_iter().chain((0..8 / bits).map(|row| both(2 * row * bits))).collect()
 }
 
+/// Variables of the code that makes digits: it stands once for all forms of a program, so that they have the same.
+#[derive(Debug, Clone, Copy)]
+pub struct Held([Variable; 6]);
+
+impl Held {
+    /// New ones.
+    pub fn new<M: Machine>(machine: &M) -> Self {
+        Self([(); 6].map(|()| machine.variable("held", machine.small(0))))
+    }
+}
+
+/// Words of cells with the digits of both scalars.
+#[derive(Debug)]
+struct Digits<W> {
+    /// Of u nibbles, or the entries of bytes and their signs.
+    of_u: Vec<Vec<W>>,
+    /// Of v.
+    of_v: [W; 6],
+}
+
+impl<W: Copy> Digits<W> {
+    fn new<M: Machine<Word = W>>(machine: &M, windows: Windows, [u, v]: [Pair<W>; 2], held: Held) -> Self {
+        let of_u = match windows {
+            Windows::OddNibbles => vec![digits(machine, u, held, DIGITS).to_vec()],
+            Windows::SignedBytes => {
+                let [high, low] = [u.high, u.low].map(|word| signed_bytes(machine, word));
+                let below = machine.word((U256::ONE << 128usize) - U256::ONE);
+                let each = [[high.0, low.0], [high.1, low.1]].map(|[high, low]| {
+                    let number = Pair { high: machine.word_op(WordOp::And, high, below), low };
+                    let cells = cells(machine, 8, number).into_iter();
+                    cells.map(|cells| machine.get(machine.variable("windows", cells))).collect()
+                });
+                each.into()
+            }
+        };
+        Self { of_u, of_v: digits(machine, v, held, 0) }
+    }
+}
+
 /// The words whose cells have the digits of a number, each with `first` added. `held` is what code for it is given and gives, as it stands once.
-fn digits<M: Machine>(machine: &M, k: Pair<M::Word>, held: [Variable; 6], first: usize) -> [M::Word; 6] {
+fn digits<M: Machine>(machine: &M, k: Pair<M::Word>, Held(held): Held, first: usize) -> [M::Word; 6] {
     let [high, low, ..] = held;
     machine.set(high, k.high);
     machine.set(low, k.low);
@@ -177,10 +216,11 @@ fn odd_digits<M: Machine>(machine: &M, k: Pair<M::Word>) -> Pair<M::Word> {
 pub fn sum<M: Machine>(
     machine: &M,
     windows: Windows,
-    u: Pair<M::Word>,
-    v: Pair<M::Word>,
+    [u, v]: [Pair<M::Word>; 2],
+    held: Held,
     q: Affine<M::Fe>,
 ) -> Jacobian<M::Fe> {
+    let digits = Digits::new(machine, windows, [u, v], held);
     let three_halves = (P384Fp::from_u64(2).inverse()).expect("2 is not zero") * P384Fp::from_u64(3);
     let [half_a, three_halves] = [-three_halves, three_halves].map(|value| machine.constant(&value.to_canonical()));
     let count = match windows {
@@ -190,8 +230,8 @@ pub fn sum<M: Machine>(
     let points = machine.array::<Affine<M::Fe>>("points", Capacity::Fixed(count));
     machine.reserve(points, machine.small(count.into()));
     let of = |machine: &M, curve: Curve<M::Fe>| match windows {
-        Windows::SignedBytes => sum_by_bytes(machine, u, v, points, &curve),
-        Windows::OddNibbles => sum_by_nibbles(machine, u, v, points, &curve),
+        Windows::SignedBytes => sum_by_bytes(machine, &digits, points, &curve),
+        Windows::OddNibbles => sum_by_nibbles(machine, &digits, points, &curve),
     };
     let by_instructions = |machine: &M| {
         let multiples = OddMultiples::new(q, half_a, three_halves);
@@ -279,30 +319,20 @@ fn double<F: Fe>(Jacobian { x, y, z }: Jacobian<F>) -> Jacobian<F> {
 /// With [`Windows::SignedBytes`], given the multiples of Q.
 fn sum_by_bytes<M: Machine>(
     machine: &M,
-    u: Pair<M::Word>,
-    v: Pair<M::Word>,
+    digits: &Digits<M::Word>,
     points: Array<Affine<M::Fe>>,
     curve: &Curve<M::Fe>,
 ) -> Jacobian<M::Fe> {
     let odd: Vec<_> = sums().consecutive(generator(), 256).into_iter().step_by(2).collect();
     let table: Table<Affine<M::Fe>> = machine.table("generator", &odd);
-    let [high, low] = [u.high, u.low].map(|word| signed_bytes(machine, word));
     let to_y = sign_factors(machine, curve.isomorphism().map_or(machine.one(), |curve| curve.to_y));
-    let below = machine.word((U256::ONE << 128usize) - U256::ONE);
-    let of_u = [[high.0, low.0], [high.1, low.1]].map(|[high, low]| {
-        let number = Pair { high: machine.word_op(WordOp::And, high, below), low };
-        let cells = cells(machine, 8, number).into_iter();
-        cells.map(|cells| machine.get(machine.variable("windows", cells))).collect::<Vec<_>>()
-    });
-    let held = [(); 6].map(|()| machine.variable("held", machine.small(0)));
-    let of_v = digits(machine, v, held, 0);
     let (double, add, add_base) = (0, 1, 2);
     let mut order = Vec::new();
     for at in (0..PLACES).rev() {
         let first = if at == PLACES - 1 { add } else { double };
-        order.extend([carry(&of_v, 4, at), SequenceStep::Part(first)]);
+        order.extend([carry(&digits.of_v, 4, at), SequenceStep::Part(first)]);
         if at % 2 == 0 {
-            order.extend(of_u.iter().map(|cells| carry(cells, 8, at / 2)));
+            order.extend(digits.of_u.iter().map(|cells| carry(cells, 8, at / 2)));
             order.push(SequenceStep::Part(add_base));
         }
     }
@@ -323,8 +353,7 @@ fn sum_by_bytes<M: Machine>(
 /// With [`Windows::OddNibbles`], given the multiples of Q.
 fn sum_by_nibbles<M: Machine>(
     machine: &M,
-    u: Pair<M::Word>,
-    v: Pair<M::Word>,
+    digits: &Digits<M::Word>,
     points: Array<Affine<M::Fe>>,
     curve: &Curve<M::Fe>,
 ) -> Jacobian<M::Fe> {
@@ -350,14 +379,16 @@ fn sum_by_nibbles<M: Machine>(
             put_images(machine, number, [place, opposite]);
         });
     }
-    let held = [(); 6].map(|()| machine.variable("held", machine.small(0)));
-    let of_u = digits(machine, u, held, DIGITS);
-    let of_v = digits(machine, v, held, 0);
     let (double, add) = (0, 1);
     let mut order = Vec::new();
     for at in (0..PLACES).rev() {
         let first = if at == PLACES - 1 { add } else { double };
-        order.extend([carry(&of_v, 4, at), SequenceStep::Part(first), carry(&of_u, 4, at), SequenceStep::Part(add)]);
+        order.extend([
+            carry(&digits.of_v, 4, at),
+            SequenceStep::Part(first),
+            carry(&digits.of_u[0], 4, at),
+            SequenceStep::Part(add),
+        ]);
     }
     let start = curve.start(machine);
     let sum = machine.sequence_of(&order, &[Some(add), None], start, |machine, part, sum| match part {
@@ -425,9 +456,33 @@ mod tests {
         for windows in [Windows::SignedBytes, Windows::OddNibbles] {
             let (offset, scale) = to_windows(windows);
             let moved = pair(&machine, &((u + n - offset) * scale % n));
-            let Jacobian { x, y, z } = sum(&machine, windows, moved, v_words, key);
+            let Jacobian { x, y, z } = sum(&machine, windows, [moved, v_words], Held::new(&machine), key);
             assert_ne!(z, P384Fp::ZERO);
             assert_eq!((x, y), (expected.x * z.square(), expected.y * z.square() * z), "{u} {v} {q}");
+        }
+        // As on the EVM as it is, which numbers are not asked for.
+        let half = P384Fp::from_u64(2).inverse().unwrap();
+        let halves = [-(half * P384Fp::from_u64(3)), half * P384Fp::from_u64(3)];
+        for windows in [Windows::SignedBytes, Windows::OddNibbles] {
+            let (offset, scale) = to_windows(windows);
+            let moved = pair(&machine, &((u + n - offset) * scale % n));
+            for is_affine in [true, false] {
+                let points = machine.array("points", Capacity::Fixed(32));
+                machine.reserve(points, machine.small(32));
+                let curve = if is_affine {
+                    OddMultiples::store_affine(&machine, points, key, halves, |z: P384Fp| z.inverse().unwrap());
+                    Curve::Same
+                } else {
+                    Curve::BySums(OddMultiples::store(&machine, points, key, halves))
+                };
+                let digits = Digits::new(&machine, windows, [moved, v_words], Held::new(&machine));
+                let Jacobian { x, y, z } = match windows {
+                    Windows::SignedBytes => sum_by_bytes(&machine, &digits, points, &curve),
+                    Windows::OddNibbles => sum_by_nibbles(&machine, &digits, points, &curve),
+                };
+                assert_ne!(z, P384Fp::ZERO);
+                assert_eq!((x, y), (expected.x * z.square(), expected.y * z.square() * z), "{u} {v} {q}");
+            }
         }
         let Projective { x, y, z } = complete(&machine, u_words, v_words, key);
         assert_ne!(z, P384Fp::ZERO);

@@ -3,7 +3,7 @@
 use crate::Contract;
 use num_bigint::BigUint;
 use residue_curves::Affine;
-use residue_curves::p384::{self, Pair, Windows, constants, curve_defect, is_less, pair};
+use residue_curves::p384::{self, Held, Pair, Windows, constants, curve_defect, is_less, pair};
 use residue_formula::{Fe, Number};
 use residue_ir::{Bundle, Feature, Machine, WordOp};
 use residue_modular::fields::P384Fp;
@@ -74,7 +74,8 @@ pub fn text<M: Machine>(machine: &M) {
         }
     });
     let get = |variable: Pair<_>| Pair { high: machine.get(variable.high), low: machine.get(variable.low) };
-    let sum = by_windows(machine, |machine, windows| p384::sum(machine, windows, get(u1_moved), get(u2), key));
+    let held = Held::new(machine);
+    let sum = by_windows(machine, |machine, windows| p384::sum(machine, windows, [get(u1_moved), get(u2)], held, key));
     let (x, z) = machine.branch(
         machine.is_zero(sum.z),
         |machine| {
