@@ -5,7 +5,8 @@
 //! begins with a countdown is entered at the turn of the count; that address is computed once and kept in memory. If
 //! something has to be moved before the countdown, the part begins with that.
 //!
-//! A row that a step carries is below the address of its part: the row's own address, above its instructions' operands.
+//! A row that a step carries is below the address of its part: the row's own address, above its instructions' operands. Over wide fields a cell has a row's distance
+//! from its table, in words.
 //!
 //! Parts that words choose begin at equal distances, so that one multiplication and one addition make the addresses of
 //! sixteen steps, which memory holds too. Parts are padded to that distance; each group of parts has its own.
@@ -15,11 +16,13 @@
 //!
 //! If slots are words of memory, the state may stay on the stack, above the address of the next part: [`super::held`].
 
+mod entry;
+
 use super::countdown::Labels;
 use super::held::HeldPart;
 use super::pieces::{is_part, pieces};
 use super::words::{self, big};
-use super::{DUP_DEPTH_MAX, Filled, Flow, Lowering};
+use super::{Filled, Flow, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
 use residue_ir::program::{Arm, ArrayId, ControlKind, Order, Program, Region, RowsOf, Statement, TableId, Take, Word};
@@ -520,17 +523,7 @@ impl<'a> Lowering<'a> {
             for &(word, _) in same {
                 let address = self.entrances.take();
                 self.word(word)?;
-                match reached {
-                    Reached::Parts(first) => chosen.distances.push((first, self.code.item(Item::Push(0u8.into())))),
-                    Reached::Rows(RowsOf::Table(table), _) => {
-                        let bytes = self.element_bytes(self.program.tables[table.0].element_values)?;
-                        push(self.code, bytes >> self.table_shift());
-                    }
-                    Reached::Rows(RowsOf::Array(array), values) => {
-                        let (_, stride) = self.row_of_array(array, values);
-                        push(self.code, stride >> self.row_shift(array, values));
-                    }
-                }
+                self.push_distance(reached, &mut chosen.distances)?;
                 self.code.op(evm::MUL);
                 match reached {
                     Reached::Rows(RowsOf::Table(_), _) if label.is_none() => {}
@@ -561,63 +554,19 @@ impl<'a> Lowering<'a> {
         Ok(chosen)
     }
 
-    /// Makes bodies of chosen parts, each with a final item for padding, equally long in each group by bytes of
-    /// `filling`, and sets their length at the items that need it. Their pushes of labels are of two bytes, so that
-    /// their lengths are known.
-    pub(super) fn fill_up(
-        &mut self,
-        groups: impl IntoIterator<Item = Range<usize>>,
-        bodies: &[Range<usize>],
-        distances: &[(usize, usize)],
-        filling: u8,
-    ) -> Result<(), CompileError> {
-        for index in bodies.iter().cloned().flatten() {
-            if let Item::PushLabel(to) = self.code.items()[index] {
-                self.code.replace(index, Item::PushDistances { to, from: vec![self.origin] });
+    /// Pushes the distance from one part or row to the next in a cell; that of parts is known when their bodies are. [] → [distance]
+    fn push_distance(&mut self, reached: Reached, of_parts: &mut Vec<(usize, usize)>) -> Result<(), CompileError> {
+        match reached {
+            Reached::Parts(first) => of_parts.push((first, self.code.item(Item::Push(0u8.into())))),
+            Reached::Rows(RowsOf::Table(table), _) => {
+                let bytes = self.element_bytes(self.program.tables[table.0].element_values)?;
+                push(self.code, bytes >> self.table_shift());
             }
-        }
-        for group in groups {
-            let own = distances.iter().filter(|(first, _)| *first == group.start);
-            let lengths = own.map(|&(_, index)| index).collect();
-            let filled = Filled { bodies: bodies[group].to_vec(), lengths, filling, is_fixed: false };
-            filled.fill(self.code, self.revision)?;
-            self.entrances.filled.push(filled);
+            Reached::Rows(RowsOf::Array(array), values) => {
+                let (_, stride) = self.row_of_array(array, values);
+                push(self.code, stride >> self.row_shift(array, values));
+            }
         }
         Ok(())
-    }
-
-    /// Finds out where a part is entered, and puts the place that a count says into memory; a part that is chosen is entered at
-    /// its beginning.
-    fn part_entry(&mut self, (part, rows): Part<'a>, is_chosen: bool) -> Result<Entry<'a>, CompileError> {
-        let label = self.code.new_label();
-        let (Some((count, countdown)), [Row::Control(nest), ..]) = (part.countdown(), rows) else {
-            return Ok(Entry { label, countdown: None, is_countdown: false });
-        };
-        let address = self.entrances.take();
-        let labels = self.labels(countdown);
-        self.compute_entrance(count, &labels)?;
-        self.stack.pop();
-        push(self.code, address);
-        self.code.op(evm::MSTORE);
-        let state = countdown.arms.iter().take(1).flat_map(|turn| &turn.params);
-        let is_countdown =
-            !is_chosen && state.zip(&countdown.initial).all(|(&to, &from)| self.placement.slot(to) == self.slot(from));
-        Ok(Entry { label, countdown: Some((nest, labels, address)), is_countdown })
-    }
-
-    /// Pushes where a part is entered, given how many words above it that was pushed before, if it was.
-    fn push_entry(&mut self, entry: &Entry<'_>, above: Option<usize>) {
-        match (above.and_then(|above| u8::try_from(above).ok()).filter(|&above| above < DUP_DEPTH_MAX), entry) {
-            (Some(above), _) => {
-                self.code.op(evm::DUP1 + above);
-            }
-            (None, Entry { countdown: Some((_, _, address)), is_countdown: true, .. }) => {
-                push(self.code, *address);
-                self.code.op(evm::MLOAD);
-            }
-            (None, Entry { label, .. }) => {
-                self.code.push_label(*label);
-            }
-        }
     }
 }
