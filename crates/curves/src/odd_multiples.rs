@@ -281,7 +281,9 @@ mod tests {
         let three_halves = half * P384Fp::from_u64(3);
         let expected = OddMultiples::new(generator(), -three_halves, three_halves);
         let [points, affine] = [(); 2].map(|()| machine.array::<Affine<P384Fp>>("points", Capacity::Fixed(16)));
-        [points, affine].map(|array| machine.reserve(array, U256::from(DIGITS)));
+        for array in [points, affine] {
+            machine.reserve(array, U256::from(DIGITS));
+        }
         let curve = OddMultiples::store(&machine, points, generator(), [-three_halves, three_halves]);
         let invert = |z: P384Fp| z.inverse().unwrap();
         OddMultiples::store_affine(&machine, affine, generator(), [-three_halves, three_halves], invert);
