@@ -1,4 +1,4 @@
-//! Programs of the EVM alone: loops over what a word becomes, and a transaction that ends at once.
+//! Programs without field instructions: loops that transform a word, and a transaction that ends at once.
 
 /// Turns of each loop.
 pub const TURNS: u32 = 1000;
@@ -13,7 +13,7 @@ pub struct Program {
     pub name: &'static str,
     /// Transactions of one measurement.
     pub transactions: u32,
-    /// A turn, which makes another word of that on top of the stack, above the number of turns left; none for a transaction that ends at once.
+    /// Body of the loop: it replaces the word on top of the stack, above the number of turns left. None for a transaction that ends at once.
     body: Option<&'static str>,
 }
 

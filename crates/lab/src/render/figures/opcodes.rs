@@ -81,7 +81,7 @@ impl Lines {
                 .map(|operation| records.value("lanes", &format!("{layer}/{operation}/381"), Quantity::Throughput));
             self.push(format!("ours, {what}, no EVM, one of many"), times, keccak);
         }
-        // Libraries that the record of operations has beside them; nobody measures their subtraction.
+        // Libraries in the record of operations, which has no times of subtractions.
         let libraries = records.group("operations").into_iter().flat_map(|record| &record.rows);
         for row in libraries.filter(|row| row.name.ends_with("/fp-mul/381") && row.baseline.is_none()) {
             let layer = row.layer();
