@@ -258,7 +258,9 @@ def test_the_main_job():
     ended = subprocess.run([sys.executable, "-m", "residue"], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.count("1, as native") == 2
-    assert "127 018" in ended.stdout
+    pairing = rs.contract("bls12_381/pairing")
+    gas = pairing.compile().run(pairing.example).gas_used
+    assert f"{gas:,}".replace(",", " ") in ended.stdout
 
 
 def test_keccak():
