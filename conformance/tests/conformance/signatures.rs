@@ -51,6 +51,7 @@ fn calls_of_precompiles() {
     check("p256/verify", "p256", "p256Verify_even.json", call);
     let verdict = |case: &Value| Some((bytes(case, "Input"), truth(case["Expected"] == 1)));
     check("p384/verify", "p384", "wycheproof.json", verdict);
+    check("secp521r1/verify", "p521", "wycheproof.json", verdict);
     check("secp256k1/recover", "ecrecover", "wycheproof_secp256k1.json", call);
     check("secp256k1/recover", "other", "ecRecover.json", call);
 }

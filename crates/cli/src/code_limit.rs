@@ -157,8 +157,19 @@ impl fmt::Display for TooLong {
 
 impl std::error::Error for TooLong {}
 
-/// Says of code that accounts of the fork do not hold how long it is, and what it would cost there.
-pub fn note(fork: Fork, name: &str, bytes: usize) {
+/// The gas of an example that no transaction of the fork has.
+fn beyond_transaction(fork: Fork, name: &str, gas: u64) -> Option<String> {
+    let most = accounts::transaction_gas_max(fork).filter(|&most| gas > most)?;
+    let (gas, most) = (grouped(gas), grouped(most));
+    Some(format!("the example of {name} takes {gas} gas; a transaction of {fork} has at most {most} (EIP-7825)"))
+}
+
+/// Says of code that accounts of the fork do not hold how long it is, and what it would cost there; and of an example that no transaction has the gas for, how
+/// much that is.
+pub fn note(fork: Fork, name: &str, bytes: usize, example_gas: Option<u64>) {
+    if let Some(text) = example_gas.and_then(|gas| beyond_transaction(fork, name, gas)) {
+        output::message("note", &text);
+    }
     let Some(bytes_max) = accounts::code_bytes_max(fork).filter(|_| !report::fits(bytes, fork)) else { return };
     let (eip, price) = (accounts::code_limit_eip(fork), accounts::gas_per_code_byte(fork));
     let gas = grouped(report::deployment_gas(bytes, fork));
@@ -168,4 +179,17 @@ pub fn note(fork: Fork, name: &str, bytes: usize) {
             "{name} has {bytes} bytes of code; an account of {fork} holds {bytes_max} (EIP-{eip}), and would take {gas} gas for it at {price} a byte"
         ),
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_example_beyond_a_transaction_is_told() {
+        let text = |fork, gas| beyond_transaction(fork, "bw6_761/pairing", gas);
+        let found = text(Fork::Osaka, 19_831_750).unwrap();
+        assert!(found.contains("takes 19 831 750 gas") && found.contains("at most 16 777 216"), "{found}");
+        assert_eq!((text(Fork::Osaka, 1 << 24), text(Fork::Prague, 19_831_750)), (None, None));
+    }
 }

@@ -7,7 +7,7 @@ use residue_compiler::Dialect;
 use residue_contracts::PROOF_SYSTEMS;
 use residue_ir::{Fp2Product, Program};
 use residue_isa::Revision;
-use residue_workbench::variants::asks_for_precompiles;
+use residue_workbench::variants::has_use_for_precompiles;
 
 use crate::formulas::Formulas;
 use crate::options::CodeRules;
@@ -146,7 +146,7 @@ pub fn ensure_code_rules(
 ) -> Result<()> {
     ensure_portable(code, revisions)?;
     ensure!(
-        !code.use_precompiles || asks_for_precompiles(&program()),
+        !code.use_precompiles || has_use_for_precompiles(&program()),
         "--use-precompiles has no effect on {name:?}: it has no use for a precompile"
     );
     Ok(())

@@ -12,10 +12,11 @@ use crate::pipeline::{Interface, Priced, fuse};
 use crate::portable::{AfterValues, SlotNames};
 use crate::target::words::Rules;
 use crate::target::{self, MontFactors, Places, Target};
+use crate::words::inversion::is_by_modexp;
 use crate::{Specialised, paths};
 use foldhash::{HashMap, HashMapExt};
 use num_bigint::BigUint;
-use residue_ir::program::{ControlKind, Program, Region, Statement};
+use residue_ir::program::{ControlKind, Operand, Program, Region, Statement};
 use residue_ir::{Effect, SubprogramId};
 use residue_isa::assembly::{AssembleError, Assembly, Code, Item, LabelId};
 use residue_isa::revision::Family;
@@ -165,11 +166,12 @@ pub(crate) fn build(
     assembly.mark(origin);
     let mut parts: Vec<Part<'_>> = Vec::new();
     let mut base_bytes = words_base_bytes(&borrowed, revision);
+    let has_modexp = is_by_modexp(&stage.source, revision, dialect);
     for (unit, (program, rows)) in programs.iter().zip(rows).enumerate() {
         let context = u32::try_from(unit).expect("subprograms are few");
         let is_late = unit > 0 && is_entered_late(&borrowed, unit - 1);
         let words = Rules { base_bytes, ..rules.clone() };
-        let part = part(Unplaced { program, context, is_late, words }, rows, &priced, &mut assembly)?;
+        let part = part(Unplaced { program, context, is_late, has_modexp, words }, rows, &priced, &mut assembly)?;
         if part.target.is_in_memory() && part.has_elements() {
             base_bytes = part.target.memory_bytes();
         }
@@ -238,6 +240,7 @@ fn words_base_bytes(programs: &[&Program], revision: Revision) -> u32 {
 /// `simplified` with the constants that a target wants.
 fn with_constants(simplified: &Program, revision: Revision) -> Program {
     let mut program = Program { subprograms: Vec::new(), ..simplified.clone() };
+    forget_constants(&mut program);
     let conversions = match (revision.family(), program.modulus.known()) {
         (Family::Memory384, Some(modulus)) => target::evm384::conversion_constants(modulus).to_vec(),
         (Family::MemorySlots, Some(modulus)) => target::mont_slots::conversion_constants(modulus).to_vec(),
@@ -250,6 +253,23 @@ fn with_constants(simplified: &Program, revision: Revision) -> Program {
         }
     }
     program
+}
+
+/// Makes constants 0 that nothing reads, as zero has a slot in any case: those of arms that are not taken, and those that were folded. Their numbers stay.
+fn forget_constants(program: &mut Program) {
+    let mut is_read = vec![false; program.constants.len()];
+    for function in &program.functions {
+        let mut read = |operand| {
+            if let Operand::Constant(id) = operand {
+                is_read[id.0 as usize] = true; // u32 to usize widens
+            }
+        };
+        function.results.iter().copied().for_each(&mut read);
+        function.body.walk(&mut |statement| statement.for_each_operand(&mut read));
+    }
+    for (constant, _) in program.constants.iter_mut().zip(is_read).filter(|(_, is_read)| !is_read) {
+        *constant = BigUint::ZERO;
+    }
 }
 
 /// The factors of Montgomery form, if the program uses it and the revision's own form is another.
@@ -270,6 +290,8 @@ pub(crate) struct Part<'a> {
     pub calls: CallGas,
     /// True if its modulus is set at the entry of the part, not at the start of the program.
     pub is_late: bool,
+    /// True if the precompile MODEXP inverts.
+    pub has_modexp: bool,
 }
 
 impl Part<'_> {
@@ -326,6 +348,7 @@ struct Unplaced<'a> {
     /// The id of its field context.
     context: u32,
     is_late: bool,
+    has_modexp: bool,
     /// Its slots, if they are words of memory.
     words: Rules,
 }
@@ -337,7 +360,7 @@ fn part<'a>(
     priced: &Priced<'_>,
     assembly: &mut Assembly,
 ) -> Result<Part<'a>, CompileError> {
-    let Unplaced { program, is_late, ref words, .. } = unplaced;
+    let Unplaced { program, is_late, has_modexp, ref words, .. } = unplaced;
     let Priced { interface: Interface { revision, dialect, .. }, schedule, fusions } = *priced;
     let limit = slot_limit(revision);
     let constants = program.constants.len();
@@ -357,7 +380,8 @@ fn part<'a>(
         (Family::Slots, None) => {
             derived::derive_any(&program.constants, &program.modulus.most(), first_constant, spare)
         }
-        _ => names.given(&program.constants, first_constant),
+        (Family::Words, _) => names.given(&program.constants, first_constant),
+        _ => names.given_once(&program.constants, first_constant),
     };
     let after_constants = u32::try_from(derived.slots.len().max(derived.given.len())).expect("it fitted above");
     let slots = first_constant + after_constants + u32::from(is_literal);
@@ -369,12 +393,12 @@ fn part<'a>(
     let places = Places { first_constant, zero, spare, mont, is_literal };
     let target = make_target(unplaced, &rows, priced, derived, places, assembly);
     let calls = CallGas::of(schedule);
-    Ok(Part { program, rows, allocation, constant_slots, spare, slots, target, is_late, calls })
+    Ok(Part { program, rows, allocation, constant_slots, spare, slots, target, is_late, has_modexp, calls })
 }
 
 /// Target of the revision's family.
 fn make_target(
-    Unplaced { program, context, is_late, words }: Unplaced<'_>,
+    Unplaced { program, context, is_late, has_modexp, words }: Unplaced<'_>,
     rows: &Rows<'_>,
     priced: &Priced<'_>,
     derived: Derived,
@@ -390,7 +414,7 @@ fn make_target(
     }
     if revision.family() == Family::Words {
         if let Some(system) = wide_system(program) {
-            return Box::new(target::wide::Wide::new(system, program, &words, places, code));
+            return Box::new(target::wide::Wide::new(system, (program, has_modexp), &words, places, code));
         }
         return Box::new(target::words::Words::new(program, words, places, code));
     }
@@ -445,4 +469,38 @@ fn require_slot_bytes(parts: &[Part<'_>], revision: Revision) -> Result<(), Comp
 
 fn position(constants: &[BigUint], wanted: &BigUint) -> usize {
     constants.iter().position(|constant| constant == wanted).expect("the caller added it")
+}
+
+#[cfg(test)]
+mod tests {
+    use residue_ir::{Feature, Machine, record};
+    use residue_isa::{GasSchedule, Revision};
+
+    /// A constant of an arm that no revision takes is in no code.
+    #[test]
+    fn constants_that_nothing_reads_are_in_no_code() {
+        let p = (num_bigint::BigUint::from(1u8) << 127u8) - 1u8;
+        fn times<M: Machine>(machine: &M, constant: u64) -> M::Fe {
+            machine.parse(machine.small(0), 16) * machine.constant(&(constant * 0x0101_0101_0101_0101).into())
+        }
+        let whole = record("arms", &p, |machine| {
+            let value = machine.branch(
+                machine.has(Feature::Limbs(99)),
+                |machine| times(machine, 7),
+                |machine| times(machine, 5),
+            );
+            machine.return_elements(value, 16);
+        });
+        let taken = record("arms", &p, |machine| machine.return_elements(times(machine, 5), 16));
+        let mut compiled = 0;
+        for &revision in Revision::ALL {
+            let schedule = GasSchedule::default_for(revision).expect("each has a schedule");
+            let Ok(expected) = crate::compile(&taken, revision, &schedule) else { continue };
+            let found = crate::compile(&whole, revision, &schedule).expect("an arm more is no reason to refuse it");
+            // Its number is left, so that some addresses may have a byte more; the constant has eight and more.
+            assert!(found.code.len() < expected.code.len() + 8, "{revision}");
+            compiled += 1;
+        }
+        assert!(compiled > 20, "{compiled}");
+    }
 }

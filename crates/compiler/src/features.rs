@@ -169,13 +169,15 @@ pub(crate) fn require_modulus(program: &Program, revision: Revision) -> Result<(
     if !expressible {
         return Err(CompileError::EvenModulus { revision, modulus: program.modulus.most() });
     }
-    if !has_elements(program) {
-        return Ok(());
-    }
+    // A table has elements too.
     if revision.family() == Family::Words
+        && (has_elements(program) || !program.tables.is_empty())
         && let Some(Err(Missing::Factor(factor))) = is_wide(program).map(System::new)
     {
         return Err(CompileError::Factor { revision, factor });
+    }
+    if !has_elements(program) {
+        return Ok(());
     }
     if is_fixed && program.modulus != target::evm384::fixed_modulus() {
         return Err(CompileError::FixedField { revision });
@@ -305,6 +307,6 @@ mod tests {
         );
         assert_eq!(refused("0x80", "eip5843"), "eip5843 needs an odd modulus; this program's is 0x80");
         assert_eq!(refused(&wide, "x-movx"), "x-movx has moduli up to 768 bits; this program's has 1025");
-        assert_eq!(refused(&wide, "evm"), "evm has moduli up to 430 bits; this program's has 1025");
+        assert_eq!(refused(&wide, "evm"), "evm has moduli up to 768 bits; this program's has 1025");
     }
 }

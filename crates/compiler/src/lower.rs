@@ -39,7 +39,7 @@ pub use held::{HeldEnds, HeldWay, HeldWord, Way};
 use layout::{Layout, layout};
 use residue_ir::Effect;
 use residue_ir::program::{
-    ArrayId, Block, ControlKind, Function, Op, Operand, Program, TableId, Value, VariableId, Word,
+    ArrayId, Block, ControlKind, Function, Op, Operand, Program, RowsOf, TableId, Take, Value, VariableId, Word,
 };
 use residue_isa::Revision;
 use residue_isa::assembly::{Assembly, Item, LabelId};
@@ -260,9 +260,12 @@ fn lower_with(
                 depth: 0,
                 runs: runs[number],
                 uses: words::count_uses(function, rows),
+                zero_tests: words::zero_tests(function),
                 addresses: words::indices_of_one_array(function, rows),
                 read: values_read(function),
                 prepared: HashMap::new(),
+                given: HashMap::new(),
+                has_modexp: part.has_modexp,
                 dead_words,
                 cuts,
             };
@@ -440,16 +443,22 @@ struct Lowering<'a> {
     depth: usize,
     /// Number of passes of this point, as far as known.
     runs: f64,
+    /// Words that say whether an element is zero, which few are.
+    zero_tests: HashSet<Word>,
     /// Reads of each kept word that are still to come in the text.
     uses: HashMap<Word, usize>,
     /// Bound words that are nothing but indices of one array: they are kept as addresses.
     addresses: HashMap<Word, ArrayId>,
     /// The values that something reads.
     read: FixedBitSet,
+    /// Forms of the addresses of rows that parts take, by the first value of each.
+    given: HashMap<Value, sequence::taken::Given>,
     /// Addresses that stand above the operands of the store that reads them last, with the number of those.
     prepared: HashMap<Word, usize>,
     dead_words: DeadWords,
     cuts: Cuts,
+    /// True if the precompile MODEXP inverts.
+    has_modexp: bool,
 }
 
 /// Cuts that keep the stack low enough.
@@ -604,8 +613,8 @@ impl<'a> Lowering<'a> {
                 self.stack.pop();
             }
             Effect::Lookup { table, index, results } => self.lookup(*table, *index, results)?,
-            Effect::TakeRow { results, .. } => self.take_row(results),
-            Effect::TakeElement { array, results } => self.take_element(*array, results),
+            Effect::TakeRow { table, results } => self.take(Take { of: RowsOf::Table(*table), results })?,
+            Effect::TakeElement { array, results } => self.take(Take { of: RowsOf::Array(*array), results })?,
             Effect::FillFrom { array, table } => self.fill_from(*array, *table),
             Effect::Enter { subprogram, modulus } => self.enter(*subprogram, modulus)?,
             Effect::ElementOf { result, words } => self.element_of(*result, words)?,
@@ -622,7 +631,7 @@ impl<'a> Lowering<'a> {
                 self.return_words(words, *size_bytes)?;
                 return Ok(Flow::Ended);
             }
-            Effect::Invert { result, value } if self.target.words().is_some() => {
+            Effect::Invert { result, value } if self.has_modexp => {
                 self.invert_by_modexp(self.placement.slot(*result), self.slot(*value));
             }
             Effect::Invert { result, value } => {
@@ -960,7 +969,12 @@ impl<'a> Lowering<'a> {
         }
         let (second, end) = (self.code.new_label(), self.code.new_label());
         self.jump_if_zero(condition, second)?;
+        let runs = self.runs;
+        self.runs *= conventions::share(branch, 0, &self.zero_tests);
+        self.expect_runs();
         let then_flow = self.region(then_rows)?;
+        self.runs = runs;
+        self.expect_runs();
         if then_flow == Flow::Continues {
             self.move_to(results, &then.gives);
         }

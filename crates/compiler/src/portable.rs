@@ -94,6 +94,19 @@ impl SlotNames {
         }
         Derived { slots, given, operations: Vec::new() }
     }
+
+    /// The same with equal constants in one slot.
+    pub fn given_once(&self, constants: &[BigUint], first: Slot) -> Derived {
+        let mut different: Vec<BigUint> = Vec::new();
+        for constant in constants {
+            if !different.contains(constant) {
+                different.push(constant.clone());
+            }
+        }
+        let Derived { slots, given, operations } = self.given(&different, first);
+        let slot = |constant| slots[different.iter().position(|other| other == constant).expect("it is one of them")];
+        Derived { slots: constants.iter().map(slot).collect(), given, operations }
+    }
 }
 
 /// True if an immediate byte is harmless to jump analysis that takes it for an opcode.

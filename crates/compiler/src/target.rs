@@ -444,21 +444,25 @@ pub(crate) fn require_padding(code: &mut Assembly, pad_bytes: u32, fail: LabelId
     }
 }
 
-/// Goes to `fail` unless the number is below the modulus. [high, low] → [high, low], low of 256 bits
-pub(crate) fn require_below(code: &mut Assembly, modulus: &BigUint, fail: LabelId) {
-    let high = modulus >> 256u32;
-    let low = modulus & ((BigUint::one() << 256) - 1u8);
-    code.op(evm::DUP1);
-    code.push(low);
-    code.op(evm::GT);
-    code.op(evm::DUP3);
-    code.push(high.clone());
-    code.op(evm::EQ);
-    code.op(evm::AND);
-    code.op(evm::DUP3);
-    code.push(high);
-    code.op(evm::GT);
-    code.op(evm::OR);
+/// Goes to `fail` unless a number of so many words is below the modulus. [words, the lowest on top] → [the same]
+pub(crate) fn require_below(code: &mut Assembly, modulus: &BigUint, words: u32, fail: LabelId) {
+    for (word, number) in (0u8..).zip(0..words) {
+        let limit = (modulus >> (256u32 * number)) & ((BigUint::one() << 256u32) - 1u8);
+        if word == 0 {
+            code.op(evm::DUP1);
+            code.push(limit);
+            code.op(evm::GT);
+            continue;
+        }
+        code.op(evm::DUP2 + word);
+        code.push(limit.clone());
+        code.op(evm::EQ);
+        code.op(evm::AND);
+        code.op(evm::DUP2 + word);
+        code.push(limit);
+        code.op(evm::GT);
+        code.op(evm::OR);
+    }
     code.op(evm::ISZERO);
     code.push_label(fail);
     code.op(evm::JUMPI);

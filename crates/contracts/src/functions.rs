@@ -119,6 +119,7 @@ static FUNCTIONS: &[(&str, &[&str])] = &[
     ("modexp/word", MODEXP),
     ("p256/verify", &["verify(bytes32 hash, uint256 r, uint256 s, uint256 x, uint256 y) returns (bool)"]),
     ("p384/verify", &["verify(bytes:48 hash, bytes:48 r, bytes:48 s, bytes:48 x, bytes:48 y) returns (bool)"]),
+    ("secp521r1/verify", &["verify(bytes:66 hash, bytes:66 r, bytes:66 s, bytes:66 x, bytes:66 y) returns (bool)"]),
     ("secp256k1/recover", &["recover(bytes32 hash, uint256 v, bytes32 r, bytes32 s) returns (address)"]),
     ("bip340/verify", &["verify(bytes32 key, bytes32 r, bytes32 s, bytes message) returns (bool)"]),
     ("ed25519/verify", ED25519),

@@ -14,6 +14,7 @@ pub mod bls12_381;
 pub mod bn254;
 pub mod bw6_761;
 pub mod drand;
+mod ecdsa;
 pub mod ed25519;
 pub mod encoding;
 pub mod eth;
@@ -38,6 +39,7 @@ mod points;
 pub mod poseidon;
 pub mod poseidon2;
 pub mod secp256k1;
+pub mod secp521r1;
 pub mod slh_dsa;
 mod source;
 pub mod sphincs;
@@ -119,6 +121,7 @@ pub static CONTRACTS: &[Contract] = &[
     modexp::word::CONTRACT,
     p256::verify::CONTRACT,
     p384::verify::CONTRACT,
+    secp521r1::verify::CONTRACT,
     secp256k1::recover::CONTRACT,
     bip340::verify::CONTRACT,
     ed25519::verify::CONTRACT,

@@ -9,7 +9,7 @@ use residue_curves::conditions::all_vanish;
 use residue_curves::group::{Addend, Affine, Coordinate, Jacobian};
 use residue_formula::Fe;
 use residue_formula::scope::enter;
-use residue_ir::{Array, Bundle, Capacity, Machine, SequenceStep, Variable, WordOp};
+use residue_ir::{Array, Bundle, Capacity, Feature, Machine, SequenceStep, Variable, WordOp};
 
 /// A curve's points with how they are encoded.
 pub(crate) trait Points<M: Machine> {
@@ -129,10 +129,18 @@ fn return_sum_with_identity<M: Machine, G: Points<M>>(
 }
 
 /// Returns k·P of the calldata P ‖ k: EIP-2539, “ABI for G1 multiplication”.
-pub(crate) fn product<M: Machine, G: Points<M>>(machine: &M) {
+pub(crate) fn product<M: Machine, G: Generated<M>>(machine: &M) {
     let bytes = u64::from(G::POINT_BYTES + G::SCALAR_BYTES);
     machine.require(machine.word_op(WordOp::Eq, machine.calldata_size(), machine.small(bytes)));
-    let multiple = multiple_at::<M, G>(machine, machine.small(0));
+    // In words an addition takes so much code that there is one, of points in memory, in place of one for each digit.
+    let in_words = |machine: &M| {
+        let next = machine.variable("next_product", machine.small(0));
+        add_chunk::<M, G, 1>(machine, next, identity::<M, G>(machine))
+    };
+    let by_parts = |machine: &M| multiple_at::<M, G>(machine, machine.small(0));
+    let multiple = machine.branch(machine.has(Feature::FieldSlots), by_parts, |machine| {
+        machine.branch(machine.has(Feature::ShortParts), in_words, by_parts)
+    });
     return_jacobian::<M, G>(machine, multiple);
 }
 

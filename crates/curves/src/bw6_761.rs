@@ -192,17 +192,6 @@ pub fn g1_membership<M: Machine>(machine: &M, point: Affine<M::Fe>) -> Condition
     Conditions { vanishing: all_vanish(&[dx, dy, defect]), invertible: a.z * b.z }
 }
 
-/// Zero exactly if a point of the twist has no part of order three: y − 2 is a cube, not zero.
-///
-/// This is its reduced Tate pairing of order three with (0, 2), whose tangent is y = 2. As 9 does not divide the number of points (tested below), that
-/// point is none of three times another one, and the pairing with it is one exactly for multiples of three: Frey and Rück 1994.
-pub fn has_no_part_of_order_three<M: Machine>(machine: &M, point: Affine<M::Fe>) -> M::Fe {
-    let two = machine.constant(&2u32.into());
-    machine.function("fp_cubic_character", point.y - two, |machine, a| {
-        power(machine, a, &((modulus() - 1u32) / 3u32)) - machine.one()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

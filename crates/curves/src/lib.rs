@@ -5,7 +5,7 @@
 //!
 //! Reading order: the [`tower`], powers and multiples by constants ([`chain`], [`base_chain`], [`ladder`]), points ([`group`],
 //! [`complete`], [`side_by_side`]), digits of scalars ([`odd_multiples`], [`eisenstein`], [`glv`], [`fixed_base`], [`windows`]), what has to hold of inputs
-//! ([`conditions`]), the [`pairing`], the curves [`bls12_381`], [`bls12_377`], [`bw6_761`], [`bn254`], [`p256`], [`p384`], [`secp256k1`], [`edwards25519`],
+//! ([`conditions`]), the [`pairing`], the curves [`bls12_381`], [`bls12_377`], [`bw6_761`], [`bn254`], [`p256`], [`p384`] and [`p521`] by [`wide_curve`], [`secp256k1`], [`edwards25519`],
 //! [`bandersnatch`] and those of [`short`] and [`twisted_edwards`], and [`published`],
 //! the formulas of older programs.
 
@@ -37,6 +37,7 @@ pub mod odd_multiples;
 pub mod one_denominator;
 pub mod p256;
 pub mod p384;
+pub mod p521;
 pub mod pairing;
 pub mod published;
 pub mod secp256k1;
@@ -44,6 +45,7 @@ pub mod short;
 pub mod side_by_side;
 pub mod tower;
 pub mod twisted_edwards;
+pub mod wide_curve;
 pub mod windows;
 
 pub use base_chain::pow_in_base;

@@ -268,7 +268,7 @@ pub fn step<W: Copy>(digits: &[W; 4], at: u32) -> SequenceStep<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::p384::generator;
+    use crate::p384;
     use residue_formula::Number;
     use residue_ir::Numbers;
     use residue_modular::fields::P384Fp;
@@ -276,17 +276,18 @@ mod tests {
     /// Loops make the multiples, and the curve that they are on, as code without loops does; or the same on the curve itself.
     #[test]
     fn multiples_made_by_loops_are_the_same() {
+        let generator = p384::curve().generator();
         let machine = Numbers::<P384Fp>::new(Vec::new());
         let half = P384Fp::from_u64(2).inverse().unwrap();
         let three_halves = half * P384Fp::from_u64(3);
-        let expected = OddMultiples::new(generator(), -three_halves, three_halves);
+        let expected = OddMultiples::new(generator, -three_halves, three_halves);
         let [points, affine] = [(); 2].map(|()| machine.array::<Affine<P384Fp>>("points", Capacity::Fixed(16)));
         for array in [points, affine] {
             machine.reserve(array, U256::from(DIGITS));
         }
-        let curve = OddMultiples::store(&machine, points, generator(), [-three_halves, three_halves]);
+        let curve = OddMultiples::store(&machine, points, generator, [-three_halves, three_halves]);
         let invert = |z: P384Fp| z.inverse().unwrap();
-        OddMultiples::store_affine(&machine, affine, generator(), [-three_halves, three_halves], invert);
+        OddMultiples::store_affine(&machine, affine, generator, [-three_halves, three_halves], invert);
         for nibble in 0..DIGITS {
             assert_eq!(machine.load(points, U256::from(nibble)), expected.multiple(nibble), "{nibble}");
             assert_eq!(curve.image(machine.load(affine, U256::from(nibble))), expected.multiple(nibble), "{nibble}");

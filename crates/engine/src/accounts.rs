@@ -1,4 +1,4 @@
-//! The code that accounts of a hard fork hold, and its price, as revm has both.
+//! The code that accounts of a hard fork hold, its price, and the gas of a transaction, as revm has them.
 
 use residue_isa::Fork;
 use revm::context::{Cfg, CfgEnv};
@@ -25,6 +25,12 @@ pub fn gas_per_code_byte(fork: Fork) -> u64 {
     params.code_deposit_cost(1) + params.code_deposit_state_gas(1)
 }
 
+/// Gas that a transaction has at most: 16,777,216 from Osaka on (EIP-7825); `None` before.
+pub fn transaction_gas_max(fork: Fork) -> Option<u64> {
+    let spec = spec_id(fork);
+    spec.is_enabled_in(SpecId::OSAKA).then(|| CfgEnv::new_with_spec(spec).tx_gas_limit_cap())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,6 +46,7 @@ mod tests {
         ] {
             assert_eq!((code_bytes_max(fork), gas_per_code_byte(fork)), (bytes, gas), "{fork}");
         }
+        assert_eq!((transaction_gas_max(Fork::Prague), transaction_gas_max(Fork::Osaka)), (None, Some(1 << 24)));
         assert_eq!((code_limit_eip(Fork::Osaka), code_limit_eip(Fork::Amsterdam)), (170, 7954));
     }
 }

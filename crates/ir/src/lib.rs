@@ -45,7 +45,7 @@ pub use program::{
     Arm, ArrayDecl, Block, Control, ControlKind, FieldOp, Function, Op, Order, Program, Region, Statement, TableDecl,
     WordDef,
 };
-pub use record::{Form, Recorded, Recording, record, record_as, record_with};
+pub use record::{Form, Recorded, Recording, record, record_as, record_checked, record_with};
 pub use residue_formula::bundle::{self, Bundle};
 pub use residue_formula::{Fp2Product, scope};
 pub use verify::{Place, VerifyError, verify};

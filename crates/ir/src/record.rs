@@ -52,6 +52,17 @@ pub struct Form {
 
 /// The same in a form.
 pub fn record_as(name: &str, modulus: &BigUint, form: Form, text: impl FnOnce(&Recording<'_>)) -> Program {
+    recorded(name, modulus, (form, Calls::Trusted), text)
+}
+
+/// The same with the body of each function recorded at every call, and compared with the first. It takes longer.
+///
+/// Panics as well if a body is another than at the first call of that name: one that reads what differs between calls, other than its input.
+pub fn record_checked(name: &str, modulus: &BigUint, form: Form, text: impl FnOnce(&Recording<'_>)) -> Program {
+    recorded(name, modulus, (form, Calls::Checked), text)
+}
+
+fn recorded(name: &str, modulus: &BigUint, (form, calls): (Form, Calls), text: impl FnOnce(&Recording<'_>)) -> Program {
     let unit = Unit::new(0, name, modulus.clone().into(), 0);
     let state = State {
         unit,
@@ -61,6 +72,7 @@ pub fn record_as(name: &str, modulus: &BigUint, form: Form, text: impl FnOnce(&R
         subprogram_ids: HashMap::new(),
         opened: 1,
         scratch_changes: 0,
+        calls,
     };
     let recorder = Recorder { form, state: RefCell::new(state) };
     text(&Recording { recorder: &recorder });
@@ -95,6 +107,25 @@ struct Recorder {
     state: RefCell<State>,
 }
 
+/// Treatment of a function's body at calls after the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Calls {
+    /// It is not recorded again.
+    Trusted,
+    /// It is recorded again and compared.
+    Checked,
+}
+
+/// Numbers of what a program has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Counts {
+    constants: usize,
+    functions: usize,
+    /// Arrays, tables, variables and subprograms.
+    declared: [usize; 4],
+    scratch_changes: u64,
+}
+
 struct State {
     /// The program or subprogram being recorded.
     unit: Unit,
@@ -107,6 +138,7 @@ struct State {
     opened: u32,
     /// Number of possible changes of scratch memory so far. Reads before the last change are stale.
     scratch_changes: u64,
+    calls: Calls,
 }
 
 /// Parts of a program or subprogram that are not shared.
@@ -212,6 +244,33 @@ impl OpenFunction {
 }
 
 impl State {
+    fn counts(&self) -> Counts {
+        let Unit { constants, functions, arrays, tables, .. } = &self.unit;
+        Counts {
+            constants: constants.len(),
+            functions: functions.len(),
+            declared: [arrays.len(), tables.len(), self.variables.len(), self.subprograms.len()],
+            scratch_changes: self.scratch_changes,
+        }
+    }
+
+    /// Forgets what was recorded since there was this much.
+    fn go_back_to(&mut self, counts: Counts) {
+        let Counts { constants, functions, declared: [arrays, tables, variables, subprograms], scratch_changes } =
+            counts;
+        let unit = &mut self.unit;
+        unit.constants.truncate(constants);
+        unit.constant_ids.retain(|_, id| (id.0 as usize) < constants); // u32 to usize widens
+        unit.functions.truncate(functions);
+        unit.function_ids.retain(|_, id| (id.0 as usize) < functions); // u32 to usize widens
+        unit.arrays.truncate(arrays);
+        unit.tables.truncate(tables);
+        self.variables.truncate(variables);
+        self.subprograms.truncate(subprograms);
+        self.subprogram_ids.retain(|_, id| id.0 < subprograms);
+        self.scratch_changes = scratch_changes;
+    }
+
     fn current(&mut self) -> &mut OpenFunction {
         self.unit.open.last_mut().expect("the start is open until the text ends")
     }
@@ -478,6 +537,52 @@ impl Recording<'_> {
     }
 }
 
+impl<'r> Recording<'r> {
+    /// Records a body.
+    fn function_of<I, O>(&self, name: &str, body: impl FnOnce(&Self, I) -> O) -> Function
+    where
+        I: Bundle<Recorded<'r>>,
+        O: Bundle<Recorded<'r>>,
+    {
+        self.with(|state| {
+            state.unit.open.push(OpenFunction::new(state.opened));
+            state.opened += 1;
+        });
+        let params = self.fresh::<I>();
+        let output = body(self, self.bundle(&params));
+        let results = self.operands(&output);
+        self.with(|state| state.unit.open.pop().expect("it was pushed above")).close(name, params, results)
+    }
+
+    /// Panics if a body is another than that of a function. One that declares arrays, tables or variables has its own each time, and is not compared; calls
+    /// within are not looked at.
+    fn check_again<I, O>(&self, name: &str, known: FunctionId, body: impl FnOnce(&Self, I) -> O)
+    where
+        I: Bundle<Recorded<'r>>,
+        O: Bundle<Recorded<'r>>,
+    {
+        let before = self.with(|state| {
+            state.calls = Calls::Trusted;
+            state.counts()
+        });
+        let again = self.function_of(name, body);
+        self.with(|state| {
+            let first = &state.unit.functions[known.0 as usize]; // u32 to usize widens
+            let is_same = again.params == first.params
+                && again.results == first.results
+                && again.words == first.words
+                && again.body == first.body;
+            let declares = state.counts().declared != before.declared;
+            assert!(
+                is_same || declares,
+                "function `{name}` has another body at a later call: what differs is to be its input"
+            );
+            state.go_back_to(before);
+            state.calls = Calls::Checked;
+        });
+    }
+}
+
 impl<'r> Machine for Recording<'r> {
     type Fe = Recorded<'r>;
     type Word = RecordedWord;
@@ -541,23 +646,25 @@ impl<'r> Machine for Recording<'r> {
     {
         let arguments = self.operands(&input);
         let known = self.with(|state| state.unit.function_ids.get(name).copied());
-        let function = known.unwrap_or_else(|| {
-            self.with(|state| {
-                state.unit.open.push(OpenFunction::new(state.opened));
-                state.opened += 1;
-            });
-            let params = self.fresh::<I>();
-            let output = body(self, self.bundle(&params));
-            let results = self.operands(&output);
-            self.with(|state| {
-                let open = state.unit.open.pop().expect("it was pushed above");
-                assert!(!state.unit.function_ids.contains_key(name), "function `{name}` calls itself");
-                state.unit.functions.push(open.close(name, params, results));
-                let id = FunctionId(u32::try_from(state.unit.functions.len() - 1).expect("fewer than 2³² functions"));
-                state.unit.function_ids.insert(name, id);
-                id
-            })
-        });
+        let function = match known {
+            Some(known) => {
+                if self.with(|state| state.calls == Calls::Checked) {
+                    self.check_again(name, known, body);
+                }
+                known
+            }
+            None => {
+                let function = self.function_of(name, body);
+                self.with(|state| {
+                    assert!(!state.unit.function_ids.contains_key(name), "function `{name}` calls itself");
+                    state.unit.functions.push(function);
+                    let id = state.unit.functions.len() - 1;
+                    let id = FunctionId(u32::try_from(id).expect("fewer than 2³² functions"));
+                    state.unit.function_ids.insert(name, id);
+                    id
+                })
+            }
+        };
         let shape = self.with(|state| {
             let function = &state.unit.functions[function.0 as usize];
             (function.params.len(), function.results.len())

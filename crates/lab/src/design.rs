@@ -245,19 +245,19 @@ mod tests {
         let names = ["bn254/add", "bw6_761/g1_add", "bw6_761/g2_add"];
         let contracts: Vec<_> = names.iter().map(|name| residue_contracts::find(name).unwrap()).collect();
         // A field of 761 bits is none of the second's.
-        let (base, others) = (Revision::Eip6690_2024, [Revision::Evm, Revision::XCodex]);
+        let (base, others) = (Revision::Eip6690_2024, [Revision::Evm384V7, Revision::XCodex]);
         let ablation = Ablation { base, others: &others, contracts: &contracts, opcodes: None };
         let steps = Mutex::new(0);
         let compiled = compile(&ablation, &mut |_| *steps.lock().unwrap() += 1).unwrap();
         assert_eq!(*steps.lock().unwrap(), 9);
-        assert_eq!(compiled.left_out().as_deref(), Some("evm: bw6_761/g1_add, bw6_761/g2_add"));
+        assert_eq!(compiled.left_out().as_deref(), Some("evm384-v7: bw6_761/g1_add, bw6_761/g2_add"));
         let rows = measure(&compiled, false, &mut |_| ()).unwrap();
         assert_eq!(rows.len(), 2 * 7);
         let gas = |layer: &str| {
             let is_it = |row: &&RecordRow| row.name == name(layer, "bn254/add") && row.quantity == Quantity::Gas;
             rows.iter().find(is_it).unwrap().spread.median
         };
-        assert!(gas("x-codex") < gas("eip6690-2024") && gas("eip6690-2024") < gas("evm"));
+        assert!(gas("x-codex") < gas("eip6690-2024") && gas("eip6690-2024") < gas("evm384-v7"));
         let timed = measure(&compiled, true, &mut |_| ()).unwrap();
         assert_eq!(timed.len(), rows.len() + 2 * 7);
     }

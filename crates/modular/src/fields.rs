@@ -58,6 +58,12 @@ fields! {
         0x0000_0000_ffff_ffff, 0xffff_ffff_0000_0000, 0xffff_ffff_ffff_fffe,
         0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff,
     ];
+    /// The base field of P-521, 521 bits. Source: NIST SP 800-186, §3.2.1.5, p.
+    P521Fp, P521FpModulus, 9, "p-521 Fp", [
+        0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff,
+        0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff,
+        0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0x0000_0000_0000_01ff,
+    ];
     /// The base field of secp256k1, 256 bits. Source: SEC 2, version 2.0, §2.4.1, p.
     Secp256k1Fp, Secp256k1FpModulus, 4, "secp256k1 Fp", [
         0xffff_fffe_ffff_fc2f, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff,

@@ -306,9 +306,15 @@ pub fn asks_for_precompiles(program: &Program) -> bool {
     asks(program, |feature| matches!(feature, Feature::Precompile(_)))
 }
 
+/// The same, or of inverses, which MODEXP makes under some forks.
+pub fn has_use_for_precompiles(program: &Program) -> bool {
+    asks(program, |feature| matches!(feature, Feature::Precompile(_) | Feature::Inversion))
+}
+
 fn asks(program: &Program, is_it: impl Fn(Feature) -> bool) -> bool {
     let is_question = |word: &WordDef| matches!(word, WordDef::Has(feature) if is_it(*feature));
-    program.functions.iter().any(|function| function.words.iter().any(is_question))
+    let mut functions = program.units().flat_map(|unit| &unit.functions);
+    functions.any(|function| function.words.iter().any(is_question))
 }
 
 #[cfg(test)]

@@ -208,7 +208,8 @@ pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
     takers::ensure_formulas(&args.formulas, source.name(), |product| source.program_with(product))?;
     takers::ensure_code_rules(args.code, source.name(), &[args.rules.revision], || source.program())?;
     let built = build_one(contract, &schedule, args, args.path().map(Path::to_owned))?;
-    code_limit::note(args.fork, built.contract.source().name(), built.trials[0].compiled.code.len());
+    let chosen = &built.trials[0];
+    code_limit::note(args.fork, built.contract.source().name(), chosen.compiled.code.len(), Some(chosen.gas));
     if json {
         let mut object = to_json(&built);
         add_artifact(&mut object, &built.artifact(args), args)?;
@@ -273,7 +274,7 @@ fn build_program(args: &BuildArgs, schedule: &GasSchedule, json: bool) -> Result
     let (compiled, contract, address) = (&compiled, None, args.address);
     let bytes = compiled.code.len();
     let proof = judged(args, schedule, path, || program.clone(), &compiled.code)?;
-    code_limit::note(args.fork, path, bytes);
+    code_limit::note(args.fork, path, bytes, None);
     let artifact = Artifact { name: &name, contract, compiled, schedule: schedule.name(), dialect, address };
     if let Some(output) = args.path() {
         args.format().write(&artifact, output)?;

@@ -20,7 +20,7 @@ use crate::verdict::Verdict;
 
 The page is a folder of static files, which any file server serves: `cargo run -p residue-site -- build` builds it.")]
 pub struct ExploreArgs {
-    /// The folder of the page; site/dist of the project that this program was built in, or is started in, without it.
+    /// The folder of the page; site/dist of the project that this program was built in, or is started in or below, without it.
     #[arg(long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
     /// The port, on this machine alone; 0 for any that is free.
@@ -66,10 +66,13 @@ fn folder(given: Option<&Path>) -> Result<PathBuf> {
         return Ok(given.to_owned());
     }
     let own = env::current_exe().ok().and_then(|own| own.canonicalize().ok());
-    let around = own.iter().flat_map(|own| own.ancestors()).map(Path::to_owned).chain(env::current_dir());
-    let mut folders = around.map(|around| around.join("site/dist"));
-    folders
-        .find(|folder| folder.join("index.html").is_file())
+    let mut starts = own.into_iter().chain(env::current_dir());
+    let in_folders_around = |start: PathBuf| {
+        let mut folders = start.ancestors().map(|around| around.join("site/dist"));
+        folders.find(|folder| folder.join("index.html").is_file())
+    };
+    starts
+        .find_map(in_folders_around)
         .with_context(|| format!("the page is not built: {build}, or --folder says where it is"))
 }
 

@@ -98,9 +98,9 @@ fn a_result_that_differs_is_told() {
 
 #[test]
 fn a_contract_that_no_revision_expresses_is_bad_usage() {
-    let nothing = residue(&["compare", "bw6_761/g1_add", "--no-time", "--revisions", "evm"]);
+    let nothing = residue(&["compare", "bw6_761/g1_add", "--no-time", "--revisions", "evm384-v7"]);
     assert_eq!((nothing.code, nothing.stderr.as_str()), (2, "error: no revision was compared\n"));
-    assert!(nothing.stdout.contains("evm"), "{}", nothing.stdout);
+    assert!(nothing.stdout.contains("evm384-v7"), "{}", nothing.stdout);
 }
 
 #[test]

@@ -5,8 +5,10 @@
 //! and others do not. The choice depends on the estimated number of executions of each call; a wrong estimate costs gas
 //! only.
 
+use super::words;
 use crate::words::prices::EvmGas;
-use residue_ir::program::{ControlKind, Function, WordDef};
+use foldhash::{HashSet, HashSetExt};
+use residue_ir::program::{ControlKind, Function, Word, WordDef};
 use residue_isa::opcode::subroutine::RETURNS_MAX;
 use residue_isa::{GasSchedule, Price};
 use residue_passes::Row;
@@ -82,7 +84,7 @@ impl Conventions {
         if count >= RETURNS_MAX / 2 {
             return Self::jumps(count);
         }
-        let sites = sites(functions, rows, enters);
+        let sites = sites(functions, rows, &vec![HashSet::new(); functions.len()], enters);
         let found = [Jumps, Subroutine].map(|first| improved(vec![first; count], &sites, gas));
         let [jumps, subroutines] = found.map(|found| (cost(&found, &sites, gas), found));
         let functions = if subroutines.0 < jumps.0 { subroutines.1 } else { jumps.1 };
@@ -185,7 +187,8 @@ pub(super) fn runs(functions: &[Function], rows: &[Vec<Row<'_>>]) -> Vec<f64> {
     if let Some(start) = runs.last_mut() {
         *start = 1.0;
     }
-    for site in sites(functions, rows, false) {
+    let zero_tests: Vec<_> = functions.iter().map(words::zero_tests).collect();
+    for site in sites(functions, rows, &zero_tests, false) {
         site.callees.iter().for_each(|&callee| runs[callee] += site.times);
     }
     runs
@@ -203,9 +206,20 @@ pub(super) fn turns(function: &Function, nest: &Nest<'_>) -> f64 {
     }
 }
 
+/// Expected share of elements that are zero, of those that a program asks about.
+const ZERO_SHARE: f64 = 1.0 / 1024.0;
+
+/// Share of its [`turns`] that a body of a control runs: little, where an element has to be zero.
+pub(super) fn share(nest: &Nest<'_>, body: usize, zero_tests: &HashSet<Word>) -> f64 {
+    match nest.control.kind {
+        ControlKind::Branch { condition } if body == 0 && zero_tests.contains(&condition) => ZERO_SHARE,
+        _ => 1.0,
+    }
+}
+
 /// All rows of calls, with how often they are met. A subprogram's entrance is one too, in no function of its own: it is taken for a call of
-/// its last function by itself.
-fn sites(functions: &[Function], rows: &[Vec<Row<'_>>], enters: bool) -> Vec<Site> {
+/// its last function by itself. Of each function's branches those on its `zero_tests` are seldom taken.
+fn sites(functions: &[Function], rows: &[Vec<Row<'_>>], zero_tests: &[HashSet<Word>], enters: bool) -> Vec<Site> {
     let mut times = vec![0.0; functions.len()];
     let mut sites = Vec::new();
     let Some(start) = functions.len().checked_sub(1) else { return sites };
@@ -215,7 +229,7 @@ fn sites(functions: &[Function], rows: &[Vec<Row<'_>>], enters: bool) -> Vec<Sit
     }
     for number in (0..functions.len()).rev() {
         let first = sites.len();
-        gather(&mut sites, (number, &functions[number]), &rows[number], times[number]);
+        gather(&mut sites, (number, &functions[number], &zero_tests[number]), &rows[number], times[number]);
         for site in &sites[first..] {
             site.callees.iter().for_each(|&callee| times[callee] += site.times);
         }
@@ -223,7 +237,12 @@ fn sites(functions: &[Function], rows: &[Vec<Row<'_>>], enters: bool) -> Vec<Sit
     sites
 }
 
-fn gather(sites: &mut Vec<Site>, (caller, function): (usize, &Function), rows: &[Row<'_>], times: f64) {
+fn gather(
+    sites: &mut Vec<Site>,
+    of @ (caller, function, zero_tests): (usize, &Function, &HashSet<Word>),
+    rows: &[Row<'_>],
+    times: f64,
+) {
     for row in rows {
         match row {
             Row::Calls { calls, is_last } => {
@@ -232,8 +251,9 @@ fn gather(sites: &mut Vec<Site>, (caller, function): (usize, &Function), rows: &
             }
             Row::Control(nest) => {
                 let turns = turns(function, nest);
-                for body in &nest.bodies {
-                    gather(sites, (caller, function), body, times * turns);
+                for (number, body) in nest.bodies.iter().enumerate() {
+                    let share = share(nest, number, zero_tests);
+                    gather(sites, of, body, times * turns * share);
                 }
             }
             _ => {}

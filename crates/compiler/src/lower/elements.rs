@@ -396,9 +396,14 @@ impl Lowering<'_> {
         self.cell_at(self.variable(variable), first_bit, cells, array);
     }
 
-    /// Pushes a cell of the word at this address of memory. Beside the slots only the lowest 16 bits of an address
-    /// count, so higher bits of the cell are not masked there. [] → [cell]
-    pub(super) fn cell_at(&mut self, address: u32, first_bit: u32, cells: Cells, array: Option<ArrayId>) {
+    /// Pushes a cell of the word at this address of memory. [] → [cell]
+    fn cell_at(&mut self, address: u32, first_bit: u32, cells: Cells, array: Option<ArrayId>) {
+        self.cell_and_others(address, first_bit);
+        self.mask_cell(cells, array);
+    }
+
+    /// The same with those above it in its word. [] → [cells]
+    pub(super) fn cell_and_others(&mut self, address: u32, first_bit: u32) {
         let from = address.checked_sub(first_bit / 8);
         push(self.code, from.unwrap_or(address));
         self.code.op(evm::MLOAD);
@@ -406,6 +411,10 @@ impl Lowering<'_> {
             push(self.code, first_bit);
             self.code.op(evm::SHR);
         }
+    }
+
+    /// Leaves the lowest of cells. Beside the slots only the lowest 16 bits of an address count, so higher bits are not masked there. [cells] → [cell]
+    pub(super) fn mask_cell(&mut self, cells: Cells, array: Option<ArrayId>) {
         if cells.bits < 16 || !array.is_some_and(|array| self.is_beside(array)) {
             self.code.push(u64::MAX >> (64 - cells.bits));
             self.code.op(evm::AND);

@@ -6,13 +6,12 @@
 //! them.
 
 use super::{LoweredBlock, Lowering};
-use crate::target::push;
 use crate::target::words::{Planned, Weighed, Words};
 use crate::words::backward::Effort;
 use crate::words::held::{Around, Choice, Kind, PartOps, best_order};
 use crate::words::places::{Ends, Form, Place};
 use num_bigint::BigUint;
-use residue_ir::program::{Arm, Block, Operand, Order, Value};
+use residue_ir::program::{Arm, Block, Operand, Order, RowsOf, Take, Value};
 use residue_ir::{Effect, FieldOp, SequenceStep};
 use residue_isa::opcode::evm;
 use residue_passes::rows::Nest;
@@ -176,13 +175,14 @@ fn placed(words: &[HeldWord], slots: &[Slot]) -> Vec<Place> {
 }
 
 /// Rows taken by a part and its arithmetic, each optional; `None` if the part has other rows.
-fn simple<'a>(rows: &'a [Row<'a>]) -> Option<(Vec<&'a Effect>, Option<&'a Block>)> {
+fn simple<'a>(rows: &'a [Row<'a>]) -> Option<(Vec<Take<'a>>, Option<&'a Block>)> {
     let (before, block) = match rows {
         [before @ .., Row::Block(block)] => (before, Some(&**block)),
         all => (all, None),
     };
     let take = |row: &'a Row<'a>| match row {
-        Row::Effect(effect @ (Effect::TakeRow { .. } | Effect::TakeElement { .. })) => Some(&**effect),
+        Row::Effect(Effect::TakeRow { table, results }) => Some(Take { of: RowsOf::Table(*table), results }),
+        Row::Effect(Effect::TakeElement { array, results }) => Some(Take { of: RowsOf::Array(*array), results }),
         _ => None,
     };
     Some((before.iter().map(take).collect::<Option<_>>()?, block))
@@ -409,7 +409,7 @@ impl<'a> Lowering<'a> {
         let (takes, block) = simple(rows).expect("it was looked at before");
         for take in takes {
             self.code.op(evm::SWAP1 - 1 + part.above_row);
-            self.take_at(take)?;
+            self.take(take)?;
         }
         let Some(&(first, _)) = block.and_then(|block| block.ops.first()) else {
             self.held_way(&part.code);
@@ -418,27 +418,6 @@ impl<'a> Lowering<'a> {
         let items = self.held_items(&part.code.planned);
         let held = Some(part.code.ends.clone());
         self.blocks.push(LoweredBlock { function: self.number, first, items, held });
-        Ok(())
-    }
-
-    /// Takes a row. [address] → []
-    fn take_at(&mut self, take: &Effect) -> Result<(), crate::CompileError> {
-        match take {
-            Effect::TakeRow { results, .. } => {
-                let bytes = self.element_bytes(results.len())?;
-                push(self.code, bytes);
-                self.code.op(evm::SWAP1);
-                self.take_row(results);
-            }
-            Effect::TakeElement { array, results } => {
-                let operands = self.before_take(*array, results);
-                if let Some(operands) = u8::try_from(operands).ok().filter(|&operands| operands > 0) {
-                    self.code.op(evm::SWAP1 - 1 + operands);
-                }
-                self.take_element(*array, results);
-            }
-            _ => unreachable!("nothing else is taken"),
-        }
         Ok(())
     }
 }

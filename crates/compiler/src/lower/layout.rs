@@ -276,8 +276,7 @@ fn scratch_bytes(program: &Program) -> u32 {
 /// Room for the longest output, for hash input of known length, and for elements in transit: one as words, one of a
 /// table.
 fn output_bytes(part: &Part<'_>, is_whole: bool) -> u64 {
-    let (program, element_bytes, is_of_words) =
-        (part.program, part.target.element_bytes(), part.target.words().is_some());
+    let (program, element_bytes) = (part.program, part.target.element_bytes());
     // For an element and a word that ends where it does.
     let least = program.modulus.bits().div_ceil(8).max(32).next_multiple_of(32);
     let mont_bytes = program.element_bytes() as u64;
@@ -288,7 +287,7 @@ fn output_bytes(part: &Part<'_>, is_whole: bool) -> u64 {
             longest = longest.max(match effect {
                 Effect::ReturnWord { .. } => 32,
                 Effect::KeccakF { .. } => keccak::ROOM_BYTES.into(),
-                Effect::Invert { .. } if is_of_words => precompiles::INVERSION_BYTES.into(),
+                Effect::Invert { .. } if part.has_modexp => precompiles::inversion_bytes(program).into(),
                 Effect::IsOdd { .. } | Effect::WordOf { .. } | Effect::PutScratch { .. } => least,
                 Effect::Lookup { .. } | Effect::TakeRow { .. } if part.target.loads_code() => 0,
                 Effect::Lookup { results, .. } | Effect::TakeRow { results, .. } => {

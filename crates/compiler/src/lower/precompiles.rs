@@ -3,13 +3,21 @@
 use super::{Entry, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
-use residue_ir::program::Word;
+use num_bigint::BigUint;
+use residue_ir::program::{Program, Word};
 use residue_isa::opcode::evm;
 use residue_isa::precompile::MODEXP;
 use residue_passes::Slot;
 
-/// Bytes of MODEXP's input for an inverse: three lengths, a, p − 2 and p.
-pub(super) const INVERSION_BYTES: u32 = 6 * 32;
+/// Bytes of a number that MODEXP is given: a word, or those of a longer modulus, as they decide its price.
+fn number_bytes(program: &Program) -> u32 {
+    u32::try_from(program.modulus.bits().div_ceil(8)).expect("a modulus has a few words").max(32)
+}
+
+/// Bytes of memory for MODEXP's input for an inverse: three lengths, a, p − 2 and p.
+pub(super) fn inversion_bytes(program: &Program) -> u32 {
+    3 * 32 + (3 * number_bytes(program)).next_multiple_of(32)
+}
 
 impl Lowering<'_> {
     /// [] → [1 if it succeeded, else 0]; the result is not in the model of the stack. It forwards all gas that EIP-150
@@ -53,35 +61,53 @@ impl Lowering<'_> {
         self.code.op(evm::RETURN);
     }
 
-    /// aᵖ⁻² by the precompile of EIP-198, which is the inverse of a, and 0 for 0. [] → []
+    /// aᵖ⁻² by the precompile of EIP-198, which is the inverse of a, and 0 for 0. The prime p is below 2^(8·bytes). [] → []
     pub(super) fn invert_by_modexp(&mut self, out: Slot, value: Slot) {
         let modulus = self.program.modulus.known().expect("`is_by_modexp` asks for it");
-        let (exponent, modulus) = (modulus - 2u8, modulus.clone());
+        let bytes = number_bytes(self.program);
         let start = self.layout.output;
-        for (number, word) in
-            (0..).zip([Some(32u8.into()), Some(32u8.into()), Some(32u8.into()), None, Some(exponent), Some(modulus)])
-        {
-            match word {
-                Some(word) => {
-                    self.code.push(word);
-                }
-                None => {
-                    self.target.push_word(self.code, value);
-                }
-            }
-            push(self.code, start + 32 * number);
-            self.code.op(evm::MSTORE);
+        let store = |lowering: &mut Self, at: u32| {
+            push(lowering.code, at);
+            lowering.code.op(evm::MSTORE);
+        };
+        for at in [0, 32, 64] {
+            push(self.code, bytes);
+            store(self, start + at);
         }
-        for word in [32, start, INVERSION_BYTES, start] {
+        let base = start + 3 * 32;
+        if self.target.push_word(self.code, value) {
+            store(self, base);
+        } else {
+            self.target.output(self.code, value, base, bytes);
+        }
+        // p − 2 and p one after the other, a word at a time from the first byte on.
+        let both = ((modulus - 2u8) << (8 * bytes)) + modulus;
+        let words = (2 * bytes).div_ceil(32);
+        let padded = both << (8 * (32 * words - 2 * bytes));
+        let word_max = (BigUint::from(1u8) << 256) - 1u8;
+        for word in 0..words {
+            self.code.push((&padded >> (256 * (words - 1 - word))) & &word_max);
+            store(self, base + bytes + 32 * word);
+        }
+        for word in [bytes, start, 3 * (32 + bytes), start] {
             push(self.code, word);
         }
         self.static_call(MODEXP.into());
         self.code.op(evm::ISZERO);
         self.code.push_label(self.fail);
         self.code.op(evm::JUMPI);
-        push(self.code, start);
-        self.code.op(evm::MLOAD);
-        self.target.take_words(self.code, out, 1);
+        let words = bytes.div_ceil(32);
+        for below in (0..words).rev() {
+            // The first word has the bytes that are left.
+            let end = bytes - 32 * below;
+            push(self.code, start + end.saturating_sub(32));
+            self.code.op(evm::MLOAD);
+            if end < 32 {
+                push(self.code, 8 * (32 - end));
+                self.code.op(evm::SHR);
+            }
+        }
+        self.target.take_words(self.code, out, words);
     }
 
     /// [output bytes, output, input bytes, input] → [1 if it succeeded, else 0]

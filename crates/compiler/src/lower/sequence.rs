@@ -17,6 +17,7 @@
 //! If slots are words of memory, the state may stay on the stack, above the address of the next part: [`super::held`].
 
 mod entry;
+pub(super) mod taken;
 
 use super::countdown::Labels;
 use super::held::HeldPart;
@@ -207,7 +208,7 @@ impl<'a> Lowering<'a> {
             self.move_to(state, initial);
         }
         let free = self.entrances.next;
-        let takes = takes(order, &sequence.control.arms);
+        let takes = self.given_takes(order, &sequence.control.arms, held.is_some());
         let groups = order.groups(parts.len());
         let choices = groups.last().map_or(0, |last| last.end);
         let mut entries = Vec::new();
@@ -227,7 +228,7 @@ impl<'a> Lowering<'a> {
             Some(first) => self.push_first_steps(order, first, end, (&entries, &chosen))?,
             None => {
                 self.code.push_label(go_on);
-                self.push_steps((order, first_piece), &takes, (&entries, &chosen), held.is_some())?;
+                self.push_steps((order, first_piece), &takes, (&entries, &chosen))?;
             }
         }
         if let Some(held) = &held {
@@ -251,7 +252,7 @@ impl<'a> Lowering<'a> {
             self.code.label(go_on);
             go_on = if pieces.len() == 0 { end } else { self.code.new_label() };
             self.code.push_label(go_on);
-            self.push_steps((order, piece), &takes, (&entries, &chosen), false)?;
+            self.push_steps((order, piece), &takes, (&entries, &chosen))?;
             self.jump_to_first(&entries, choices);
         }
         self.code.label(end);
@@ -271,7 +272,6 @@ impl<'a> Lowering<'a> {
         (order, range): (&Order, Range<usize>),
         takes: &[Option<Take<'_>>],
         (entries, chosen): (&[Entry<'a>], &Chosen),
-        is_held: bool,
     ) -> Result<(), CompileError> {
         let mut pushed: Vec<Option<usize>> = Vec::new();
         // Rows come before their part, whose address has to be above theirs.
@@ -283,7 +283,7 @@ impl<'a> Lowering<'a> {
             let first = order.steps[..at].iter().rposition(is_part).map_or(0, |before| before + 1);
             for row in (first..at).rev() {
                 let take = takes[row].expect("it carries a row");
-                let words = self.push_row(order.steps[row], take, chosen, is_held)?;
+                let words = self.push_row(order.steps[row], take, chosen)?;
                 pushed.extend(iter::repeat_n(None, words));
             }
             end_of_rows = first;
@@ -390,16 +390,10 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Pushes the operands of a part's row, later if the state is on the stack; returns the number of words.
-    fn push_row(
-        &mut self,
-        step: SequenceStep<Word>,
-        take: Take<'_>,
-        chosen: &Chosen,
-        is_held: bool,
-    ) -> Result<usize, CompileError> {
+    /// Pushes a part's row with its operands unless it stands alone; returns the number of words.
+    fn push_row(&mut self, step: SequenceStep<Word>, take: Take<'_>, chosen: &Chosen) -> Result<usize, CompileError> {
         let operands = match take.of {
-            _ if is_held => 0,
+            _ if self.given(take).is_alone => 0,
             RowsOf::Table(_) => self.before_row(take.results)?,
             RowsOf::Array(array) => self.before_take(array, take.results),
         };
@@ -432,19 +426,11 @@ impl<'a> Lowering<'a> {
         else {
             unreachable!("it reads one of the words");
         };
-        let array = take.and_then(|take| match take.of {
-            RowsOf::Array(array) => Some(array),
-            RowsOf::Table(_) => None,
-        });
-        self.cell_at(*address, first_bit, SequenceStep::<Word>::CELLS, array);
-        match take.map(|take| (take.of, take.results.len())) {
-            Some((RowsOf::Array(array), values)) => self.shift_back(self.row_shift(array, values)),
-            Some((RowsOf::Table(table), _)) if self.table_shift() > 0 => {
-                self.shift_back(self.table_shift());
-                self.code.push_label(self.units[self.unit].tables[table.0]);
-                self.code.op(evm::ADD);
-            }
-            _ => {}
+        self.cell_and_others(*address, first_bit);
+        match take {
+            None => self.mask_cell(SequenceStep::<Word>::CELLS, None),
+            Some(take) if self.given(take).is_cell => {}
+            Some(take) => self.row_in_cell(take),
         }
     }
 
@@ -510,11 +496,21 @@ impl<'a> Lowering<'a> {
             let (reached, distance) = alike(&same[0]);
             let each = |value| big(SequenceStep::<Word>::CELLS.each_at(distance, value));
             let label = self.first(reached, entries)?;
-            let is_shared = label.is_some() && same.len() > 1;
-            let push_first = |lowering: &mut Self| {
-                lowering.code.push(each(1));
-                lowering.code.push_label(label.expect("a first row in memory has no label"));
-                lowering.code.op(evm::MUL);
+            // Rows of arrays begin at a number; sharing it takes 5 gas more.
+            let first = match reached {
+                Reached::Rows(RowsOf::Array(array), values) => {
+                    Some(self.layout.array(self.unit, array).0 >> self.row_shift(array, values))
+                }
+                _ => None,
+            };
+            let is_shared = same.len() > 1 && (label.is_some() || first.is_some() && self.is_short());
+            let push_first = |lowering: &mut Self| match (first, label) {
+                (Some(first), _) => _ = lowering.code.push(each(first.into())),
+                (None, label) => {
+                    lowering.code.push(each(1));
+                    lowering.code.push_label(label.expect("a first row in memory has no label"));
+                    lowering.code.op(evm::MUL);
+                }
             };
             if is_shared {
                 push_first(self);
@@ -527,11 +523,6 @@ impl<'a> Lowering<'a> {
                 self.code.op(evm::MUL);
                 match reached {
                     Reached::Rows(RowsOf::Table(_), _) if label.is_none() => {}
-                    Reached::Rows(RowsOf::Array(array), values) => {
-                        let first = self.layout.array(self.unit, array).0 >> self.row_shift(array, values);
-                        self.code.push(each(first.into()));
-                        self.code.op(evm::ADD);
-                    }
                     _ if is_shared => {
                         self.code.op(evm::DUP1 + 1);
                         self.code.op(evm::ADD);

@@ -6,7 +6,7 @@ use crate::target::push;
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use num_bigint::BigUint;
 use residue_ir::program::{ArrayId, Function, VariableId, Word, WordDef};
-use residue_ir::{Effect, ModOp, WordOp};
+use residue_ir::{Effect, ModOp, Statement, WordOp};
 use residue_isa::assembly::LabelId;
 use residue_isa::opcode::evm;
 use residue_passes::rows::walk;
@@ -40,6 +40,17 @@ pub(super) fn count_uses(function: &Function, rows: &[Row<'_>]) -> HashMap<Word,
         row.words().into_iter().chain(again).for_each(|read| count_word(function, &mut uses, read));
     });
     uses
+}
+
+/// Words that say whether an element is zero.
+pub(super) fn zero_tests(function: &Function) -> HashSet<Word> {
+    let mut tests = HashSet::new();
+    function.body.walk(&mut |statement| {
+        if let Statement::Effect(Effect::IsZero { result, .. }) = statement {
+            tests.insert(*result);
+        }
+    });
+    tests
 }
 
 /// Words that `function` binds and then reads only as the index of loads and stores of one array, with that array.

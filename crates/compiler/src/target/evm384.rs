@@ -329,7 +329,7 @@ impl Target for Evm384 {
             code.push_below(0u8);
             shifted_load(code, rest_bytes);
         }
-        require_below(code, &self.modulus, fail);
+        require_below(code, &self.modulus, 2, fail);
         self.take_words(code, slot, 2);
     }
 

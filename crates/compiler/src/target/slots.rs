@@ -177,7 +177,7 @@ impl Slots {
             high_bytes => word(code, end - size_bytes, high_bytes),
         }
         word(code, end - low_bytes, low_bytes);
-        require_below(code, self.known_modulus(), fail);
+        require_below(code, self.known_modulus(), 2, fail);
         code.op(evm::POP);
         code.op(evm::POP);
     }

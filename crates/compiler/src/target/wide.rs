@@ -1,11 +1,12 @@
-//! The EVM without field instructions over a field of more than 256 bits: a slot is four words of memory, the residues of the integer that
+//! The EVM without field instructions over a field of more than 256 bits: a slot is four to eight words of memory, the residues of the integer that
 //! stands for its value ([`crate::wide`]).
 //!
 //! Between blocks that integer is at most 64·p and no word of it is above 2²⁴⁷, but that modulo 2²⁵⁶. Two subroutines
-//! convert numbers of two words to and from this form; they are tested by running whole programs.
+//! convert numbers to and from this form: on the stack where values are four words, as a number is two then, else in memory ([`long`]). They are tested by running whole programs.
 
 mod inversion;
-mod leaving;
+mod long;
+mod short;
 
 use super::reverse::Reverse;
 use super::words::Rules;
@@ -14,11 +15,11 @@ use super::{
     require_padding,
 };
 use crate::wide::calls::{Calls, Counts};
-use crate::wide::emission::{Emission, Name};
-use crate::wide::emit::{self, Memory, VALUE_BYTES, Way};
+use crate::wide::emission::Name;
+use crate::wide::emit::{self, Memory, Way};
 use crate::wide::read::{self, Text};
 use crate::wide::sums::Source;
-use crate::wide::system::{RESIDUES, Residue, System};
+use crate::wide::system::System;
 use crate::words::read::{Element, Elements, Made};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
@@ -35,6 +36,9 @@ use std::rc::Rc;
 
 /// Bytes of a word.
 const WORD_BYTES: u32 = 32;
+
+/// Blocks that run less often have the shortest code.
+const RARE: f64 = 1.0 / 4.0;
 
 /// The parameters of the subroutines.
 const SLOT: Name = Name::Parameter(0);
@@ -53,16 +57,19 @@ pub struct Wide {
     leave: (LabelId, Cell<bool>),
     /// The value in scratch memory is inverted.
     inverse: (LabelId, Cell<bool>),
-    /// A slot's value is multiplied by A.
+    /// A slot's value is multiplied by [`inversion::multiplier`].
     raise: LabelId,
     /// Start of the memory for that.
     scratch: u32,
+    /// Start of the words of a number that becomes a value, or that a value is, where they are in memory.
+    number: u32,
     reverse: Reverse,
     lacks_room: Cell<bool>,
     calls: Calls,
     /// Numbers of results of each shape: in the build before, and so far in this one.
     counts: Rc<RefCell<Counts>>,
-    is_short: bool,
+    /// True if code has to be short.
+    pub is_short: bool,
     /// Blocks that run up to so many times have results made by subroutines.
     seldom: f64,
     /// Number of runs of the next block, as far as known.
@@ -70,10 +77,23 @@ pub struct Wide {
 }
 
 impl Wide {
-    /// Slots from the base of memory on.
-    pub fn new(system: System, program: &Program, rules: &Rules, places: Places, code: &mut Assembly) -> Self {
-        let scratch_bytes = if inverts(program) { WORD_BYTES * inversion::SCRATCH_WORDS } else { 0 };
-        let memory = Memory { base: rules.base_bytes + scratch_bytes, spare: places.spare + 1..places.first_constant };
+    /// Slots from the base of memory on. Inverses are made by Euclid's algorithm unless the precompile MODEXP makes them.
+    pub fn new(
+        system: System,
+        (program, has_modexp): (&Program, bool),
+        rules: &Rules,
+        places: Places,
+        code: &mut Assembly,
+    ) -> Self {
+        let scratch_bytes =
+            if inverts(program) && !has_modexp { WORD_BYTES * inversion::scratch_words(&system) } else { 0 };
+        let number = rules.base_bytes + scratch_bytes;
+        let number_bytes = if system.count() > 2 { WORD_BYTES * system.number_words() } else { 0 };
+        let memory = Memory {
+            base: number + number_bytes,
+            value_bytes: system.value_bytes(),
+            spare: places.spare + 1..places.first_constant,
+        };
         let reverse = Reverse::new(code);
         let mut label = || (code.new_label(), Cell::new(false));
         let (enter, leave, inverse, raise) = (label(), label(), label(), label().0);
@@ -88,6 +108,7 @@ impl Wide {
             inverse,
             raise,
             scratch: rules.base_bytes,
+            number,
             reverse,
             lacks_room: Cell::new(false),
             calls,
@@ -117,30 +138,51 @@ impl Wide {
         self.constants.get(slot.checked_sub(self.places.first_constant)? as usize) // u32 to usize widens
     }
 
-    /// The four words of a constant.
-    fn residues(&self, value: &BigUint) -> [BigUint; 4] {
+    /// Each word of some slots: the slot and the place.
+    fn each_word(&self, slots: std::ops::Range<Slot>) -> impl Iterator<Item = (Slot, usize)> {
+        let places = self.system.residues().len();
+        slots.flat_map(move |slot| (0..places).map(move |place| (slot, place)))
+    }
+
+    /// The words of a constant.
+    fn residues(&self, value: &BigUint) -> Vec<BigUint> {
         self.system.words(&self.system.integer(value))
     }
 
-    /// [] → [a word of the slot]
-    fn word(&self, code: &mut Assembly, slot: Slot, residue: Residue) {
+    /// [] → [the word in this place of a slot]
+    fn word(&self, code: &mut Assembly, slot: Slot, place: usize) {
         match self.constant(slot) {
             Some(constant) => {
-                code.push(self.residues(constant)[residue.place()].clone());
+                code.push(self.residues(constant)[place].clone());
             }
             None => {
-                push(code, self.memory.word(slot, residue));
+                push(code, self.memory.word(slot, place));
                 code.op(evm::MLOAD);
             }
         }
     }
 
-    /// [] → [high, low] of the canonical value of a slot
+    /// Words of a number.
+    fn number_words(&self) -> u32 {
+        self.system.number_words()
+    }
+
+    /// True if numbers that become values, or that values are, lie in memory.
+    fn is_long(&self) -> bool {
+        self.system.count() > 2
+    }
+
+    /// [] → [the words of a slot's canonical value, the lowest on top]
     fn get(&self, code: &mut Assembly, slot: Slot) {
         if let Some(constant) = self.constant(slot) {
-            let (high, low) = halves(constant);
-            code.push(high);
-            code.push(low);
+            for word in (0..self.number_words()).rev() {
+                code.push(word_of(constant, word));
+            }
+            return;
+        }
+        if self.is_long() {
+            self.call_leave(code, slot);
+            (0..self.number_words()).rev().for_each(|word| self.number_word(code, word));
             return;
         }
         self.leave.1.set(true);
@@ -154,8 +196,11 @@ impl Wide {
         code.label(back);
     }
 
-    /// [high, low] of a number below p → []
+    /// [the words of a number below p, the lowest on top] → []
     fn set(&self, code: &mut Assembly, slot: Slot) {
+        if self.is_long() {
+            return self.call_enter(code, slot);
+        }
         self.enter.1.set(true);
         let back = code.new_label();
         code.push_label(back);
@@ -166,40 +211,6 @@ impl Wide {
         code.op(evm::POP);
         code.op(evm::POP);
     }
-
-    /// [high, low, return, slot] → [high, low]: T = (high·2²⁵⁶ + low)·(A² mod p), reduced, so that it stands for the number.
-    fn write_enter(&self, code: &mut Assembly) {
-        code.label(self.enter.0);
-        let system = &self.system;
-        let mut e = Emission::new(system, code);
-        e.stack = vec![HIGH, LOW, Name::Other, SLOT];
-        let square = system.square();
-        e.reduce(1, |e, residue| {
-            let modulus = system.modulus(residue);
-            let low = &square % modulus;
-            if residue == Residue::A2 {
-                e.push(low);
-                e.dup(LOW);
-                e.op(evm::MUL, 2);
-                return;
-            }
-            let high = (&square << 256u32) % modulus;
-            for (factor, name) in [(high, HIGH), (low, LOW)] {
-                e.push(modulus.clone());
-                e.push(factor);
-                e.dup(name);
-                e.op(evm::MULMOD, 3);
-            }
-            e.op(evm::ADD, 2);
-            e.raise(residue);
-        });
-        e.finish(|e, residue| {
-            e.address(SLOT, residue);
-            e.store_at();
-        });
-        e.pop(); //                                 [high, low, return]
-        code.op(evm::JUMP);
-    }
 }
 
 /// True if a program inverts.
@@ -209,10 +220,9 @@ pub fn inverts(program: &Program) -> bool {
     inverts
 }
 
-/// The words of a number of at most two.
-fn halves(number: &BigUint) -> (BigUint, BigUint) {
-    let low = (BigUint::one() << 256u32) - 1u8;
-    (number >> 256u32, number & low)
+/// A word of a number; word 0 is the lowest.
+fn word_of(number: &BigUint, word: u32) -> BigUint {
+    (number >> (256 * word)) & ((BigUint::one() << 256u32) - 1u8)
 }
 
 impl Wide {
@@ -245,7 +255,7 @@ impl Target for Wide {
     }
 
     fn element_bytes(&self) -> u32 {
-        VALUE_BYTES
+        self.memory.value_bytes
     }
 
     fn start(&self, code: &mut Assembly, _: u32) -> u32 {
@@ -277,7 +287,8 @@ impl Target for Wide {
         // What is never called is not counted.
         let calls = Some(&self.calls).filter(|_| self.runs.get() <= self.seldom.max(Rules::SELDOM_MAX));
         let is_regular = self.is_short && self.runs.get() <= self.seldom.max(Rules::SELDOM_MAX);
-        let way = Way { holds_constants: self.is_short, calls, is_called, is_regular };
+        let is_rare = is_called && self.runs.get() < RARE;
+        let way = Way { holds_constants: self.is_short, calls, is_called, is_regular, is_rare };
         if !emit::block(code, &source, &self.memory, way) {
             self.lacks_room.set(true);
         }
@@ -287,12 +298,12 @@ impl Target for Wide {
         for copy in copies {
             if (copy.from..copy.from + copy.count).all(|slot| self.constant(slot).is_none()) {
                 let [from, to] = [copy.from, copy.to].map(|slot| self.memory.address(slot));
-                copy_memory(code, VALUE_BYTES * copy.count, from, to);
+                copy_memory(code, self.element_bytes() * copy.count, from, to);
                 continue;
             }
-            for (lane, residue) in (0..copy.count).flat_map(|lane| RESIDUES.map(|residue| (lane, residue))) {
-                self.word(code, copy.from + lane, residue);
-                push(code, self.memory.word(copy.to + lane, residue));
+            for (lane, place) in self.each_word(0..copy.count) {
+                self.word(code, copy.from + lane, place);
+                push(code, self.memory.word(copy.to + lane, place));
                 code.op(evm::MSTORE);
             }
         }
@@ -304,25 +315,25 @@ impl Target for Wide {
     }
 
     fn before_load(&self, code: &mut Assembly, _: Slot, count: u32) -> usize {
-        push(code, VALUE_BYTES * count);
+        push(code, self.element_bytes() * count);
         1
     }
 
     fn load(&self, code: &mut Assembly, first: Slot, count: u32) {
         let to = self.memory.address(first);
         push(code, to);
-        code.copy(VALUE_BYTES * count, KnownAddresses { to: Some(to), from: None });
+        code.copy(self.element_bytes() * count, KnownAddresses { to: Some(to), from: None });
     }
 
     fn before_store(&self, code: &mut Assembly, first: Slot, count: u32) -> usize {
         let slots = first..first + count;
         if slots.clone().any(|slot| self.constant(slot).is_some()) {
-            for (slot, residue) in slots.flat_map(|slot| RESIDUES.map(|residue| (slot, residue))) {
-                self.word(code, slot, residue);
+            for (slot, place) in self.each_word(slots) {
+                self.word(code, slot, place);
             }
-            return 4 * count as usize; // u32 to usize widens
+            return self.system.residues().len() * count as usize; // u32 to usize widens
         }
-        push(code, VALUE_BYTES * count);
+        push(code, self.element_bytes() * count);
         push(code, self.memory.address(first));
         2
     }
@@ -330,7 +341,7 @@ impl Target for Wide {
     fn store(&self, code: &mut Assembly, first: Slot, count: u32) {
         if (first..first + count).any(|slot| self.constant(slot).is_some()) {
             // [words, address]: the last word lies below the address.
-            for place in (0..4 * count).rev() {
+            for place in (0..self.element_bytes() / WORD_BYTES * count).rev() {
                 code.op(evm::SWAP1);
                 code.op(evm::DUP2);
                 if place > 0 {
@@ -342,7 +353,7 @@ impl Target for Wide {
             code.op(evm::POP);
             return;
         }
-        code.copy(VALUE_BYTES * count, KnownAddresses { from: Some(self.memory.address(first)), to: None });
+        code.copy(self.element_bytes() * count, KnownAddresses { from: Some(self.memory.address(first)), to: None });
     }
 
     fn invert(&self, code: &mut Assembly, out: Slot, x: Slot) {
@@ -351,7 +362,7 @@ impl Target for Wide {
 
     fn is_zero(&self, code: &mut Assembly, slot: Slot) {
         self.get(code, slot);
-        code.op(evm::OR);
+        (1..self.number_words()).for_each(|_| _ = code.op(evm::OR));
         code.op(evm::ISZERO);
     }
 
@@ -362,41 +373,58 @@ impl Target for Wide {
             return self.is_zero(code, other);
         }
         self.get(code, a);
-        self.get(code, b); //           [high, low, other high, other low]
-        code.op(evm::DUP3);
+        self.get(code, b);
+        // The words of a lie so far below those of b.
+        let count = u8::try_from(self.number_words()).expect("there are few");
+        code.op(evm::DUP1 + count);
         code.op(evm::XOR);
-        code.op(evm::SWAP1);
-        code.op(evm::DUP4);
-        code.op(evm::XOR);
-        code.op(evm::OR);
-        code.op(evm::ISZERO); //        [high, low, is equal]
-        code.op(evm::SWAP2);
-        code.op(evm::POP);
-        code.op(evm::POP);
+        for _ in 1..count {
+            code.op(evm::SWAP1);
+            code.op(evm::DUP1 + count + 1);
+            code.op(evm::XOR);
+            code.op(evm::OR);
+        }
+        code.op(evm::ISZERO); //        [words of a, is equal]
+        code.op(evm::SWAP1 - 1 + count);
+        (0..count).for_each(|_| _ = code.op(evm::POP));
     }
 
     fn parse(&self, code: &mut Assembly, slot: Slot, size_bytes: u32, fail: LabelId) {
-        let pad_bytes = size_bytes.saturating_sub(2 * WORD_BYTES);
+        let pad_bytes = size_bytes.saturating_sub(self.number_words() * WORD_BYTES);
         require_padding(code, pad_bytes, fail);
         if pad_bytes > 0 {
             push(code, pad_bytes);
             code.op(evm::ADD);
         }
-        let high_bytes = size_bytes.saturating_sub(WORD_BYTES).min(WORD_BYTES);
-        if high_bytes == 0 {
+        let words = (size_bytes - pad_bytes).div_ceil(WORD_BYTES).max(1); // Of no bytes it is 0.
+        let mut bytes = size_bytes - pad_bytes - (words - 1) * WORD_BYTES;
+        let is_short = words == 1;
+        let put_zeros = |code: &mut Assembly| {
+            for _ in words..self.number_words() {
+                push(code, 0);
+                code.op(evm::SWAP1);
+            }
+        };
+        if is_short {
             code.op(evm::CALLDATALOAD);
-            shift(code, WORD_BYTES - size_bytes, evm::SHR);
-            push(code, 0);
-            code.op(evm::SWAP1);
+            shift(code, WORD_BYTES - bytes, evm::SHR);
+            put_zeros(code);
         } else {
+            put_zeros(code);
             code.op(evm::DUP1);
             code.op(evm::CALLDATALOAD);
-            shift(code, WORD_BYTES - high_bytes, evm::SHR);
-            code.op(evm::SWAP1);
-            push(code, high_bytes);
-            code.op(evm::ADD);
-            code.op(evm::CALLDATALOAD);
-            require_below(code, &self.system.p, fail);
+            shift(code, WORD_BYTES - bytes, evm::SHR);
+            for word in (0..words - 1).rev() {
+                code.op(evm::SWAP1);
+                push(code, bytes);
+                code.op(evm::ADD);
+                if word > 0 {
+                    code.op(evm::DUP1);
+                }
+                code.op(evm::CALLDATALOAD);
+                bytes = WORD_BYTES;
+            }
+            require_below(code, &self.system.p, self.number_words(), fail);
         }
         self.set(code, slot);
     }
@@ -406,30 +434,46 @@ impl Target for Wide {
     }
 
     fn take_words(&self, code: &mut Assembly, slot: Slot, count: u32) {
-        if count == 1 {
+        for missing in count..self.number_words() {
             push(code, 0);
-            code.op(evm::SWAP1);
+            for below in (1..=u8::try_from(missing).expect("there are few")).rev() {
+                code.op(evm::SWAP1 - 1 + below);
+            }
         }
         self.set(code, slot);
-        for _ in 2..count {
+        for _ in self.number_words()..count {
             code.op(evm::POP); // Zero: the number is below the modulus.
         }
     }
 
     fn output(&self, code: &mut Assembly, slot: Slot, address: u32, size_bytes: u32) {
-        let pad_bytes = size_bytes.saturating_sub(2 * WORD_BYTES);
+        let pad_bytes = size_bytes.saturating_sub(self.number_words() * WORD_BYTES);
         if pad_bytes > 0 {
             clear(code, address, pad_bytes);
         }
-        self.get(code, slot); //        [high, low]
-        let high_bytes = size_bytes.saturating_sub(WORD_BYTES).min(WORD_BYTES);
-        code.op(evm::SWAP1);
-        // The bytes of the high word that are no part of the number are written over by the low one.
-        shift(code, WORD_BYTES - high_bytes, evm::SHL);
-        push(code, address + pad_bytes);
-        code.op(evm::MSTORE);
-        push(code, address + pad_bytes + high_bytes);
-        code.op(evm::MSTORE);
+        let last = self.number_words() - 1;
+        let high_bytes = size_bytes.saturating_sub(last * WORD_BYTES).min(WORD_BYTES);
+        if !self.is_long() {
+            self.get(code, slot);
+            code.op(evm::SWAP1);
+        } else if self.constant(slot).is_none() {
+            self.call_leave(code, slot);
+        }
+        let mut at = address + pad_bytes;
+        for word in (0..=last).rev() {
+            match self.constant(slot) {
+                _ if !self.is_long() => {}
+                Some(constant) => _ = code.push(word_of(constant, word)),
+                None => self.number_word(code, word),
+            }
+            if word == last {
+                // The bytes of the high word that are no part of the number are written over by the next one.
+                shift(code, WORD_BYTES - high_bytes, evm::SHL);
+            }
+            push(code, at);
+            code.op(evm::MSTORE);
+            at += if word == last { high_bytes } else { WORD_BYTES };
+        }
     }
 
     fn high(&self, code: &mut Assembly, slots: (Slot, Slot), bytes: u32, address: u32) {
@@ -443,11 +487,19 @@ impl Target for Wide {
         code.op(evm::ADD);
         code.op(evm::CALLDATALOAD);
         self.reverse.call(code);
-        shift(code, 2 * WORD_BYTES - bytes, evm::SHR);
+        shift(code, self.number_words() * WORD_BYTES - bytes, evm::SHR);
         code.op(evm::SWAP1);
+        for word in (1..self.number_words() - 1).rev() {
+            code.op(evm::DUP1);
+            push(code, word * WORD_BYTES);
+            code.op(evm::ADD);
+            code.op(evm::CALLDATALOAD);
+            self.reverse.call(code);
+            code.op(evm::SWAP1);
+        }
         code.op(evm::CALLDATALOAD);
-        self.reverse.call(code); //     [high, low]
-        require_below(code, &self.system.p, fail);
+        self.reverse.call(code); //     [the words, the lowest on top]
+        require_below(code, &self.system.p, self.number_words(), fail);
         self.set(code, slot);
         if let Some(factors) = self.places.mont {
             self.operations(code, &[product(slot, factors.parse, slot)]);
@@ -462,10 +514,10 @@ impl Target for Wide {
             }
             None => slot,
         };
-        self.get(code, from); //        [high, low]
-        for address in [address, address + WORD_BYTES] {
+        self.get(code, from); //        [the words, the lowest on top]
+        for word in 0..self.number_words() {
             self.reverse.call(code);
-            push(code, address);
+            push(code, address + word * WORD_BYTES);
             code.op(evm::MSTORE);
         }
     }
@@ -498,11 +550,12 @@ impl Target for Wide {
         if self.inverse.1.get() {
             self.write_inversion(code);
         }
+        let is_long = self.is_long();
         if self.enter.1.get() {
-            self.write_enter(code);
+            if is_long { self.write_enter_long(code) } else { self.write_enter(code) }
         }
         if self.leave.1.get() {
-            self.write_leave(code);
+            if is_long { self.write_leave_long(code) } else { self.write_leave(code) }
         }
         self.calls.report(&self.system.p, &mut self.counts.borrow_mut());
     }

@@ -7,7 +7,7 @@
 use super::emission::{Emission, Name};
 use super::emit::{Bounds, Known, Memory, Place, Values};
 use super::sums::{Atom, Form, Linear};
-use super::system::{CONSTANTS, FIRST_MODULUS, Residue, System};
+use super::system::{Constant, POWER, System};
 use foldhash::HashMap;
 use num_bigint::BigUint;
 use num_traits::One;
@@ -27,8 +27,8 @@ const USES_MIN: usize = 3;
 /// The bits of words of a reduced value, but that modulo 2²⁵⁶.
 const REDUCED_BITS: u32 = 243;
 
-/// The integer of a reduced value is at most so many times p.
-const REDUCED_MULTIPLE: u32 = 4;
+/// The integer of a reduced value is at most so many times p, and as many more as a base has moduli.
+const REDUCED_MULTIPLE: u8 = 2;
 
 /// A result over parameters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,6 +51,21 @@ impl Shape {
         let products = form.products.iter().map(|((x, y), &count)| ((renamed(x), renamed(y)), count)).collect();
         let is_reduced = atoms.iter().map(|&atom| form.linear.contains_key(&atom) && is_reduced(atom)).collect();
         Some((Self { form: Form { products, linear: renamed(&form.linear) }, is_reduced }, atoms))
+    }
+
+    /// The shape of a result whose atoms are in slots, with these.
+    pub fn in_slots(values: &Values<'_>, form: &Form) -> Option<(Self, Vec<Slot>)> {
+        let [reduced, any] = [true, false].map(|is_reduced| bounds(values.system, is_reduced));
+        let fits = |known: &Known, within: &Bounds| {
+            known.bounds.most <= within.most
+                && known.bounds.words.iter().zip(&within.words).all(|(word, most)| word <= most)
+        };
+        let (shape, atoms) = Self::of(form, |atom| fits(&values.known[&atom], &reduced))?;
+        let slots = atoms.iter().map(|atom| match &values.known[atom] {
+            known @ Known { place: Place::Slot(slot), .. } if fits(known, &any) => Some(*slot),
+            _ => None,
+        });
+        Some((shape, slots.collect::<Option<Vec<Slot>>>()?))
     }
 }
 
@@ -97,24 +112,9 @@ impl Calls {
         has(true) || has(false)
     }
 
-    /// The shape of a result whose atoms are in slots, with these.
-    fn shape(values: &Values<'_>, form: &Form) -> Option<(Shape, Vec<Slot>)> {
-        let [reduced, any] = [true, false].map(|is_reduced| bounds(values.system, is_reduced));
-        let fits = |known: &Known, within: &Bounds| {
-            known.bounds.most <= within.most
-                && known.bounds.words.iter().zip(&within.words).all(|(word, most)| word <= most)
-        };
-        let (shape, atoms) = Shape::of(form, |atom| fits(&values.known[&atom], &reduced))?;
-        let slots = atoms.iter().map(|atom| match &values.known[atom] {
-            known @ Known { place: Place::Slot(slot), .. } if fits(known, &any) => Some(*slot),
-            _ => None,
-        });
-        Some((shape, slots.collect::<Option<Vec<Slot>>>()?))
-    }
-
-    /// Counts a result.
-    pub fn count(&self, values: &Values<'_>, form: &Form) {
-        if let Some((shape, _)) = Self::shape(values, form) {
+    /// Counts the results of a block.
+    pub fn count(&self, shapes: Vec<Shape>) {
+        for shape in shapes {
             *self.counts.borrow_mut().entry(shape).or_default() += 1;
         }
     }
@@ -127,7 +127,7 @@ impl Calls {
         (form, to): (&Form, Slot),
         most: f64,
     ) -> Option<Bounds> {
-        let (shape, slots) = Self::shape(values, form)?;
+        let (shape, slots) = Shape::in_slots(values, form)?;
         let subroutine = self.subroutines.get(&shape)?;
         // In 1024ths of p.
         let limit = &values.system.p * ((most * 1024.0) as u64); // small and not negative
@@ -160,8 +160,10 @@ fn bounds(system: &System, is_reduced: bool) -> Bounds {
     let mut bounds = Bounds::between_blocks(system);
     if is_reduced {
         let most = (BigUint::one() << REDUCED_BITS) - 1u8;
-        [Residue::A1, Residue::B1, Residue::B2].iter().for_each(|residue| bounds.words[residue.place()] = most.clone());
-        bounds.most = &system.p * REDUCED_MULTIPLE;
+        for &residue in system.residues().iter().filter(|&&residue| residue != POWER) {
+            bounds.words[system.place(residue)] = most.clone();
+        }
+        bounds.most = &system.p * (REDUCED_MULTIPLE + system.count());
     }
     bounds
 }
@@ -173,8 +175,8 @@ fn subroutine(system: &System, memory: &Memory, shape: &Shape, fork: Fork) -> Op
         (usize::from(number), Known { place: Place::Parameter(number + 1), bounds: bounds(system, is_reduced) })
     });
     let values = Values { system, memory, known: known.collect::<HashMap<_, _>>() };
-    let held = if shape.form.products.is_empty() { &[] } else { &CONSTANTS[FIRST_MODULUS..] };
-    [held, &[]].into_iter().find_map(|held| {
+    let moduli = if shape.form.products.is_empty() { Vec::new() } else { system.held(false).collect() };
+    [&moduli[..], &[]].into_iter().find_map(|held: &[Constant]| {
         let mut code = Assembly::for_fork(fork);
         let mut e = Emission::new(system, &mut code);
         e.stack = vec![Name::Other];

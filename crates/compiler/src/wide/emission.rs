@@ -2,10 +2,11 @@
 //!
 //! Comments show the stack, its top at the right. What stays there is known by name, so that it is copied from wherever it lies.
 
-use super::system::{Constant, RESIDUES, Residue, System};
+use super::system::{Constant, POWER, Residue, System};
 use num_bigint::BigUint;
 use residue_isa::assembly::{Assembly, LabelId};
 use residue_isa::opcode::evm;
+use std::collections::BTreeSet;
 
 /// A word on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,14 +15,12 @@ pub enum Name {
     Other,
     /// A constant of reductions.
     Constant(Constant),
-    /// q₂ = −T/(p·a₁) mod 2²⁵⁶ and q₁ = −T/(p·2²⁵⁶) mod a₁.
-    Quotient(Residue),
-    /// u₁ = r mod b₁.
-    Lower,
-    /// r modulo b₂, not reduced.
-    Upper,
-    /// u₂ = (r − u₁)/b₁ mod b₂.
-    Digit,
+    /// qᵢ = −T/(p·A/aᵢ) mod aᵢ.
+    Quotient(u8),
+    /// r modulo bⱼ, not reduced.
+    Rest(u8),
+    /// uⱼ: r = u₀ + b₀(u₁ + b₁(u₂ + …)).
+    Digit(u8),
     /// A parameter of a subroutine.
     Parameter(u8),
 }
@@ -35,12 +34,14 @@ pub struct Emission<'a> {
     pub stack: Vec<Name>,
     /// True if something was out of reach of DUP: the code is wrong then.
     pub is_too_deep: bool,
+    /// The constants that were copied from the stack.
+    pub copied: BTreeSet<Constant>,
 }
 
 impl<'a> Emission<'a> {
     /// Nothing on the stack yet.
     pub fn new(system: &'a System, code: &'a mut Assembly) -> Self {
-        Self { system, code, stack: Vec::new(), is_too_deep: false }
+        Self { system, code, stack: Vec::new(), is_too_deep: false, copied: BTreeSet::new() }
     }
 
     /// [] → [number]
@@ -95,15 +96,13 @@ impl<'a> Emission<'a> {
         self.stack.pop();
     }
 
-    /// True if the constant lies on the stack, within reach.
-    pub fn holds(&self, constant: Constant) -> bool {
-        self.depth(Name::Constant(constant)).is_some_and(|depth| depth <= 16)
-    }
-
     /// [] → [constant]
     pub fn constant(&mut self, constant: Constant) {
         match self.depth(Name::Constant(constant)).filter(|&depth| depth <= 16) {
-            Some(depth) => self.code.op(evm::DUP1 - 1 + depth),
+            Some(depth) => {
+                self.copied.insert(constant);
+                self.code.op(evm::DUP1 - 1 + depth)
+            }
             None => self.code.push(self.system.constant(constant).clone()),
         };
         self.stack.push(Name::Other);
@@ -111,7 +110,7 @@ impl<'a> Emission<'a> {
 
     /// [] → [modulus], but nothing for 2²⁵⁶
     pub fn modulus(&mut self, residue: Residue) {
-        if residue != Residue::A2 {
+        if residue != POWER {
             self.constant(Constant::Modulus(residue));
         }
     }
@@ -137,17 +136,17 @@ impl<'a> Emission<'a> {
     /// [] → [address of a word of the slot that this name says]
     pub fn address(&mut self, slot: Name, residue: Residue) {
         self.dup(slot);
-        let offset = 32 * u32::try_from(residue.place()).expect("there are four");
+        let offset = 32 * u32::try_from(self.system.place(residue)).expect("there are few");
         if offset > 0 {
             self.push(offset);
             self.op(evm::ADD, 2);
         }
     }
 
-    /// [x] → [x + C] modulo b₂, C being its least multiple that is not below b₁; [x] → [x] modulo the others
+    /// [x] → [x + C] modulo moduli of base B but the first, C being the least multiple that is not below b₀; [x] → [x] modulo the others
     pub fn raise(&mut self, residue: Residue) {
-        if residue == Residue::B2 {
-            self.constant(Constant::Above);
+        if let Residue::B(number @ 1..) = residue {
+            self.constant(Constant::Above(number));
             self.op(evm::ADD, 2);
         }
     }
@@ -164,73 +163,132 @@ impl<'a> Emission<'a> {
         self.code.label(back);
     }
 
-    /// A reduction of the sum T whose words `total` makes: [] → [q₂, q₁, u₁, r, u₂], r being the result modulo b₂. The bounds of T are the caller's care. T is
-    /// `scale` times what `total` makes modulo the moduli of base A. Modulo b₂ it makes a word of at least b₁, from which u₁ is subtracted.
-    pub fn reduce(&mut self, scale: u64, mut total: impl FnMut(&mut Self, Residue)) {
-        for residue in RESIDUES {
-            match residue {
-                Residue::A2 | Residue::A1 => {
-                    self.modulus(residue);
-                    if scale == 1 {
-                        self.constant(Constant::Quotient(residue));
-                    } else {
-                        let scaled = self.system.constant(Constant::Quotient(residue)) * scale;
-                        self.push(scaled % self.system.modulus(residue));
-                    }
-                    total(self, residue);
-                    match residue {
-                        Residue::A2 => self.op(evm::MUL, 2),
-                        _ => self.op(evm::MULMOD, 3),
-                    }
-                    self.name(Name::Quotient(residue));
-                }
-                Residue::B1 | Residue::B2 => {
-                    if residue == Residue::B1 {
-                        self.modulus(residue);
-                    }
-                    total(self, residue);
-                    for (quotient, constant) in
-                        [(Residue::A1, Constant::First(residue)), (Residue::A2, Constant::Second(residue))]
-                    {
-                        self.modulus(residue);
-                        self.constant(constant);
-                        self.dup(Name::Quotient(quotient));
-                        self.op(evm::MULMOD, 3);
-                        self.op(evm::ADD, 2);
-                    }
-                    if residue == Residue::B1 {
-                        self.op(evm::MOD, 2);
-                        self.name(Name::Lower);
-                    } else {
-                        self.name(Name::Upper);
-                    }
-                }
-            }
-        }
-        self.modulus(Residue::B2);
-        self.constant(Constant::Inverse);
-        self.dup(Name::Lower);
-        self.dup(Name::Upper);
-        self.op(evm::SUB, 2);
-        self.op(evm::MULMOD, 3);
-        self.name(Name::Digit);
+    /// A reduction of the sum T whose words `total` makes: [] → [q₀, …, u₀, r, u₁, r, u₂, …], each r being the result modulo the modulus of the digit above it. The bounds of T
+    /// are the caller's care. T is `scale` times what `total` makes modulo the moduli of base A. Modulo those of base B but the first it makes a word of at least b₀, from which u₀ is
+    /// subtracted.
+    pub fn reduce(&mut self, scale: u64, total: impl FnMut(&mut Self, Residue)) {
+        self.reduce_with(scale, total, |_, _| {});
     }
 
-    /// Writes the words of a result: [q₂, q₁, u₁, r, u₂] → []. `store` takes the word on top to its place in the slot.
-    pub fn finish(&mut self, mut store: impl FnMut(&mut Self, Residue)) {
-        self.swap(1);
-        store(self, Residue::B2); //    [q₂, q₁, u₁, u₂]
-        self.dup(Name::Lower);
-        self.dup(Name::Digit);
-        self.op(evm::ADD, 2);
-        store(self, Residue::A1);
-        self.modulus(Residue::B1);
+    /// The same with `rest` done after each digit but the first: [r, digit].
+    fn reduce_with(
+        &mut self,
+        scale: u64,
+        mut total: impl FnMut(&mut Self, Residue),
+        mut rest: impl FnMut(&mut Self, Residue),
+    ) {
+        let count = self.system.count();
+        for number in 0..count {
+            let residue = Residue::A(number);
+            self.modulus(residue);
+            if scale == 1 {
+                self.constant(Constant::Quotient(number));
+            } else {
+                let scaled = self.system.constant(Constant::Quotient(number)) * scale;
+                self.push(scaled % self.system.modulus(residue));
+            }
+            total(self, residue);
+            match residue {
+                POWER => self.op(evm::MUL, 2),
+                _ => self.op(evm::MULMOD, 3),
+            }
+            self.name(Name::Quotient(number));
+        }
+        for number in 0..count {
+            let residue = Residue::B(number);
+            if number == 0 {
+                self.modulus(residue);
+            }
+            total(self, residue);
+            for quotient in (1..count).chain([0]) {
+                self.modulus(residue);
+                self.constant(Constant::Factor(quotient, number));
+                self.dup(Name::Quotient(quotient));
+                self.op(evm::MULMOD, 3);
+                self.op(evm::ADD, 2);
+            }
+            if number == 0 {
+                self.op(evm::MOD, 2);
+                self.name(Name::Digit(0));
+            } else {
+                self.name(Name::Rest(number));
+                self.digit(number);
+                rest(self, residue);
+            }
+        }
+    }
+
+    /// [r] → [r, its digit]: (…((r − u₀)/b₀ − u₁)/b₁ − …) mod b.
+    fn digit(&mut self, number: u8) {
+        let modulus = Residue::B(number);
+        for other in (0..number).rev() {
+            self.modulus(modulus);
+            self.constant(Constant::Inverse(other, number));
+        }
+        self.dup(Name::Digit(0));
+        self.dup(Name::Rest(number));
+        self.op(evm::SUB, 2);
+        self.op(evm::MULMOD, 3);
+        for other in 1..number {
+            // The other way around, times the negative of an inverse.
+            self.dup(Name::Digit(other));
+            self.modulus(modulus);
+            self.op(evm::ADD, 2);
+            self.op(evm::SUB, 2);
+            self.op(evm::MULMOD, 3);
+        }
+        self.name(Name::Digit(number));
+    }
+
+    /// Writes the words of the reduced sum T, as [`Emission::reduce`] takes it: [] → []. `store` takes the word on top to its place in the slot; modulo each
+    /// modulus it comes after `total`.
+    pub fn reduced(
+        &mut self,
+        scale: u64,
+        total: impl FnMut(&mut Self, Residue),
+        mut store: impl FnMut(&mut Self, Residue),
+    ) {
+        self.reduce_with(scale, total, |e, residue| {
+            e.swap(1);
+            store(e, residue);
+        }); //                                      [q₀, …, u₀, u₁, …]
+        let count = self.system.count();
+        for number in 1..count {
+            self.sum_of_digits(Residue::A(number));
+            store(self, Residue::A(number));
+        }
+        for digit in (1..count - 1).rev() {
+            self.constant(Constant::Modulus(Residue::B(digit)));
+            self.op(evm::MUL, 2);
+            self.op(evm::ADD, 2);
+        }
+        self.constant(Constant::Modulus(Residue::B(0)));
         self.op(evm::MUL, 2);
-        self.dup(Name::Lower);
+        self.dup(Name::Digit(0));
         self.op(evm::ADD, 2);
-        store(self, Residue::A2); //    [q₂, q₁, u₁]
-        store(self, Residue::B1);
-        self.pop();
-        self.pop();
+        store(self, POWER); //                      [q₀, …, u₀]
+        store(self, Residue::B(0));
+        (0..count).for_each(|_| self.pop());
+    }
+
+    /// [] → [u₀ + b₀(u₁ + …)] modulo a modulus of base A but the power of two
+    fn sum_of_digits(&mut self, residue: Residue) {
+        let last = self.system.count() - 1;
+        if last == 1 {
+            // b₀ is 1.
+            self.dup(Name::Digit(0));
+            self.dup(Name::Digit(1));
+            self.op(evm::ADD, 2);
+            return;
+        }
+        self.modulus(residue);
+        (1..last).for_each(|_| self.double());
+        self.dup(Name::Digit(last));
+        for digit in (0..last).rev() {
+            self.constant(Constant::Modulus(Residue::B(digit)));
+            self.op(evm::MULMOD, 3);
+            self.dup(Name::Digit(digit));
+            self.op(evm::ADD, 2);
+        }
     }
 }

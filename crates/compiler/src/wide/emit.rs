@@ -4,10 +4,10 @@
 //! below everything in a block with several reductions, as a copy takes one byte; where code has to be short, so do the other constants. A block
 //! that runs seldom has its results made by subroutines then ([`super::calls`]).
 
-use super::calls::Calls;
+use super::calls::{Calls, Shape};
 use super::emission::{Emission, Name};
 use super::sums::{Atom, Choice, Form, Linear, Origin, Source, Sums, gcd, sums};
-use super::system::{CONSTANTS, Constant, FIRST_MODULUS, RESIDUES, Residue, System};
+use super::system::{Constant, POWER, Residue, System};
 use foldhash::{HashMap, HashMapExt};
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
@@ -17,9 +17,6 @@ use residue_isa::opcode::evm;
 use residue_passes::Slot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-
-/// Bytes of a value in memory: a word for each residue.
-pub const VALUE_BYTES: u32 = 128;
 
 /// Known properties of an atom.
 #[derive(Debug, Clone)]
@@ -34,7 +31,7 @@ pub struct Known {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounds {
     /// The most of each word.
-    pub words: [BigUint; 4],
+    pub words: Vec<BigUint>,
     /// The most of the integer; none is below 0.
     pub most: BigUint,
 }
@@ -45,7 +42,7 @@ pub enum Place {
     /// The slot.
     Slot(Slot),
     /// The words themselves.
-    Constant([BigUint; 4]),
+    Constant(Vec<BigUint>),
     /// At the address that a parameter of a subroutine says.
     Parameter(u8),
 }
@@ -53,7 +50,8 @@ pub enum Place {
 impl Bounds {
     /// Those of values between blocks.
     pub fn between_blocks(system: &System) -> Self {
-        Self { words: RESIDUES.map(|residue| system.word_max(residue)), most: system.integer_max() }
+        let words = system.residues().iter().map(|&residue| system.word_max(residue));
+        Self { words: words.collect(), most: system.integer_max() }
     }
 }
 
@@ -62,6 +60,8 @@ impl Bounds {
 pub struct Memory {
     /// The address of slot 0.
     pub base: u32,
+    /// Bytes of a slot.
+    pub value_bytes: u32,
     /// Slots that hold something within blocks only.
     pub spare: Range<Slot>,
 }
@@ -77,17 +77,19 @@ pub struct Way<'a> {
     pub is_called: bool,
     /// True if code has to be short and the block runs so seldom that subroutines may make its results: those of equal formulas have to be equal then.
     pub is_regular: bool,
+    /// True if it runs so seldom that each operation's result may be one of few formulas that subroutines make.
+    pub is_rare: bool,
 }
 
 impl Memory {
     /// The address of a slot.
     pub const fn address(&self, slot: Slot) -> u32 {
-        self.base + VALUE_BYTES * slot
+        self.base + self.value_bytes * slot
     }
 
-    /// The address of a word of a slot.
-    pub fn word(&self, slot: Slot, residue: Residue) -> u32 {
-        self.address(slot) + 32 * u32::try_from(residue.place()).expect("there are four")
+    /// The address of the word in this place of a slot ([`System::place`]).
+    pub fn word(&self, slot: Slot, place: usize) -> u32 {
+        self.address(slot) + 32 * u32::try_from(place).expect("there are few")
     }
 }
 
@@ -95,7 +97,11 @@ impl Memory {
 /// former it makes every result in its own slot. [] → []
 pub fn block(code: &mut Assembly, source: &Source<'_>, memory: &Memory, way: Way<'_>) -> bool {
     let start = code.items().len();
-    let choice = if way.is_regular { Choice::Regular } else { Choice::Cheapest };
+    let choice = match way {
+        Way { is_rare: true, .. } => Choice::All,
+        Way { is_regular: true, .. } => Choice::Regular,
+        _ => Choice::Cheapest,
+    };
     for (number, (choice, places)) in [(choice, true), (choice, false), (Choice::All, false)].into_iter().enumerate() {
         code.truncate(start);
         if written(code, source, (memory, way), (choice, places)) {
@@ -112,33 +118,31 @@ fn written(
     (memory, way): (&Memory, Way<'_>),
     (choice, places): (Choice, bool),
 ) -> bool {
+    let start = code.items().len();
     let found = sums(source, choice);
-    let mut writing = Writing::new(source, memory, &found, (code, way));
     let called = way.calls.filter(|_| way.is_called);
     let is_in_place = |form: &Form| !form.products.is_empty() && called.is_none_or(|calls| !calls.may_make(form));
     let reductions = found.made.iter().filter(|(_, form)| is_in_place(form)).count();
-    let held = match reductions {
-        0 | 1 => &[],
-        _ if way.holds_constants => &CONSTANTS[..],
-        _ => &CONSTANTS[FIRST_MODULUS..],
+    let mut held: Vec<Constant> = match reductions {
+        0 | 1 => Vec::new(),
+        _ => source.system.held(way.holds_constants).collect(),
     };
-    for &constant in held {
-        writing.emission.constant(constant);
-        writing.emission.name(Name::Constant(constant));
-    }
-    if let Some(calls) = called.filter(|_| places)
-        && !writing.place_constants(calls)
-    {
-        return false;
-    }
-    for number in 0..found.made.len() {
-        if !writing.result(number) {
+    // Constants that nothing copied are left out the second time.
+    loop {
+        code.truncate(start);
+        let mut writing = Writing::new(source, memory, &found, (code, way));
+        if !writing.all(&held, called.filter(|_| places)) {
             return false;
         }
+        let Writing { emission: Emission { copied, .. }, shapes, .. } = writing;
+        if held.iter().all(|constant| copied.contains(constant)) {
+            if let Some(calls) = way.calls {
+                calls.count(shapes);
+            }
+            return true;
+        }
+        held.retain(|constant| copied.contains(constant));
     }
-    writing.bring_home();
-    held.iter().for_each(|_| writing.emission.pop());
-    true
 }
 
 /// The values of a block as they are known, and where they are.
@@ -165,6 +169,8 @@ struct Writing<'a> {
     /// Atoms held by slots, while they may still be read.
     occupant: HashMap<Slot, Atom>,
     kept: Vec<bool>,
+    /// Shapes of its results.
+    shapes: Vec<Shape>,
 }
 
 impl<'a> Writing<'a> {
@@ -185,6 +191,7 @@ impl<'a> Writing<'a> {
             last: HashMap::new(),
             occupant: HashMap::new(),
             kept: source.is_kept(),
+            shapes: Vec::new(),
         };
         for (number, (_, form)) in found.made.iter().enumerate() {
             this.last.extend(form.atoms().map(|atom| (atom, number)));
@@ -210,6 +217,22 @@ impl<'a> Writing<'a> {
         this
     }
 
+    /// Makes all results with constants held below them, those that `placed` reads in slots; whether there is room. [] → []
+    fn all(&mut self, held: &[Constant], placed: Option<&Calls>) -> bool {
+        for &constant in held {
+            self.emission.constant(constant);
+            self.emission.name(Name::Constant(constant));
+        }
+        if !placed.is_none_or(|calls| self.place_constants(calls))
+            || !(0..self.found.made.len()).all(|n| self.result(n))
+        {
+            return false;
+        }
+        self.bring_home();
+        held.iter().for_each(|_| self.emission.pop());
+        true
+    }
+
     /// True if no operation after result `number` reads the slot.
     fn is_free(&self, slot: Slot, number: usize) -> bool {
         let occupant = self.occupant.get(&slot);
@@ -226,9 +249,9 @@ impl<'a> Writing<'a> {
             };
             let mut spare = self.values.memory.spare.clone();
             let Some(slot) = spare.find(|slot| !self.occupant.contains_key(slot)) else { return false };
-            for (residue, word) in RESIDUES.into_iter().zip(words) {
+            for (place, word) in words.into_iter().enumerate() {
                 self.emission.push(word);
-                self.emission.store(self.values.memory.word(slot, residue));
+                self.emission.store(self.values.memory.word(slot, place));
             }
             self.occupant.insert(slot, atom);
             self.values.known.entry(atom).and_modify(|known| known.place = Place::Slot(slot));
@@ -246,8 +269,8 @@ impl<'a> Writing<'a> {
         if slot != home && self.kept[*op] {
             self.last.insert(atom, usize::MAX);
         }
-        if let Some(calls) = self.way.calls {
-            calls.count(&self.values, form);
+        if self.way.calls.is_some() {
+            self.shapes.extend(Shape::in_slots(&self.values, form).map(|(shape, _)| shape));
         }
         let most = self.found.most[atom];
         let calls = self.way.calls.filter(|_| self.way.is_called);
@@ -264,9 +287,9 @@ impl<'a> Writing<'a> {
             let home = self.source.ops[*op].out;
             let Place::Slot(slot) = self.values.known[&self.atom_of[op]].place else { continue };
             if self.kept[*op] && slot != home {
-                for residue in RESIDUES {
-                    self.emission.load(self.values.memory.word(slot, residue));
-                    self.emission.store(self.values.memory.word(home, residue));
+                for place in 0..self.values.system.residues().len() {
+                    self.emission.load(self.values.memory.word(slot, place));
+                    self.emission.store(self.values.memory.word(home, place));
                 }
             }
         }
@@ -300,20 +323,20 @@ impl Values<'_> {
     fn load(&self, e: &mut Emission<'_>, atom: Atom, residue: Residue) -> BigUint {
         let known = &self.known[&atom];
         match &known.place {
-            Place::Slot(slot) => e.load(self.memory.word(*slot, residue)),
-            Place::Constant(words) => e.push(words[residue.place()].clone()),
+            Place::Slot(slot) => e.load(self.memory.word(*slot, self.system.place(residue))),
+            Place::Constant(words) => e.push(words[self.system.place(residue)].clone()),
             Place::Parameter(number) => {
                 e.address(Name::Parameter(*number), residue);
                 e.op(evm::MLOAD, 1);
             }
         }
-        known.bounds.words[residue.place()].clone()
+        known.bounds.words[self.system.place(residue)].clone()
     }
 
     /// [word] → [] into a word of a place that holds no constant.
     fn store(&self, e: &mut Emission<'_>, to: &Place, residue: Residue) {
         match to {
-            Place::Slot(slot) => e.push(self.memory.word(*slot, residue)),
+            Place::Slot(slot) => e.push(self.memory.word(*slot, self.system.place(residue))),
             Place::Parameter(number) => e.address(Name::Parameter(*number), residue),
             Place::Constant(_) => unreachable!("results are no constants"),
         }
@@ -346,12 +369,12 @@ impl Values<'_> {
         residue: Residue,
     ) -> BigUint {
         let modulus = self.system.modulus(residue);
-        let mut constant = offset % modulus;
-        if let Some(below) = below.as_ref().filter(|_| residue != Residue::A2) {
-            constant += below.div_ceil(modulus) * modulus;
+        let mut constant = offset % &modulus;
+        if let Some(below) = below.as_ref().filter(|_| residue != POWER) {
+            constant += below.div_ceil(&modulus) * modulus;
         }
-        // One constant in place of two costs less gas, and more bytes where C lies on the stack.
-        let is_apart = !least.is_zero() && above.is_some() && (constant.is_zero() || e.holds(Constant::Above));
+        // C alone may lie on the stack.
+        let is_apart = !least.is_zero() && above.is_some() && constant.is_zero();
         if !is_apart {
             constant += least;
         }
@@ -388,7 +411,7 @@ impl Values<'_> {
             self.linear(e, y, &BigUint::ZERO, residue);
         }
         match residue {
-            Residue::A2 => e.op(evm::MUL, 2),
+            POWER => e.op(evm::MUL, 2),
             _ => e.op(evm::MULMOD, 3),
         }
     }
@@ -410,7 +433,7 @@ impl Values<'_> {
             let mut most = None;
             for product in products {
                 self.product(e, product, residue);
-                most = Some(added(e, most, self.system.modulus(residue).clone()));
+                most = Some(added(e, most, self.system.modulus(residue)));
             }
             multiply(e, count);
             total = Some(added(e, total, most.unwrap_or_default() * count));
@@ -418,11 +441,11 @@ impl Values<'_> {
         total
     }
 
-    /// [] → [T modulo the modulus], without its scale modulo the moduli of base A, and at least b₁ modulo b₂; the most of it.
+    /// [] → [T modulo the modulus], without its scale modulo the moduli of base A, and at least b₀ modulo those of base B but the first; the most of it.
     fn total(&self, e: &mut Emission<'_>, (form, scale): (&Form, i64), offset: &BigUint, residue: Residue) -> BigUint {
         let mut part = |is_negative| {
             let products = self.products(e, (form, scale), is_negative, residue);
-            if matches!(residue, Residue::A2 | Residue::A1) {
+            if matches!(residue, Residue::A(_)) {
                 return products;
             }
             let products = products.map(|most| {
@@ -437,9 +460,9 @@ impl Values<'_> {
         };
         let parts = [true, false].map(&mut part);
         let constants = match residue {
-            Residue::A2 | Residue::A1 => (&BigUint::ZERO, &BigUint::ZERO),
-            Residue::B1 => (offset, &BigUint::ZERO),
-            Residue::B2 => (offset, self.system.constant(Constant::Above)),
+            Residue::A(_) => (&BigUint::ZERO, &BigUint::ZERO),
+            Residue::B(0) => (offset, &BigUint::ZERO),
+            Residue::B(number) => (offset, self.system.constant(Constant::Above(number))),
         };
         self.difference(e, parts, constants, residue)
     }
@@ -453,10 +476,10 @@ impl Values<'_> {
         let (_, linear) = self.interval(form);
         let (multiple, most) = raised(linear, &self.system.p);
         let offset = multiple * &self.system.p;
-        let words = RESIDUES.map(|residue| {
+        let word = |&residue: &Residue| {
             let start = e.code.items().len();
             let mut word = self.linear(e, &form.linear, &offset, residue);
-            if residue != Residue::A2 && word > self.system.word_max(residue) {
+            if residue != POWER && word > self.system.word_max(residue) {
                 // Once more, above its modulus.
                 e.code.truncate(start);
                 e.stack.pop();
@@ -466,8 +489,9 @@ impl Values<'_> {
                 word = self.system.modulus(residue) - 1u8;
             }
             self.store(e, to, residue);
-            if residue == Residue::A2 { self.system.word_max(residue) } else { word }
-        });
+            if residue == POWER { self.system.word_max(residue) } else { word }
+        };
+        let words = self.system.residues().iter().map(word).collect();
         Bounds { words, most }
     }
 
@@ -478,13 +502,30 @@ impl Values<'_> {
         let (multiple, highest) = raised([low + least * &a, high + most * &a], &(&self.system.p * &self.system.a));
         let offset = multiple * &self.system.p;
         let scale = form.products.values().fold(0, |scale, &count| gcd(scale, count));
-        let mut upper = BigUint::ZERO;
-        e.reduce(scale.unsigned_abs(), |e, residue| upper = self.total(e, (form, scale), &offset, residue));
-        e.finish(|e, residue| self.store(e, to, residue));
-        let [b1, b2] = [Residue::B1, Residue::B2].map(|residue| self.system.modulus(residue));
-        // Modulo b₂ the total comes last, and two products with quotients are added to it.
-        let words = [self.system.word_max(Residue::A2), b1 + b2, b1 - 1u8, upper + b2 * 2u8];
-        Bounds { words, most: highest / &self.system.a + &self.system.p * 2u8 }
+        let mut words = Bounds::between_blocks(self.system).words;
+        let total = |e: &mut Emission<'_>, residue| {
+            words[self.system.place(residue)] = self.total(e, (form, scale), &offset, residue);
+        };
+        e.reduced(scale.unsigned_abs(), total, |e, residue| self.store(e, to, residue));
+        for &residue in self.system.residues() {
+            let most = self.result_max(residue, &words);
+            words[self.system.place(residue)] = most;
+        }
+        Bounds { words, most: highest / &self.system.a + &self.system.p * self.system.count() }
+    }
+
+    /// The most of a word of a reduction, of which `totals` has the most of T.
+    fn result_max(&self, residue: Residue, totals: &[BigUint]) -> BigUint {
+        let b = |digit: u8| self.system.factor(Residue::B(digit));
+        match residue {
+            POWER => self.system.word_max(residue),
+            // Digits of two moduli are added.
+            Residue::A(_) if self.system.count() == 2 => b(0) + b(1),
+            Residue::A(_) => self.system.factor(residue) + b(0),
+            Residue::B(0) => b(0) - 1u8,
+            // Products with quotients are added to T.
+            Residue::B(digit) => &totals[self.system.place(residue)] + b(digit) * self.system.count(),
+        }
     }
 }
 

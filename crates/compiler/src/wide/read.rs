@@ -1,18 +1,17 @@
 //! The judge of blocks over a wide field: reads stack and memory code back, and compares what slots hold with the program's block. A call is followed into
 //! its subroutine and back: what it does is read as if it stood in the block.
 //!
-//! A word is known modulo each of the four moduli as a sum of multiples of unknowns, and by bounds. An unknown is the
+//! A word is known modulo each of the moduli as a sum of multiples of unknowns, and by bounds. An unknown is the
 //! integer of a slot, a product of two sums of such integers, or a word without other knowledge: the result of MULMOD
-//! is known modulo its own modulus, and an unknown modulo the others. When the four words of a slot are written, either
+//! is known modulo its own modulus, and an unknown modulo the others. When all words of a slot are written, either
 //! all are the same sum of integers of slots, or they are a reduction: the quotients are computed from T with the
-//! constants as they are computed here, u₁ is reduced, u₂ is the rest, and 0 ≤ r < B, which makes u₁ + b₁u₂ the integer
+//! constants as they are computed here, digits are reduced, each is what those before it leave, and 0 ≤ r < B, which makes u₀ + b₀(u₁ + …) the integer
 //! itself. Constants of the code are numbers like others: a wrong one leaves other multiples, and bounds that do not
 //! hold.
 
-// style: S2: what each instruction makes of words, then the two ways in which four words are a value.
+// style: S2: what each instruction makes of words, then the two ways in which words are a value.
 
-use super::emit::VALUE_BYTES;
-use super::system::{Constant, RESIDUES, Residue, System};
+use super::system::{Constant, POWER, Residue, System};
 use crate::words::read::{Element, Elements, Made, moved};
 use foldhash::{HashMap, HashMapExt};
 use num_bigint::{BigInt, BigUint};
@@ -41,8 +40,8 @@ const MULTIPLE_END: i64 = 1 << 20;
 /// A word.
 #[derive(Debug, Clone)]
 struct Word {
-    /// Its sum modulo each modulus, by [`Residue::place`].
-    is: [Rc<Sum>; 4],
+    /// Its sum modulo each modulus, by [`System::place`].
+    is: Vec<Rc<Sum>>,
     /// The least that it is.
     least: BigUint,
     /// The most that it is.
@@ -128,7 +127,7 @@ pub fn check(system: &System, elements: &mut Elements, places: &Places, text: &T
     };
     for &(address, element) in &places.before {
         let integer = reading.unknown(Meaning::Integer(element, system.integer_max()));
-        let most = RESIDUES.map(|residue| system.word_max(residue));
+        let most: Vec<BigUint> = system.residues().iter().map(|&residue| system.word_max(residue)).collect();
         reading.hold(address, integer, &most);
     }
     let mut made = Made::new();
@@ -180,7 +179,7 @@ struct Reading<'a> {
     stack: Vec<Word>,
     memory: HashMap<u32, Word>,
     /// For each slot that is being written which of its words are.
-    written: HashMap<u32, [bool; 4]>,
+    written: HashMap<u32, BTreeSet<u32>>,
     meanings: Vec<Meaning>,
     products: HashMap<(Factor, Factor), Unknown>,
     /// Elements of slots that have been written since they were last taken.
@@ -194,28 +193,45 @@ impl Reading<'_> {
     }
 
     /// Fills a slot with the words of an integer.
-    fn hold(&mut self, address: u32, integer: Unknown, most: &[BigUint; 4]) {
-        for (residue, most) in RESIDUES.into_iter().zip(most) {
+    fn hold(&mut self, address: u32, integer: Unknown, most: &[BigUint]) {
+        for ((place, most), at) in most.iter().enumerate().zip((address..).step_by(32)) {
             let opaque = self.unknown(Meaning::Opaque);
             let mut word = self.whole(opaque, most.clone());
-            word.is[residue.place()] = Rc::new(Sum::from([(integer, BigUint::one())]));
-            self.memory.insert(address + 32 * (residue.place() as u32), word); // one of four
+            word.is[place] = Rc::new(Sum::from([(integer, BigUint::one())]));
+            self.memory.insert(at, word);
         }
+    }
+
+    /// The word's sum modulo a modulus.
+    fn is_of<'w>(&self, word: &'w Word, residue: Residue) -> &'w Rc<Sum> {
+        &word.is[self.system.place(residue)]
     }
 
     /// A word that is an unknown.
     fn whole(&self, unknown: Unknown, most: BigUint) -> Word {
         let is = Rc::new(Sum::from([(unknown, BigUint::one())]));
-        Word { is: [(); 4].map(|()| is.clone()), least: BigUint::ZERO, most, number: None, unknown: Some(unknown) }
+        Word {
+            is: vec![is; self.system.residues().len()],
+            least: BigUint::ZERO,
+            most,
+            number: None,
+            unknown: Some(unknown),
+        }
     }
 
     fn constant(&self, number: &BigUint) -> Word {
-        let is = RESIDUES.map(|residue| {
+        let is = self.system.residues().iter().map(|&residue| {
             let value = number % self.system.modulus(residue);
             let terms = if value.is_zero() { Sum::new() } else { Sum::from([(ONE, value)]) };
             Rc::new(terms)
         });
-        Word { is, least: number.clone(), most: number.clone(), number: Some(number.clone()), unknown: None }
+        Word {
+            is: is.collect(),
+            least: number.clone(),
+            most: number.clone(),
+            number: Some(number.clone()),
+            unknown: None,
+        }
     }
 
     fn pop(&mut self) -> Result<Word, String> {
@@ -255,11 +271,11 @@ impl Reading<'_> {
     /// x + y or x − y.
     fn sum(&self, x: &Word, y: &Word, is_difference: bool, residue: Residue) -> Rc<Sum> {
         let modulus = self.system.modulus(residue);
-        let mut terms = Sum::clone(&x.is[residue.place()]);
-        for (term, multiple) in y.is[residue.place()].iter() {
+        let mut terms = Sum::clone(self.is_of(x, residue));
+        for (term, multiple) in self.is_of(y, residue).iter() {
             let entry = terms.entry(*term).or_default();
-            *entry += if is_difference { modulus - multiple } else { multiple.clone() };
-            *entry %= modulus;
+            *entry += if is_difference { &modulus - multiple } else { multiple.clone() };
+            *entry %= &modulus;
             if entry.is_zero() {
                 terms.remove(term);
             }
@@ -270,9 +286,9 @@ impl Reading<'_> {
     /// The product, with constants of the factors multiplied out; `None` if a factor is no sum of integers of slots and
     /// the other no constant.
     fn product(&mut self, x: &Word, y: &Word, residue: Residue) -> Option<Rc<Sum>> {
-        let modulus = self.system.modulus(residue).clone();
+        let modulus = self.system.modulus(residue);
         let mut constants = [BigUint::ZERO, BigUint::ZERO];
-        let mut rests = [x, y].map(|word| Sum::clone(&word.is[residue.place()]));
+        let mut rests = [x, y].map(|word| Sum::clone(self.is_of(word, residue)));
         for (rest, constant) in rests.iter_mut().zip(&mut constants) {
             *constant = rest.remove(&ONE).unwrap_or_default();
         }
@@ -320,14 +336,14 @@ impl Reading<'_> {
     fn reduced(&mut self, residue: Residue, is: Rc<Sum>) -> Word {
         let unknown = self.unknown(Meaning::Reduced(residue, is.clone()));
         let mut word = self.whole(unknown, self.system.modulus(residue) - 1u8);
-        word.is[residue.place()] = is;
+        word.is[self.system.place(residue)] = is;
         word
     }
 
     /// The modulus that a word is.
     fn residue(&self, word: &Word) -> Result<Residue, String> {
-        let is_it = |residue: &Residue| word.number.as_ref() == Some(self.system.modulus(*residue));
-        let found = RESIDUES.into_iter().find(is_it);
+        let is_it = |residue: &Residue| word.number == Some(self.system.modulus(*residue));
+        let found = self.system.residues().iter().copied().find(is_it);
         found.ok_or_else(|| "something is reduced by a number that is none of the moduli".to_owned())
     }
 
@@ -337,7 +353,7 @@ impl Reading<'_> {
         match opcode {
             evm::MOD => {
                 let residue = self.residue(&y)?;
-                Ok(self.reduced(residue, x.is[residue.place()].clone()))
+                Ok(self.reduced(residue, self.is_of(&x, residue).clone()))
             }
             evm::MULMOD => {
                 let modulus = self.pop()?;
@@ -347,15 +363,15 @@ impl Reading<'_> {
             }
             evm::MUL => {
                 let most = &x.most * &y.most;
-                let is = self.product(&x, &y, Residue::A2).ok_or(TOO_LONG)?;
-                let mut word = self.reduced(Residue::A2, is);
+                let is = self.product(&x, &y, POWER).ok_or(TOO_LONG)?;
+                let mut word = self.reduced(POWER, is);
                 if most < limit {
                     word.most = most;
-                    for residue in [Residue::A1, Residue::B1, Residue::B2] {
+                    for &residue in &self.system.residues()[1..] {
                         // A quotient of a small sum stays an unknown.
                         let is = self.product(&x, &y, residue);
                         if let Some(is) = is.filter(|is| is.keys().all(|&unknown| self.is_of_slots(unknown))) {
-                            word.is[residue.place()] = is;
+                            word.is[self.system.place(residue)] = is;
                         }
                     }
                 }
@@ -371,13 +387,13 @@ impl Reading<'_> {
                     true => (x.least >= y.most).then(|| [&x.least - &y.most, &x.most - &y.least]),
                     false => Some([&x.least + &y.least, &x.most + &y.most]).filter(|[_, most]| *most < limit),
                 };
-                let is = self.sum(&x, &y, is_difference, Residue::A2);
-                let mut word = self.reduced(Residue::A2, is);
+                let is = self.sum(&x, &y, is_difference, POWER);
+                let mut word = self.reduced(POWER, is);
                 // Where it may wrap around it is known modulo 2²⁵⁶ only.
                 if let Some([least, most]) = range {
                     (word.least, word.most) = (least, most);
-                    for residue in [Residue::A1, Residue::B1, Residue::B2] {
-                        word.is[residue.place()] = self.sum(&x, &y, is_difference, residue);
+                    for &residue in &self.system.residues()[1..] {
+                        word.is[self.system.place(residue)] = self.sum(&x, &y, is_difference, residue);
                     }
                 }
                 Ok(word)
@@ -387,28 +403,30 @@ impl Reading<'_> {
 
     fn write(&mut self, places: &Places, address: u32, word: Word) -> Result<(), String> {
         let offset = address.checked_sub(places.base).filter(|offset| offset % 32 == 0);
-        let slot = offset.map(|offset| address - offset % VALUE_BYTES).filter(|slot| places.own.contains(slot));
+        let value_bytes = self.system.value_bytes();
+        let slot = offset.map(|offset| address - offset % value_bytes).filter(|slot| places.own.contains(slot));
         let slot = slot.ok_or("memory is written that belongs to no value of the block")?;
         self.memory.insert(address, word);
         let written = self.written.entry(slot).or_default();
-        written[((address - slot) / 32) as usize] = true; // one of four
-        if *written == [true; 4] {
+        written.insert(address);
+        if written.len() == self.system.residues().len() {
             self.written.remove(&slot);
             self.resolve(slot)?;
         }
         Ok(())
     }
 
-    fn words(&self, slot: u32) -> Result<[Word; 4], String> {
-        let word = |place: u32| self.memory.get(&(slot + 32 * place)).cloned().ok_or("a slot has no words");
-        Ok([word(0)?, word(1)?, word(2)?, word(3)?])
+    fn words(&self, slot: u32) -> Result<Vec<Word>, String> {
+        let word = |address| self.memory.get(&address).cloned().ok_or_else(|| "a slot has no words".to_owned());
+        (slot..).step_by(32).take(self.system.residues().len()).map(word).collect()
     }
 
     /// Determines the content of a slot when all its words have been written.
     fn resolve(&mut self, slot: u32) -> Result<(), String> {
         let words = self.words(slot)?;
-        let lower = &words[Residue::B1.place()];
-        let integer = match lower.is[Residue::B1.place()].keys().all(|&unknown| self.is_of_slots(unknown)) {
+        let first = Residue::B(0);
+        let lower = &words[self.system.place(first)];
+        let integer = match self.is_of(lower, first).keys().all(|&unknown| self.is_of_slots(unknown)) {
             true => self.sum_of_slots(&words)?,
             false => self.reduction(&words)?,
         };
@@ -416,7 +434,7 @@ impl Reading<'_> {
             self.stored.push(element);
         }
         let integer = self.unknown(integer);
-        self.hold(slot, integer, &words.map(|word| word.most));
+        self.hold(slot, integer, &words.into_iter().map(|word| word.most).collect::<Vec<_>>());
         Ok(())
     }
 
@@ -428,8 +446,9 @@ impl Reading<'_> {
     fn integer(&self, residues: &[(Residue, BigUint)]) -> BigInt {
         let (mut value, mut modulus, mut before) = (BigUint::ZERO, BigUint::one(), Vec::new());
         for (residue, other) in residues {
-            let next = self.system.modulus(*residue);
+            let next = self.system.factor(*residue);
             let inverse = self.system.inverse_of(&before, *residue);
+            let other = other % next;
             before.push(*residue);
             let step = (other + next - &value % next) * inverse % next;
             value += step * &modulus;
@@ -440,15 +459,16 @@ impl Reading<'_> {
         if &value * 2 > modulus { value - modulus } else { value }
     }
 
-    /// Four words that are the same sum of integers of slots.
-    fn sum_of_slots(&mut self, words: &[Word; 4]) -> Result<Meaning, String> {
-        let sums = RESIDUES.map(|residue| words[residue.place()].is[residue.place()].clone());
+    /// Words that are the same sum of integers of slots.
+    fn sum_of_slots(&mut self, words: &[Word]) -> Result<Meaning, String> {
+        let sums: Vec<Rc<Sum>> = words.iter().enumerate().map(|(place, word)| word.is[place].clone()).collect();
         let mut terms = Vec::new();
         for term in all_terms(&sums) {
             if !self.is_of_slots(term) || matches!(self.meanings[term], Meaning::Product(..)) {
                 return Err("a slot is a sum of products that is not reduced".to_owned());
             }
-            let residues = RESIDUES.map(|residue| (residue, multiple(&sums[residue.place()], &term)));
+            let multiples = sums.iter().map(|sum| multiple(sum, &term));
+            let residues: Vec<_> = self.system.residues().iter().copied().zip(multiples).collect();
             terms.push((term, BigInt::ZERO, self.integer(&residues)));
         }
         let [least, most] = self.range(&terms);
@@ -529,82 +549,121 @@ impl Reading<'_> {
         sum
     }
 
-    /// Four words that are a reduction.
-    fn reduction(&mut self, words: &[Word; 4]) -> Result<Meaning, String> {
+    /// Words that are a reduction.
+    fn reduction(&mut self, words: &[Word]) -> Result<Meaning, String> {
         let system = self.system;
-        let known = |residue: Residue| &words[residue.place()].is[residue.place()];
-        let no_reduction = || "the words of a slot are neither one sum nor one reduction".to_owned();
-        // u₁ and u₂, by what is made of them.
-        let lower = words[Residue::B1.place()].unknown.ok_or_else(no_reduction)?;
-        let Meaning::Reduced(Residue::B1, lower_is) = self.meanings[lower].clone() else { return Err(no_reduction()) };
-        let others = known(Residue::A1).keys().filter(|&&unknown| unknown != lower);
-        let &[&digit] = &others.collect::<Vec<_>>()[..] else { return Err(no_reduction()) };
-        let Meaning::Reduced(Residue::B2, digit_is) = self.meanings[digit].clone() else { return Err(no_reduction()) };
-        let b1 = system.modulus(Residue::B1);
-        for residue in [Residue::A1, Residue::A2] {
-            let expected = Sum::from([(lower, BigUint::one()), (digit, b1 % system.modulus(residue))]);
-            if **known(residue) != expected {
-                return Err(format!("the word modulo {residue:?} is not u₁ + b₁·u₂"));
+        let known = |residue: Residue| &words[system.place(residue)].is[system.place(residue)];
+        let digits = self.digits(words)?;
+        let weighted = |residue: Residue, count: u8| {
+            let modulus = system.modulus(residue);
+            let weights = (0..count).map(|digit| system.weight(digit) % &modulus);
+            digits.iter().copied().zip(weights).collect::<Sum>()
+        };
+        for residue in (0..system.count()).map(Residue::A) {
+            if **known(residue) != weighted(residue, system.count()) {
+                return Err(format!("the word modulo {residue:?} is not u₀ + b₀(u₁ + …)"));
             }
         }
-        // u₂ = (r − u₁)/b₁ mod b₂.
-        let b2 = system.modulus(Residue::B2);
-        let mut again: Sum = digit_is.iter().map(|(&term, multiple)| (term, multiple * b1 % b2)).collect();
-        let entry = again.entry(lower).or_default();
-        *entry = (&*entry + 1u8) % b2;
-        again.retain(|_, multiple| !multiple.is_zero());
-        if again != **known(Residue::B2) {
-            return Err("u₂ is not (r − u₁)/b₁ modulo b₂".to_owned());
+        // Each digit is the rest that those before it leave.
+        for number in 1..system.count() {
+            let residue = Residue::B(number);
+            let Meaning::Reduced(_, is) = &self.meanings[digits[usize::from(number)]] else {
+                unreachable!("`digits` has looked")
+            };
+            let (modulus, weight) = (system.modulus(residue), system.weight(number));
+            let mut again: Sum = is.iter().map(|(&term, multiple)| (term, multiple * &weight % &modulus)).collect();
+            for (digit, weight) in weighted(residue, number) {
+                let entry = again.entry(digit).or_default();
+                *entry = (&*entry + weight) % &modulus;
+            }
+            again.retain(|_, multiple| !multiple.is_zero());
+            if again != **known(residue) {
+                return Err(format!("digit {number} is not the rest of r over those before it modulo its modulus"));
+            }
         }
-        self.reduced_sum([lower_is, known(Residue::B2).clone()])
+        let Meaning::Reduced(_, lowest) = &self.meanings[digits[0]] else { unreachable!("`digits` has looked") };
+        let rests = (1..system.count()).map(|number| known(Residue::B(number)).clone());
+        self.reduced_sum(&std::iter::once(lowest.clone()).chain(rests).collect::<Vec<_>>())
     }
 
-    /// Meaning of r = (T + q·p)/A from its sums modulo b₁ and b₂.
-    fn reduced_sum(&mut self, bases: [Rc<Sum>; 2]) -> Result<Meaning, String> {
-        let system = self.system;
-        let mut quotients: [Option<Unknown>; 2] = [None; 2];
-        let mut rest = Vec::new();
-        for (residue, sum) in [Residue::B1, Residue::B2].into_iter().zip(&bases) {
+    /// The digits of a reduction, as words that are reduced, by the sum of them modulo the second modulus of base A.
+    fn digits(&self, words: &[Word]) -> Result<Vec<Unknown>, String> {
+        let known = Residue::A(1);
+        let sum = self.is_of(&words[self.system.place(known)], known);
+        let digits = (0..self.system.count()).map(|number| {
+            let is_it = |unknown: &Unknown| {
+                matches!(self.meanings[*unknown], Meaning::Reduced(by, _) if by == Residue::B(number))
+            };
+            let mut found = sum.keys().copied().filter(is_it);
+            found.next().filter(|_| found.next().is_none())
+        });
+        let digits: Option<Vec<Unknown>> = digits.collect();
+        let lowest = words[self.system.place(Residue::B(0))].unknown;
+        let digits = digits.filter(|digits| Some(digits[0]) == lowest);
+        digits.ok_or_else(|| "the words of a slot are neither one sum nor one reduction".to_owned())
+    }
+
+    /// The quotients that are in all sums of a result modulo the moduli of base B, with what is beside them in each.
+    fn quotients(&self, bases: &[Rc<Sum>]) -> Result<(Vec<Unknown>, Vec<Rc<Sum>>), String> {
+        let count = self.system.count();
+        let mut quotients: Vec<Option<Unknown>> = vec![None; count.into()];
+        let mut rests = Vec::new();
+        for (modulus, sum) in (0..count).zip(bases) {
             let mut terms = Sum::clone(sum);
-            for (quotient, (of, constant)) in quotients
-                .iter_mut()
-                .zip([(Residue::A1, Constant::First(residue)), (Residue::A2, Constant::Second(residue))])
-            {
+            for (of, quotient) in (0..count).zip(&mut quotients) {
+                let residue = Residue::A(of);
                 let is_quotient =
-                    |unknown: Unknown| matches!(self.meanings[unknown], Meaning::Reduced(by, _) if by == of);
+                    |unknown: Unknown| matches!(self.meanings[unknown], Meaning::Reduced(by, _) if by == residue);
                 let found = terms.keys().copied().find(|&unknown| is_quotient(unknown));
-                let term = found.ok_or_else(|| format!("no quotient modulo {of:?} is in r modulo {residue:?}"))?;
-                if terms.remove(&term).as_ref() != Some(system.constant(constant)) {
-                    return Err(format!("the factor of the quotient modulo {of:?} in r modulo {residue:?} is another"));
+                let term = found.ok_or_else(|| format!("no quotient modulo {residue:?} is in r modulo b{modulus}"))?;
+                if terms.remove(&term).as_ref() != Some(self.system.constant(Constant::Factor(of, modulus))) {
+                    return Err(format!(
+                        "the factor of the quotient modulo {residue:?} in r modulo b{modulus} is another"
+                    ));
                 }
                 if quotient.replace(term).is_some_and(|other| other != term) {
-                    return Err("r has one quotient modulo b₁ and another modulo b₂".to_owned());
+                    return Err("r has one quotient modulo one modulus and another modulo another".to_owned());
                 }
             }
-            rest.push(Rc::new(terms));
+            rests.push(Rc::new(terms));
         }
-        // T modulo a₁ and 2²⁵⁶: what the quotients are, by −p times the other modulus.
-        let mut first = Vec::new();
-        for (quotient, residue, other) in
-            [(quotients[0], Residue::A1, Residue::A2), (quotients[1], Residue::A2, Residue::A1)]
-        {
-            let Some(Meaning::Reduced(_, is)) = quotient.map(|quotient| self.meanings[quotient].clone()) else {
-                return Err("r has no quotient".to_owned());
-            };
-            let modulus = system.modulus(residue);
-            let factor = modulus - &system.p * system.modulus(other) % modulus;
-            let terms: Sum = is.iter().map(|(&term, multiple)| (term, multiple * &factor % modulus)).collect();
-            first.push(Rc::new(terms));
-        }
-        let sums = [first[0].clone(), first[1].clone(), rest[0].clone(), rest[1].clone()];
+        let quotients = quotients.into_iter().collect::<Option<Vec<Unknown>>>();
+        Ok((quotients.ok_or("r has no quotient")?, rests))
+    }
+
+    /// T modulo a modulus of base A, by the quotient there, which is −T/(p·A/a), or a multiple of it where a word is longer than the modulus.
+    fn divided(&self, number: u8, quotient: Unknown) -> Result<Rc<Sum>, String> {
+        let (residue, system) = (Residue::A(number), self.system);
+        let Meaning::Reduced(_, is) = &self.meanings[quotient] else { unreachable!("`quotients` has looked") };
+        let modulus = system.factor(residue);
+        let times = system.modulus(residue) / modulus;
+        let factor = modulus - &system.p * (&system.a / modulus) % modulus;
+        let term = |(&term, multiple): (&Unknown, &BigUint)| {
+            let (quotient, rest) = multiple.div_rem(&times);
+            if !rest.is_zero() {
+                return Err(format!("the quotient modulo {residue:?} is no multiple of {times}"));
+            }
+            Ok((term, quotient * &factor % modulus))
+        };
+        is.iter().map(term).collect::<Result<Sum, String>>().map(Rc::new)
+    }
+
+    /// Meaning of r = (T + q·p)/A from its sums modulo the moduli of base B.
+    fn reduced_sum(&mut self, bases: &[Rc<Sum>]) -> Result<Meaning, String> {
+        let system = self.system;
+        let (quotients, rests) = self.quotients(bases)?;
+        let divided = (0..system.count()).zip(&quotients).map(|(number, &quotient)| self.divided(number, quotient));
+        let mut sums: Vec<Rc<Sum>> = divided.collect::<Result<_, _>>()?;
+        sums.extend(rests);
+        let count = usize::from(system.count());
         let mut terms = Vec::new();
         for term in all_terms(&sums) {
             if !self.is_of_slots(term) {
                 return Err("something is reduced that is no sum of products of slots".to_owned());
             }
-            let of = |place: usize, residue| (residue, multiple(&sums[place], &term));
-            let product = self.integer(&[of(0, Residue::A1), of(1, Residue::A2)]);
-            let both = self.integer(&[of(2, Residue::B1), of(3, Residue::B2)]);
+            let multiples = sums.iter().map(|sum| multiple(sum, &term));
+            let residues: Vec<_> = system.residues().iter().copied().zip(multiples).collect();
+            let [product, both] = [&residues[..count], &residues[count..]].map(|base| self.integer(base));
             let base = BigInt::from(system.b.clone());
             let mut linear = (both - &product).mod_floor(&base);
             if &linear * 2 > base {
@@ -616,8 +675,9 @@ impl Reading<'_> {
             terms.push((term, product, linear));
         }
         let [least, most] = self.range(&terms);
-        // q₁ < a₁ and q₂ < 2²⁵⁶.
-        let quotient = &system.a * 2u8 - system.modulus(Residue::A1) - system.modulus(Residue::A2);
+        // Each quotient is below its modulus.
+        let less: BigUint = (0..system.count()).map(|number| &system.a / system.factor(Residue::A(number))).sum();
+        let quotient = &system.a * system.count() - less;
         let most = (most + BigInt::from(quotient * &system.p)).div_floor(&system.a.clone().into());
         if least.is_negative() {
             return Err("what is reduced may be below zero".to_owned());
@@ -632,9 +692,9 @@ impl Reading<'_> {
     fn require(&self, slot: u32, element: Element) -> Result<(), String> {
         let words = self.words(slot)?;
         let mut integers = Vec::new();
-        for residue in RESIDUES {
-            let word = &words[residue.place()];
-            let only = word.is[residue.place()].iter().next().filter(|_| word.is[residue.place()].len() == 1);
+        for (word, &residue) in words.iter().zip(self.system.residues()) {
+            let is = self.is_of(word, residue);
+            let only = is.iter().next().filter(|_| is.len() == 1);
             match only {
                 Some((&integer, one)) if one.is_one() => integers.push(integer),
                 _ => return Err(format!("the slot at {slot} holds no value after the block")),
@@ -663,7 +723,7 @@ impl Reading<'_> {
 const TOO_LONG: &str = "a product is of other things than sums of values";
 
 /// The unknowns of some sums, each once.
-fn all_terms(sums: &[Rc<Sum>; 4]) -> Vec<Unknown> {
+fn all_terms(sums: &[Rc<Sum>]) -> Vec<Unknown> {
     let mut terms: Vec<Unknown> = sums.iter().flat_map(|sum| sum.keys().copied()).collect();
     terms.sort_unstable();
     terms.dedup();

@@ -13,7 +13,7 @@ use residue_ir::FieldOp;
 use residue_passes::{Slot, SlotOp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A value that is four words, or a constant, by its number in [`Sums::atoms`].
+/// A value that is words, or a constant, by its number in [`Sums::atoms`].
 pub type Atom = usize;
 
 /// Multiples of atoms, none of them 0.
@@ -62,22 +62,47 @@ const LINEAR_MAX: f64 = 512.0;
 const SUM_MAX: f64 = 25.0;
 /// A constant up to this, or its negative, is a multiple.
 const SMALL_MAX: u8 = 32;
-/// Gas of a product and its addition, with loads.
-const PRODUCT_GAS: usize = 110;
-/// Gas of a reduction, with stores and loads of the result.
-const REDUCTION_GAS: usize = 220;
-/// Gas of an atom more in a sum, in four words.
-const ATOM_GAS: usize = 36;
-/// Gas of a difference, beside that.
-const DIFFERENCE_GAS: usize = 18;
-/// Gas of the stores and loads of a sum that is made once.
-const MADE_GAS: usize = 48;
-/// Gas of a load or a store of four words.
-const WORDS_GAS: usize = 24;
-/// Gas of a product and its addition in four words, without loads.
-const MULTIPLY_GAS: usize = 50;
 /// Products of a block that are tried as words at most.
 const TRIED_MAX: usize = 24;
+
+/// Gas of what code for values does, about.
+#[derive(Debug, Clone, Copy)]
+struct Gas {
+    /// A product and its addition, with loads.
+    product: usize,
+    /// A reduction, with stores and loads of the result.
+    reduction: usize,
+    /// An atom more in a sum.
+    atom: usize,
+    /// A difference, beside that.
+    difference: usize,
+    /// Stores and loads of a sum that is made once.
+    made: usize,
+    /// A load or a store of all words.
+    words: usize,
+    /// A product and its addition, without loads.
+    multiply: usize,
+}
+
+impl Gas {
+    fn of(system: &System) -> Self {
+        let words = system.residues().len();
+        let reduction = match system.count() {
+            2 => 220,
+            3 => 480,
+            _ => 850,
+        };
+        Self {
+            product: 55 * words / 2,
+            reduction,
+            atom: 9 * words,
+            difference: 6 * (words - 1),
+            made: 12 * words,
+            words: 6 * words,
+            multiply: 25 * words / 2,
+        }
+    }
+}
 
 impl Form {
     /// One atom.
@@ -104,13 +129,13 @@ impl Form {
     }
 
     /// Gas of its words, about.
-    fn gas(&self) -> usize {
-        let read = |x: &Linear| ATOM_GAS * x.len() - (ATOM_GAS - WORDS_GAS);
-        let factors = |(x, y): &(Linear, Linear)| read(x) + if x == y { WORDS_GAS / 2 } else { read(y) };
-        let products: usize = self.products.keys().map(|product| MULTIPLY_GAS + factors(product)).sum();
+    fn gas(&self, gas: Gas) -> usize {
+        let read = |x: &Linear| gas.atom * x.len() - (gas.atom - gas.words);
+        let factors = |(x, y): &(Linear, Linear)| read(x) + if x == y { gas.words / 2 } else { read(y) };
+        let products: usize = self.products.keys().map(|product| gas.multiply + factors(product)).sum();
         match self.products.len() {
-            0 => WORDS_GAS + ATOM_GAS * self.linear.len(),
-            _ => REDUCTION_GAS - WORDS_GAS + products + ATOM_GAS / 2 * self.linear.len(),
+            0 => gas.words + gas.atom * self.linear.len(),
+            _ => gas.reduction - gas.words + products + gas.atom / 2 * self.linear.len(),
         }
     }
 
@@ -234,7 +259,7 @@ pub fn sums(source: &Source<'_>, choice: Choice) -> Sums {
         let mut made = best.made.clone();
         made[number] = true;
         let other = without_linear(source, &kept, settled(source, &kept, made));
-        if other.gas() < best.gas() {
+        if other.total_gas() < best.total_gas() {
             best = other;
         }
     }
@@ -246,7 +271,7 @@ fn without_linear<'a>(source: &'a Source<'a>, kept: &'a [bool], walk: Walk<'a>) 
     let needed = |number: usize| kept[number] || !walk.forms[number].products.is_empty();
     let made = (0..source.ops.len()).map(|number| walk.made[number] && needed(number)).collect();
     let other = settled(source, kept, made);
-    if other.gas() < walk.gas() { other } else { walk }
+    if other.total_gas() < walk.total_gas() { other } else { walk }
 }
 
 /// Walks until no value more becomes words, from those that are.
@@ -279,6 +304,7 @@ struct Walk<'a> {
     readers: Vec<[usize; 2]>,
     /// p/A.
     ratio: f64,
+    gas: Gas,
 }
 
 /// Origin of an operand.
@@ -305,6 +331,7 @@ impl<'a> Walk<'a> {
             writer: HashMap::new(),
             readers: vec![[0; 2]; source.ops.len()],
             ratio: (scaled + 1u8).to_f64().expect("it is a number") / power,
+            gas: Gas::of(source.system),
         }
     }
 
@@ -323,8 +350,8 @@ impl<'a> Walk<'a> {
     }
 
     /// Gas of all results that become words, about.
-    fn gas(&self) -> usize {
-        self.forms.iter().zip(&self.made).filter(|(_, made)| **made).map(|(form, _)| form.gas()).sum()
+    fn total_gas(&self) -> usize {
+        self.forms.iter().zip(&self.made).filter(|(_, made)| **made).map(|(form, _)| form.gas(self.gas)).sum()
     }
 
     fn sums(self) -> Sums {
@@ -388,7 +415,7 @@ impl<'a> Walk<'a> {
     /// The most of the result, in multiples of p.
     fn result_most(&self, form: &Form) -> f64 {
         let ([low, high], [least, most]) = self.interval(form);
-        let reduced = if form.products.is_empty() { 0.0 } else { 2.0 };
+        let reduced = if form.products.is_empty() { 0.0 } else { self.source.system.count().into() };
         let offset = (-(low * self.ratio + least)).ceil().max(0.0);
         high * self.ratio + most + offset + reduced + 0.01
     }
@@ -498,11 +525,11 @@ impl<'a> Walk<'a> {
             }
             let again = if form.products.is_empty() {
                 let has_difference = form.linear.values().any(|&count| count < 0);
-                let gas = ATOM_GAS * form.linear.len().saturating_sub(1)
-                    + if has_difference && form.linear.len() > 1 { DIFFERENCE_GAS } else { 0 };
-                gas > 0 && products * gas > gas + MADE_GAS
+                let gas = self.gas.atom * form.linear.len().saturating_sub(1)
+                    + if has_difference && form.linear.len() > 1 { self.gas.difference } else { 0 };
+                gas > 0 && products * gas > gas + self.gas.made
             } else {
-                sums > 1 && (sums - 1) * PRODUCT_GAS * form.products.len() > REDUCTION_GAS
+                sums > 1 && (sums - 1) * self.gas.product * form.products.len() > self.gas.reduction
             };
             self.made[number] = again;
         }

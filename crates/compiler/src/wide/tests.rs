@@ -5,7 +5,7 @@ use super::emission::Emission;
 use super::emit::{self, Memory, Way};
 use super::read::{self, Text, targets};
 use super::sums::Source;
-use super::system::{CONSTANTS, Constant, RESIDUES, Residue, System};
+use super::system::{Constant, POWER, Residue, System};
 use crate::carry_out::carry_out_to;
 use crate::words::read::Elements;
 use num_bigint::BigUint;
@@ -36,7 +36,7 @@ impl Numbers {
     }
 
     fn number(&mut self, below: &BigUint) -> BigUint {
-        let digits: Vec<u32> = (0..16).map(|_| self.below(1 << 32) as u32).collect();
+        let digits: Vec<u32> = (0..26).map(|_| self.below(1 << 32) as u32).collect();
         BigUint::new(digits) % below
     }
 }
@@ -49,6 +49,10 @@ fn p384() -> BigUint {
     power(384) - power(128) - power(96) + power(32) - 1u8
 }
 
+fn p521() -> BigUint {
+    power(521) - 1u8
+}
+
 /// The least and the greatest width of each system, fields in use, and composites.
 fn moduli() -> Vec<BigUint> {
     let bls = "1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab";
@@ -56,7 +60,17 @@ fn moduli() -> Vec<BigUint> {
     // Multiples that constants make keep their inverses: the judge may refuse right code where they have none.
     let is_good = |p: &BigUint| System::new(p).is_ok() && p.gcd(&15u8.into()).is_one();
     let odd = |least: BigUint| (0..).map(|step: u32| &least + 2 * step).find(is_good).unwrap();
-    vec![bls, p384(), odd(power(256) + 1u8), odd(power(390) - 99u8), odd(power(390) + 1u8), odd(power(430) - 99u8)]
+    let widths = [(256, 390), (390, 430), (430, 521), (521, 768)];
+    let ends = widths.iter().flat_map(|&(least, most)| [power(least) + 1u8, power(most) - 99u8]);
+    [bls, p384(), p521()].into_iter().chain(ends.map(odd)).collect()
+}
+
+/// A field of each number of moduli in a base.
+fn each_count() -> [BigUint; 3] {
+    let last = (0u32..)
+        .map(|step| power(761) - 99u8 - 2 * step)
+        .find(|p| System::new(p).is_ok() && p.gcd(&15u8.into()).is_one());
+    [p384(), p521(), last.expect("most numbers are such")]
 }
 
 /// A block with its surroundings.
@@ -73,8 +87,9 @@ struct Case {
 impl Case {
     fn new(p: &BigUint, ops: Vec<SlotOp>, kept: BTreeSet<Slot>, is_short: bool) -> Self {
         let constants = vec![BigUint::ZERO, 1u8.into(), 3u8.into(), p - 1u8, p - 5u8, p / 7u8];
-        let memory = Memory { base: BASE, spare: SLOTS..SLOTS + SPARE };
-        Self { system: System::new(p).unwrap(), constants, ops, kept, memory, is_short }
+        let system = System::new(p).unwrap();
+        let memory = Memory { base: BASE, value_bytes: system.value_bytes(), spare: SLOTS..SLOTS + SPARE };
+        Self { system, constants, ops, kept, memory, is_short }
     }
 
     fn source(&self) -> Source<'_> {
@@ -94,7 +109,13 @@ impl Case {
         let written = |counts: &mut Counts, is_called| {
             let mut code = Assembly::for_fork(Fork::Osaka);
             let calls = Calls::new(&self.system, &self.memory, counts, &mut code);
-            let way = Way { holds_constants: self.is_short, calls: Some(&calls), is_called, is_regular: is_called };
+            let way = Way {
+                holds_constants: self.is_short,
+                calls: Some(&calls),
+                is_called,
+                is_regular: is_called,
+                is_rare: is_called && self.ops.len().is_multiple_of(8),
+            };
             emit::block(&mut code, &self.source(), &self.memory, way);
             let end = code.new_label();
             code.label(end);
@@ -148,12 +169,12 @@ impl Case {
                 1 => BigUint::from(numbers.below(2)),
                 _ => numbers.number(&most),
             };
-            for residue in RESIDUES {
+            for (place, &residue) in self.system.residues().iter().enumerate() {
                 let (modulus, limit) = (self.system.modulus(residue), self.system.word_max(residue));
-                let least = &integer % modulus;
-                let times = (&limit - &least) / modulus;
+                let least = &integer % &modulus;
+                let times = (&limit - &least) / &modulus;
                 let times = if is_extreme { times } else { numbers.number(&(times + 1u8)) };
-                memory.insert(self.memory.word(slot, residue).into(), least + times * modulus);
+                memory.insert(self.memory.word(slot, place).into(), least + times * modulus);
             }
         }
         memory
@@ -162,9 +183,9 @@ impl Case {
     /// The integer of a slot, if its words are those of one up to the greatest.
     fn integer(&self, memory: &BTreeMap<BigUint, BigUint>, slot: Slot) -> Option<BigUint> {
         let (mut integer, mut product) = (BigUint::ZERO, BigUint::one());
-        for residue in RESIDUES {
-            let word = &memory[&BigUint::from(self.memory.word(slot, residue))];
-            let modulus = self.system.modulus(residue);
+        for (place, &residue) in self.system.residues().iter().enumerate() {
+            let word = &memory[&BigUint::from(self.memory.word(slot, place))];
+            let modulus = self.system.factor(residue);
             if *word > self.system.word_max(residue) {
                 return None;
             }
@@ -272,7 +293,7 @@ fn op(operation: FieldOp, x: Slot, y: Slot, out: Slot) -> SlotOp {
 }
 
 /// (x − y)·z + 3·x·y − z, and a difference that is kept.
-fn small_case(is_short: bool) -> Case {
+fn small_case(p: &BigUint, is_short: bool) -> Case {
     let three = SLOTS + SPARE + 2;
     let ops = vec![
         op(FieldOp::Sub, 0, 1, 3),
@@ -283,22 +304,22 @@ fn small_case(is_short: bool) -> Case {
         op(FieldOp::Sub, 6, 2, 6),
         op(FieldOp::Sub, 7, 6, 8),
     ];
-    Case::new(&p384(), ops, BTreeSet::from([6, 8]), is_short)
+    Case::new(p, ops, BTreeSet::from([6, 8]), is_short)
 }
 
 /// Every turned bit that makes another value, or one beyond the bounds between blocks, is found: opcodes, constants of
 /// the reduction, addresses.
 #[test]
 fn every_turned_bit_that_matters_is_found() {
-    for is_short in [false, true] {
-        let case = small_case(is_short);
+    for (p, is_short) in each_count().into_iter().flat_map(|p| [(p.clone(), false), (p, true)]) {
+        let case = small_case(&p, is_short);
         let (code, end) = case.code();
         assert_eq!(case.judge((&code, end)), Ok(()));
         let mut numbers = Numbers(7);
         let memories = [true, false].map(|is_extreme| case.memory(&mut numbers, is_extreme));
         let (mut found, mut harmless) = (0, 0);
-        // Each bit where all stands in place, each fifth where there are subroutines.
-        let every = if is_short { 5 } else { 1 };
+        // Each bit where all stands in place, each fifth where there are subroutines or the code is long.
+        let every = if is_short || case.system.count() > 2 { 5 } else { 1 };
         for (at, bit) in (0..code.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))).step_by(every) {
             let mut changed = code.clone();
             changed[at] ^= 1 << bit;
@@ -385,13 +406,14 @@ fn mistakes_in_calls_are_found() {
 /// Each constant of a reduction, made one greater, is found.
 #[test]
 fn another_constant_is_found() {
-    // Without a difference, with whose constant C would be one.
-    let case = Case::new(&p384(), vec![op(FieldOp::Mul, 0, 1, 4)], BTreeSet::from([4]), false);
-    let (code, end) = case.code();
-    for constant in CONSTANTS {
-        let number = case.system.constant(constant);
-        let changed = with_other(&code, number, &(number + 1u8));
-        assert!(case.judge((&changed, end)).is_err(), "{constant:?}");
+    for p in each_count() {
+        // Without a difference, with whose constant C would be one.
+        let case = Case::new(&p, vec![op(FieldOp::Mul, 0, 1, 4)], BTreeSet::from([4]), false);
+        let (code, end) = case.code();
+        for (constant, number) in case.system.constants() {
+            let changed = with_other(&code, number, &(number + 1u8));
+            assert!(case.judge((&changed, end)).is_err(), "{constant:?}");
+        }
     }
 }
 
@@ -399,54 +421,68 @@ fn another_constant_is_found() {
 /// results of them, and are found.
 #[test]
 fn bounds_hold_to_their_edges() {
-    let case =
-        Case::new(&p384(), vec![op(FieldOp::Sub, 0, 1, 2), op(FieldOp::Mul, 2, 3, 4)], BTreeSet::from([4]), false);
+    let found: usize = each_count().iter().map(bounds_hold).sum();
+    assert!(found >= 3, "{found} digits that may be more than what they are taken from");
+}
+
+/// The same for a modulus; the number of digits that may be more than what they are taken from.
+fn bounds_hold(p: &BigUint) -> usize {
+    let case = Case::new(p, vec![op(FieldOp::Sub, 0, 1, 2), op(FieldOp::Mul, 2, 3, 4)], BTreeSet::from([4]), false);
     let (code, end) = case.code();
     assert_eq!(case.judge((&code, end)), Ok(()));
     // A slot with the words of an integer, of which one is as large as may be.
     let with = |slot: Slot, integer: &BigUint, largest: Option<Residue>, memory: &mut BTreeMap<BigUint, BigUint>| {
-        for residue in RESIDUES {
+        for (place, &residue) in case.system.residues().iter().enumerate() {
             let word = match largest {
                 Some(largest) if largest == residue => case.system.word_max(residue),
                 _ => integer % case.system.modulus(residue),
             };
-            memory.insert(case.memory.word(slot, residue).into(), word);
+            memory.insert(case.memory.word(slot, place).into(), word);
         }
     };
     let mut memory = case.memory(&mut Numbers(3), true);
     with(0, &BigUint::ZERO, None, &mut memory);
     assert!(case.is_right((&code, end), &memory));
-    for residue in [Residue::A1, Residue::B1, Residue::B2] {
+    for &residue in case.system.residues().iter().filter(|&&residue| residue != POWER) {
         let (modulus, limit) = (case.system.modulus(residue), case.system.word_max(residue));
         let mut memory = memory.clone();
-        with(1, &(&limit % modulus), Some(residue), &mut memory);
+        with(1, &(&limit % &modulus), Some(residue), &mut memory);
         assert!(case.is_right((&code, end), &memory));
-        let above = limit.div_ceil(modulus) * modulus;
+        let above = limit.div_ceil(&modulus) * &modulus;
         let changed = with_other(&code, &above, &(&above - modulus));
         assert!(!case.is_right((&changed, end), &memory), "{residue:?}");
         assert!(case.judge((&changed, end)).is_err(), "{residue:?}");
     }
-    for residue in [Residue::B1, Residue::B2] {
-        // Without the multiple of p that keeps r from being below zero; what keeps r − u₁ from it is added with it.
-        let above = if residue == Residue::B2 { case.system.constant(Constant::Above).clone() } else { BigUint::ZERO };
-        let offset = &case.system.p % case.system.modulus(residue) + &above;
+    let mut found = 0;
+    for number in 0..case.system.count() {
+        // Without the multiple of p that keeps r from being below zero; what keeps r − u₀ from it is added with it.
+        let modulus = case.system.modulus(Residue::B(number));
+        let above = if number > 0 { case.system.constant(Constant::Above(number)).clone() } else { BigUint::ZERO };
+        let offset = &case.system.p % &modulus + &above;
         let changed = with_other(&code, &offset, &(&offset - 1u8));
-        assert!(!case.is_right((&changed, end), &memory) && case.judge((&changed, end)).is_err(), "{residue:?}");
-        // Two multiples of b₂ less: u₁ may be more than r.
-        if residue == Residue::B2 {
-            let changed = with_other(&code, &offset, &(&offset - case.system.modulus(residue) * 2u8));
-            assert!(case.judge((&changed, end)).is_err());
+        assert!(!case.is_right((&changed, end), &memory) && case.judge((&changed, end)).is_err(), "{number}");
+        // So many multiples of the modulus less that u₀ may be more than r, unless the multiple of p is beyond it alone.
+        let rest = &offset - &above;
+        if number > 0 && rest < case.system.modulus(Residue::B(0)) {
+            let changed = with_other(&code, &offset, &rest);
+            assert!(case.judge((&changed, end)).is_err(), "{number}");
+            found += 1;
         }
     }
+    found
 }
 
 /// Sums of the last length that a word holds, and that leave a result which a slot holds, are right on the greatest words; those of the next length are refused.
 #[test]
 fn sums_of_the_last_length_are_the_last() {
+    each_count().iter().for_each(last_sums);
+}
+
+fn last_sums(p: &BigUint) {
     let case_of = |times: u64| {
         let constant = SLOTS + SPARE + 6;
         let ops = vec![op(FieldOp::Mul, 0, 1, 2), op(FieldOp::Mul, 2, constant, 2)];
-        let mut case = Case::new(&p384(), ops, BTreeSet::from([2]), false);
+        let mut case = Case::new(p, ops, BTreeSet::from([2]), false);
         case.constants.push(times.into());
         case
     };
@@ -454,32 +490,30 @@ fn sums_of_the_last_length_are_the_last() {
     let code = |case: &Case, inner: u64, outer: u64| {
         let (mut code, memory) = (Assembly::for_fork(Fork::Osaka), &case.memory);
         let mut e = Emission::new(&case.system, &mut code);
-        e.reduce(1, |e, residue| {
+        let total = |e: &mut Emission<'_>, residue| {
             e.push(outer);
-            if residue != Residue::A2 {
-                e.constant(Constant::Modulus(residue));
-            }
+            e.modulus(residue);
             e.push(inner);
-            e.load(memory.word(0, residue));
+            e.load(memory.word(0, case.system.place(residue)));
             e.op(evm::MUL, 2);
-            e.load(memory.word(1, residue));
+            e.load(memory.word(1, case.system.place(residue)));
             match residue {
-                Residue::A2 => e.op(evm::MUL, 2),
+                POWER => e.op(evm::MUL, 2),
                 _ => e.op(evm::MULMOD, 3),
             }
             e.op(evm::MUL, 2);
             e.raise(residue);
-        });
-        e.finish(|e, residue| e.store(memory.word(2, residue)));
+        };
+        e.reduced(1, total, |e, residue| e.store(memory.word(2, case.system.place(residue))));
         code.assemble(Revision::Evm).unwrap().bytes
     };
-    let system = System::new(&p384()).unwrap();
+    let system = System::new(p).unwrap();
     let largest = |case: &Case, residue: Residue| {
         let mut memory = case.memory(&mut Numbers(5), true);
         let integer = system.word_max(residue) % system.modulus(residue);
-        for other in RESIDUES {
+        for (place, &other) in system.residues().iter().enumerate() {
             let word = if other == residue { system.word_max(residue) } else { &integer % system.modulus(other) };
-            memory.insert(case.memory.word(0, other).into(), word);
+            memory.insert(case.memory.word(0, place).into(), word);
         }
         memory
     };
@@ -487,13 +521,13 @@ fn sums_of_the_last_length_are_the_last() {
     let (case, longer) = (case_of(512), case_of(513));
     assert_eq!(case.judge(whole(&code(&case, 512, 1))), Ok(()));
     assert!(longer.judge(whole(&code(&longer, 513, 1))).is_err());
-    for residue in [Residue::A1, Residue::B1, Residue::B2] {
+    for &residue in system.residues().iter().filter(|&&residue| residue != POWER) {
         assert!(case.is_right(whole(&code(&case, 512, 1)), &largest(&case, residue)), "{residue:?}");
         assert!(!longer.is_right(whole(&code(&longer, 513, 1)), &largest(&longer, residue)), "{residue:?}");
     }
-    // r < T/A + 2p is at most 64p.
+    // r < T/A + n·p is at most 64p.
     let most = system.integer_max();
-    let times = u64::try_from((&most - &system.p * 2u8) * &system.a / (&most * &most)).unwrap();
+    let times = u64::try_from((&most - &system.p * system.count()) * &system.a / (&most * &most)).unwrap();
     let outer = times / 512;
     let (case, longer) = (case_of(512 * outer), case_of(512 * (outer + 1)));
     let made = code(&case, 512, outer);

@@ -4,8 +4,12 @@ use super::encoded;
 use crate::Contract;
 use crate::bls12::pairing::{self as check, PairingCheck};
 use residue_curves::Affine;
-use residue_curves::bls12_377::{Bls12_377, Fp2, from_eip_2539, g1_generator, g2_curve_defect, g2_generator, modulus};
-use residue_ir::Machine;
+use residue_curves::bls12_377::{
+    Bls12_377, Fp2, from_eip_2539, g1_multiple, g2_curve_defect, g2_generator, g2_multiple, modulus, to_eip_2539,
+};
+use residue_formula::Number;
+use residue_ir::{Machine, Numbers};
+use residue_modular::fields::Bls12_377Fp;
 
 /// `bls12_377/pairing`.
 pub const CONTRACT: Contract = Contract {
@@ -33,10 +37,21 @@ impl PairingCheck for Bls12_377 {
     }
 }
 
-/// e(G, H)·e(−G, H) = 1 for the generators.
+/// e(G, 5H)·e(−5G, H) = 1 for the generators: unlike e(G, H)·e(−G, H), no power of it before the final exponentiation is one.
 fn example() -> Vec<u8> {
-    let Affine { x, y } = g1_generator();
-    let h = encoded(g2_generator().iter().flatten());
-    let opposite = modulus() - &y;
-    [encoded([&x, &y]), h.clone(), encoded([&x, &opposite]), h].concat()
+    let machine = Numbers::<Bls12_377Fp>::new(Vec::new());
+    let point = |multiple: u32| {
+        let Affine { x, y } = g1_multiple(&machine, &multiple.into());
+        [x, y].map(|value| value.to_canonical())
+    };
+    let [x, y] = point(5);
+    let of_g2 = g2_multiple(&machine, &5u32.into());
+    let five_h = [of_g2.x, of_g2.y].map(|value| to_eip_2539(&machine, value).map(|part| part.to_canonical()));
+    let parts = [
+        encoded(&point(1)),
+        encoded(five_h.iter().flatten()),
+        encoded([&x, &(modulus() - &y)]),
+        encoded(g2_generator().iter().flatten()),
+    ];
+    parts.concat()
 }

@@ -1,8 +1,7 @@
 //! The pairing check of EIP-3026 (BW6_PAIRING) as a contract.
 //!
 //! First every pair is parsed and checked, and those whose Q is not the identity are gathered: the others contribute a factor
-//! one. The subgroup check of each Q is the end of the Miller loop but for a part of order three; where P is the identity, another
-//! point takes its place in the loop.
+//! one. The subgroup check of each Q is the end of the Miller loop; where P is the identity, another point takes its place in the loop.
 
 use super::{ENCODING, POINT_BYTES, encoded_point};
 use crate::Contract;
@@ -10,7 +9,7 @@ use residue_curves::bw6_761::fp6::Fp6;
 use residue_curves::bw6_761::miller::{PAIRS_MAX, Pairs, miller_loop, stand_in};
 use residue_curves::bw6_761::{
     final_exponentiation::multiply, g1_generator, g1_membership, g2_curve_defect, g2_generator,
-    has_no_part_of_order_three, is_final_exponentiation_one, modulus,
+    is_final_exponentiation_one, modulus,
 };
 use residue_curves::{Affine, Conditions};
 use residue_ir::{Array, Capacity, Machine, Variable, WordOp};
@@ -98,7 +97,7 @@ fn gather<M: Machine>(
         let index = machine.bind(machine.get(gathered));
         pairs.store(machine, index, p, q);
         machine.set(gathered, machine.word_op(WordOp::Add, index, machine.small(1)));
-        conditions.and_vanishes(g2_curve_defect(machine, q)).and_vanishes(has_no_part_of_order_three(machine, q))
+        conditions.and_vanishes(g2_curve_defect(machine, q))
     };
     machine.branch(is_finite(machine, q_offset), with_q, |machine| {
         require_identity(machine, q_offset);

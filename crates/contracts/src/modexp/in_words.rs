@@ -1,7 +1,8 @@
 //! The same contract in words alone: MULMOD for moduli of one word, limbs of words for longer ones. It asks for no field instruction, so it is
-//! the same program for every interface, and for an EVM without one.
+//! the same program for every interface, and for an EVM without one. Short code has loops over limbs.
 
 mod limbs;
+mod loops;
 mod residues;
 mod wide;
 

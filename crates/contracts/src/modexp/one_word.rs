@@ -42,6 +42,11 @@ pub(super) fn text<M: Machine>(machine: &M, calldata: Calldata<M::Word>) {
     base_modulo(machine, base, m, ACCUMULATOR);
     let x = machine.bind(machine.scratch_word(cell));
     machine.branch(
+        machine.has(Feature::ShortCode),
+        |machine| power::return_power_in_turns(machine, [x, m], exponent, modulus.bytes),
+        |_| (),
+    );
+    machine.branch(
         is_long(exponent),
         |machine| {
             power::begin_table(machine, x, m);

@@ -6,8 +6,9 @@ use residue_compiler::compile;
 use residue_engine::{Engine, EngineConfig, Halt};
 use residue_isa::{GasSchedule, Revision};
 
-const VERIFIERS: [&str; 9] = [
+const VERIFIERS: [&str; 10] = [
     "p384/verify",
+    "secp521r1/verify",
     "bip340/verify",
     "ed25519/verify",
     "ed25519/zip215",

@@ -68,7 +68,7 @@ const OPERATIONS: [Operation; 14] = [
         "bw6_761/pairing",
         |s, k| pairs::<g1_761::Config, g2_761::Config>(s, k, EIP_3026),
         |k| Some(320_000 + 120_000 * k),
-        &[1, 2, 4, 5, 6],
+        &[1, 2, 4, 8, 9],
     ),
 ];
 

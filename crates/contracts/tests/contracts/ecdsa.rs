@@ -1,4 +1,4 @@
-//! `p256/verify` and `secp256k1/recover` against revm's precompiles, `p384/verify` against the crate p384 and `bip340/verify` against k256, on signatures of every kind, good
+//! `p256/verify` and `secp256k1/recover` against revm's precompiles, `p384/verify` and `secp521r1/verify` against the crates p384 and p521, and `bip340/verify` against k256, on signatures of every kind, good
 //! and bad, under every revision that can express them.
 //!
 //! Plain `cargo test` takes each kind a few times; `RESIDUE_CASES=2000` takes as many cases.
@@ -10,10 +10,12 @@ use num_bigint::BigUint;
 use residue_contracts::{Contract, find};
 use residue_curves::Affine;
 use residue_curves::fixed_base::Sums;
+use residue_curves::p256::Constants;
+use residue_curves::wide_curve::WideCurve;
 use residue_engine::revm::primitives::keccak256;
 use residue_engine::{Fork, Halt};
 use residue_formula::{Fe, Number};
-use residue_modular::fields::{P256Fp, P384Fp, Secp256k1Fp};
+use residue_modular::fields::{P256Fp, P384Fp, P521Fp, Secp256k1Fp};
 use residue_workbench::native;
 
 /// A curve with its group, as numbers.
@@ -33,7 +35,7 @@ impl<F: Number> Group<F> {
         match seeded.below(8) {
             0 => BigUint::from(1 + seeded.below(20)),
             1 => &self.order - (1 + seeded.below(20)),
-            _ => BigUint::from_bytes_be(&seeded.bytes(48)) % (&self.order - 1u32) + 1u32,
+            _ => BigUint::from_bytes_be(&seeded.bytes(72)) % (&self.order - 1u32) + 1u32,
         }
     }
 
@@ -81,12 +83,19 @@ fn check(
     }
 }
 
-fn hash(seeded: &mut Seeded, order: &BigUint, bytes: usize) -> BigUint {
+/// A number of at most so many bits, at random.
+fn random(seeded: &mut Seeded, bits: u64) -> BigUint {
+    let bytes = usize::try_from(bits.div_ceil(8)).unwrap();
+    BigUint::from_bytes_be(&seeded.bytes(bytes)) >> (8 * bytes as u64 - bits) // usize to u64 widens
+}
+
+/// One of as many bits as the order has.
+fn hash(seeded: &mut Seeded, order: &BigUint) -> BigUint {
     match seeded.below(6) {
         0 => BigUint::ZERO,
         1 => order + seeded.below(5),
-        2 => (BigUint::from(1u8) << (8 * bytes)) - 1u32,
-        _ => BigUint::from_bytes_be(&seeded.bytes(bytes)),
+        2 => (BigUint::from(1u8) << order.bits()) - 1u32,
+        _ => random(seeded, order.bits()),
     }
 }
 
@@ -99,11 +108,11 @@ struct Signed<F> {
 }
 
 impl<F: Number> Signed<F> {
-    /// The case of this number, for hashes of so many bytes.
+    /// The case of this number, for numbers of so many bytes.
     fn new(group: &Group<F>, seeded: &mut Seeded, case: usize, bytes: usize) -> Self {
         let n = &group.order;
         let (key, nonce) = (group.scalar(seeded), group.scalar(seeded));
-        let e = hash(seeded, n, bytes);
+        let e = hash(seeded, n);
         let (mut r, mut s, _) = group.sign(&e, &key, &nonce);
         let mut point = group.multiple(&key);
         let mut input_hash = e;
@@ -139,7 +148,7 @@ impl<F: Number> Signed<F> {
                 }
             }
             13 => (r, s) = (s, r),
-            _ => r = BigUint::from_bytes_be(&seeded.bytes(bytes)),
+            _ => r = random(seeded, n.bits()),
         }
         Self { hash: input_hash, r, s, key: point }
     }
@@ -186,43 +195,113 @@ fn signatures_on_p256_are_verified_as_by_the_precompile() {
     assert!(valid > 10, "{valid} signatures are valid");
 }
 
-/// Output of the crate p384 for calldata: 1 or 0.
-fn is_valid_on_p384(input: &[u8]) -> bool {
-    use p384::ecdsa::signature::hazmat::PrehashVerifier;
-    use p384::ecdsa::{Signature, VerifyingKey};
-    if input.len() != 240 {
-        return false;
+/// A curve whose numbers take more than a word, with another library for it.
+struct Wide<F> {
+    contract: &'static str,
+    group: Group<F>,
+    /// Bytes of a number.
+    bytes: usize,
+    b: BigUint,
+    /// The key, the hash and the signature of calldata to a verdict.
+    judge: fn(&[u8], &[u8], &[u8]) -> bool,
+}
+
+fn p384() -> Wide<P384Fp> {
+    let judge = |key: &[u8], hash: &[u8], signature: &[u8]| {
+        use p384::ecdsa::signature::hazmat::PrehashVerifier;
+        use p384::ecdsa::{Signature, VerifyingKey};
+        let (key, signature) = (VerifyingKey::from_sec1_bytes(key), Signature::from_slice(signature));
+        matches!((key, signature), (Ok(key), Ok(signature)) if key.verify_prehash(hash, &signature).is_ok())
+    };
+    Wide::new("p384/verify", residue_curves::p384::curve(), judge)
+}
+
+fn p521() -> Wide<P521Fp> {
+    let judge = |key: &[u8], hash: &[u8], signature: &[u8]| {
+        use p521::ecdsa::signature::hazmat::PrehashVerifier;
+        use p521::ecdsa::{Signature, VerifyingKey};
+        let (key, signature) = (VerifyingKey::from_sec1_bytes(key), Signature::from_slice(signature));
+        let is_short = hash[..2] < [2, 0][..]; // the library takes longer ones, by their first 521 bits or not
+        is_short && matches!((key, signature), (Ok(key), Ok(signature)) if key.verify_prehash(hash, &signature).is_ok())
+    };
+    Wide::new("secp521r1/verify", residue_curves::p521::curve(), judge)
+}
+
+impl<F: Number> Wide<F> {
+    fn new<const WORDS: usize>(
+        contract: &'static str,
+        curve: &WideCurve<F, WORDS>,
+        judge: fn(&[u8], &[u8], &[u8]) -> bool,
+    ) -> Self {
+        let Constants { b, order, .. } = &curve.constants;
+        let group = Group { sums: curve.sums(), generator: curve.generator(), order: order.clone() };
+        let bytes = usize::try_from(order.bits().div_ceil(8)).unwrap();
+        Self { contract, group, bytes, b: b.clone(), judge }
     }
-    let key = VerifyingKey::from_sec1_bytes(&[&[4], &input[144..]].concat());
-    let (Ok(key), Ok(signature)) = (key, Signature::from_slice(&input[48..144])) else { return false };
-    key.verify_prehash(&input[..48], &signature).is_ok()
+
+    /// The verdict of the library on calldata.
+    fn is_valid(&self, input: &[u8]) -> bool {
+        let bytes = self.bytes;
+        input.len() == 5 * bytes
+            && (self.judge)(&[&[4], &input[3 * bytes..]].concat(), &input[..bytes], &input[bytes..3 * bytes])
+    }
+
+    /// Signatures of every kind are verified as by the library.
+    fn check_signatures(&self, seed: u64) {
+        let mut compiled = everywhere(find(self.contract).unwrap());
+        let mut seeded = Seeded(seed);
+        let mut valid = 0;
+        for case in 0..cases(60) {
+            let input = Signed::new(&self.group, &mut seeded, case, self.bytes).input(self.bytes);
+            let mut inputs = vec![("as it is", input.clone())];
+            if case % 5 == 0 {
+                inputs.extend(changed(&input, &mut seeded, &F::modulus(), self.bytes));
+            }
+            for (how, input) in inputs {
+                let is_valid = self.is_valid(&input);
+                valid += usize::from(is_valid);
+                let expected = number(&BigUint::from(u8::from(is_valid)), 32);
+                returned_everywhere(&mut compiled, &input, &expected, &format!("case {case}, {how}"));
+            }
+        }
+        assert!(valid > 10, "{valid} signatures are valid");
+    }
+
+    /// An x above the order is r, and no other.
+    fn check_x_above_the_order(&self) {
+        let mut compiled = everywhere(find(self.contract).unwrap());
+        let mut signed = with_x_above_the_order(&self.group, &self.b, &F::modulus());
+        for (added, is_valid) in [(0u32, true), (1, false)] {
+            signed.r += added;
+            let input = signed.input(self.bytes);
+            assert_eq!(self.is_valid(&input), is_valid);
+            returned_everywhere(&mut compiled, &input, &number(&u8::from(is_valid).into(), 32), "r + n");
+        }
+    }
 }
 
 #[test]
 fn signatures_on_p384_are_verified_as_by_another_library() {
-    let group = p384();
-    let mut compiled = everywhere(find("p384/verify").unwrap());
-    let mut seeded = Seeded(37);
-    let mut valid = 0;
-    for case in 0..cases(60) {
-        let input = Signed::new(&group, &mut seeded, case, 48).input(48);
-        let mut inputs = vec![("as it is", input.clone())];
-        if case % 5 == 0 {
-            inputs.extend(changed(&input, &mut seeded, &P384Fp::modulus(), 48));
-        }
-        for (how, input) in inputs {
-            let is_valid = is_valid_on_p384(&input);
-            valid += usize::from(is_valid);
-            let expected = number(&BigUint::from(u8::from(is_valid)), 32);
-            returned_everywhere(&mut compiled, &input, &expected, &format!("case {case}, {how}"));
-        }
-    }
-    assert!(valid > 10, "{valid} signatures are valid");
+    p384().check_signatures(37);
 }
 
-fn p384() -> Group<P384Fp> {
-    use residue_curves::p384::{constants, generator, sums};
-    Group { sums: sums(), generator: generator(), order: constants().order.clone() }
+#[test]
+fn signatures_on_p521_are_verified_as_by_another_library() {
+    p521().check_signatures(38);
+}
+
+/// A hash has at most 521 bits, as one by SHA-512 has after two zeros; a longer one is refused whatever it is modulo n.
+#[test]
+fn a_hash_of_more_bits_than_the_order_has_no_signature() {
+    let Wide { contract, group, bytes, .. } = p521();
+    let mut compiled = everywhere(find(contract).unwrap());
+    let (key, nonce) = (BigUint::from(7u8), BigUint::from(11u8));
+    let first: BigUint = BigUint::from(1u8) << 521;
+    for (hash, is_valid) in [(&first - 1u8, true), (first.clone(), false), ((first << 7) - 1u8, false)] {
+        let (r, s, _) = group.sign(&hash, &key, &nonce);
+        let input = Signed { hash, r, s, key: group.multiple(&key) }.input(bytes);
+        returned_everywhere(&mut compiled, &input, &number(&u8::from(is_valid).into(), 32), "a long hash");
+    }
 }
 
 /// A signature whose r is the x of a point above n, less n, on a curve with a = −3.
@@ -261,14 +340,12 @@ fn an_x_above_the_order_is_r_on_p256() {
 
 #[test]
 fn an_x_above_the_order_is_r_on_p384() {
-    let mut compiled = everywhere(find("p384/verify").unwrap());
-    let mut signed = with_x_above_the_order(&p384(), &residue_curves::p384::constants().b, &P384Fp::modulus());
-    for (added, is_valid) in [(0u32, true), (1, false)] {
-        signed.r += added;
-        let input = signed.input(48);
-        assert_eq!(is_valid_on_p384(&input), is_valid);
-        returned_everywhere(&mut compiled, &input, &number(&u8::from(is_valid).into(), 32), "r + n");
-    }
+    p384().check_x_above_the_order();
+}
+
+#[test]
+fn an_x_above_the_order_is_r_on_p521() {
+    p521().check_x_above_the_order();
 }
 
 fn secp256k1() -> Group<Secp256k1Fp> {
@@ -287,7 +364,7 @@ fn addresses_are_recovered_as_by_the_precompile() {
     let mut valid = 0;
     for case in 0..cases(60) {
         let (key, nonce) = (group.scalar(&mut seeded), group.scalar(&mut seeded));
-        let e = hash(&mut seeded, n, 32);
+        let e = hash(&mut seeded, n);
         let (mut r, mut s, is_odd) = group.sign(&e, &key, &nonce);
         let mut v = BigUint::from(27 + u32::from(is_odd));
         let mut input_hash = e;

@@ -70,6 +70,46 @@ const CONSTANTS: [&str; 8] = [
     "bls12_381/g1_add",
 ];
 
+/// Contracts with functions that several places call, and one without.
+const CALLS: [&str; 13] = [
+    "bls12_381/g1_add",
+    "bls12_381/g2_add",
+    "bls12_381/map_fp_to_g1",
+    "bls12_381/map_fp2_to_g2",
+    "bls12_381/g2_msm",
+    "bls12_381/pairing",
+    "kzg/point_evaluation",
+    "bn254/pairing",
+    "bn254/add",
+    "bn254/mul",
+    "secp256k1/recover",
+    "p256/verify",
+    "poseidon/t3",
+];
+
+/// Contracts over extension fields, and one over the base field.
+const PRODUCTS: [&str; 7] = [
+    "bls12_381/pairing",
+    "bn254/pairing",
+    "bls12_381/g2_mul",
+    "bls12_381/g2_msm",
+    "bls12_381/g1_msm",
+    "bls12_381/map_fp2_to_g2",
+    "bls12_381/g2_add",
+];
+
+/// Contracts that compare elements.
+const COMPARISONS: [&str; 8] = [
+    "bls12_381/g1_add",
+    "bn254/add",
+    "bls12_381/decompress_g1",
+    "bls12_381/decompress_g2",
+    "bls12_381/pairing",
+    "secp256k1/recover",
+    "p256/verify",
+    "ed25519/verify",
+];
+
 /// A verification as RSA asks for it: an odd modulus of so many bytes, its highest bit 1, and a base below it.
 fn rsa(seeded: &mut Seeded, bytes: usize) -> Vec<u8> {
     let [mut modulus, mut base] = [seeded.bytes(bytes), seeded.bytes(bytes)];
@@ -144,27 +184,28 @@ fn the_table_of_the_experiments_is_what_they_cost() {
 
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
-fn the_table_of_small_moduli_is_what_they_cost() {
-    hold_examples("small moduli", [Revision::Eip6690_2024, Revision::EvmmaxNext, Revision::XVectorx], &SMALL);
+fn the_tables_of_examples_are_what_they_cost() {
+    use Revision::{Eip6690_2024, EvmmaxNext, XCallsub, XCmpx, XCodex, XFp2x, XIszerox, XMovx, XVectorx};
+    hold_examples("small moduli", &[Eip6690_2024, EvmmaxNext, XVectorx], &SMALL);
+    hold_examples("constants in code", &[Eip6690_2024, XCodex, EvmmaxNext], &CONSTANTS);
+    hold_examples("subroutines", &[Eip6690_2024, XCallsub], &CALLS);
+    hold_examples("products in Fp2", &[Eip6690_2024, XFp2x, XMovx], &PRODUCTS);
+    hold_examples("comparisons", &[Eip6690_2024, XIszerox, XCmpx], &COMPARISONS);
 }
 
-#[test]
-#[ignore = "it takes long: by name, and in CI"]
-fn the_table_of_constants_in_code_is_what_they_cost() {
-    hold_examples("constants in code", [Revision::Eip6690_2024, Revision::XCodex, Revision::EvmmaxNext], &CONSTANTS);
-}
-
-/// Gas of examples under three revisions, held to a table of the page.
-fn hold_examples(part: &str, revisions: [Revision; 3], names: &[&str]) {
+/// Gas of examples under revisions, with the ratio to the first of these, held to a table of the page.
+fn hold_examples(part: &str, revisions: &[Revision], names: &[&str]) {
     let heads: Vec<String> = revisions.iter().map(|revision| format!("`{revision}`")).collect();
-    let mut text = format!("| contract | {} |\n|---|---:|---:|---:|\n", heads.join(" | "));
+    let mut text = format!("| contract | {} |\n|---|{}\n", heads.join(" | "), "---:|".repeat(revisions.len()));
     for name in names {
         let contract = find(name).unwrap();
-        let gas = revisions.map(|revision| {
+        let gas = revisions.iter().map(|&revision| {
             let schedule = GasSchedule::default_for(revision).unwrap();
-            grouped(cheapest(contract, revision, &schedule).unwrap().gas)
+            cheapest(contract, revision, &schedule).unwrap().gas
         });
-        writeln!(text, "| `{name}` | {} |", gas.join(" | ")).unwrap();
+        let gas: Vec<u64> = gas.collect();
+        let others = gas[1..].iter().map(|&used| format!("{} ({}) |", grouped(used), ratio(used, gas[0])));
+        writeln!(text, "| `{name}` | {} | {}", grouped(gas[0]), others.collect::<Vec<_>>().join(" ")).unwrap();
     }
     residue_pages::hold("docs/evmmax-next.md", part, &text);
 }

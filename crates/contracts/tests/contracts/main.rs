@@ -20,6 +20,7 @@ mod evmmax_next_page;
 mod example_pages;
 mod examples;
 mod forks;
+mod function_bodies;
 mod groth16;
 mod groth16_page;
 mod groups;

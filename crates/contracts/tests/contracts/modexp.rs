@@ -2,15 +2,18 @@
 //!
 //! `RESIDUE_CASES=5000 cargo test --release -p residue-contracts --test contracts modexp` is a longer campaign.
 
+use std::num::NonZeroU64;
+
 use num_bigint::BigUint;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use residue_compiler::compile;
-use residue_contracts::find;
+use residue_compiler::{Deployment, Dialect, SmallMultiples, compile_as};
+use residue_contracts::{Source, find};
 use residue_engine::native::precompile;
 use residue_engine::{Engine, EngineConfig, Fork, Halt, Prepared};
 use residue_formula::Number;
+use residue_ir::{Form, Length};
 use residue_isa::precompile::MODEXP;
 use residue_isa::{GasSchedule, Revision};
 use residue_modular::fields::{Bn254Fp, Bn254Fr};
@@ -25,15 +28,34 @@ pub fn input(base: &[u8], exponent: &[u8], modulus: &[u8]) -> Vec<u8> {
     [&length(base)[..], &length(exponent), &length(modulus), base, exponent, modulus].concat()
 }
 
-/// The contract under every revision that can express it, and the one in words, which is the same under all.
+/// The contract under every revision that can express it, and the one in words, in both lengths.
 fn contracts() -> Vec<(Revision, Prepared)> {
-    let mut contracts = everywhere(find("modexp").unwrap());
-    let revision = Revision::Evm384V7;
-    let words =
-        compile(&find("modexp/words").unwrap().program(), revision, &GasSchedule::default_for(revision).unwrap());
-    let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
-    contracts.insert(0, (revision, engine.prepare(&words.unwrap().code)));
+    let mut contracts = in_words();
+    contracts.extend(everywhere(find("modexp").unwrap()));
     contracts
+}
+
+/// The contract in words, for which code is the same under all revisions, and its short form: under one that [`chosen`] always has.
+fn in_words() -> Vec<(Revision, Prepared)> {
+    let forms = [(Revision::Evm384V7, Length::Full), (Revision::Eip6690_2024, Length::Short)];
+    forms
+        .map(|(revision, length)| {
+            let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
+            (revision, engine.prepare(&code_in_words(revision, length)))
+        })
+        .into()
+}
+
+/// Code of the contract in words. Where it is short a byte is worth 200 gas of a million calls.
+pub fn code_in_words(revision: Revision, length: Length) -> Vec<u8> {
+    let deployment = Deployment { gas_a_byte: 200, calls: NonZeroU64::new(1_000_000).unwrap() };
+    let dialect = match length {
+        Length::Short => Dialect { length, deployment: Some(deployment), ..Dialect::default() },
+        Length::Full | Length::Middle => Dialect { length, ..Dialect::default() },
+    };
+    let program = find("modexp/words").unwrap().program_as(Form { length: Some(length), ..Form::default() });
+    let schedule = GasSchedule::default_for(revision).unwrap();
+    compile_as(&program, revision, &schedule, SmallMultiples::AsWritten, dialect).unwrap().code
 }
 
 /// A number of `bytes` bytes: with few bits, all bits, zeros at its end, zeros in front, or at random.
@@ -257,12 +279,12 @@ fn quotients_that_are_barely_whole() {
 #[test]
 fn limbs_of_words_and_their_edges() {
     // Lengths at which the number of limbs changes, extreme limbs of numbers, and exponents of every way.
-    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(8), contracts());
-    contracts.retain(|(revision, _)| *revision == Revision::Evm384V7);
-    assert_eq!(contracts.len(), 1);
+    let (mut random, mut contracts) = (ChaCha8Rng::seed_from_u64(8), in_words());
     let ones = |bytes: usize| vec![0xff; bytes];
     let sparse = |bytes: usize, every: usize| -> Vec<u8> { (0..bytes).map(|at| u8::from(at % every == 0)).collect() };
-    for limbs in [2usize, 3, 5, 9, 14, 18] {
+    // Short code has as many limbs as there are from ten on: a few of those, others each day.
+    let more: Vec<usize> = (10..=35).collect();
+    for limbs in [2usize, 3, 5, 9, 14, 18].into_iter().chain(residue_extent::sample(&more, 13, 0).copied()) {
         for bytes in [29 * limbs - 2, 29 * limbs - 1, 29 * limbs] {
             for modulus in [ones(bytes), sparse(bytes, 29), sparse(bytes, 1000), number(&mut random, bytes)] {
                 for base in [ones(29 * limbs), ones(29 * limbs + 1), sparse(bytes, 29), number(&mut random, bytes)] {
@@ -427,14 +449,6 @@ fn words_that_are_copied() {
         }
         check(&mut contracts, &input);
     }
-}
-
-/// The contract in words, under a revision whose code is that of any other.
-fn in_words() -> Vec<(Revision, Prepared)> {
-    let mut contracts = contracts();
-    contracts.retain(|(revision, _)| *revision == Revision::Evm384V7);
-    assert_eq!(contracts.len(), 1);
-    contracts
 }
 
 /// k of the moduli 2²³² + ρ·k of residues by which Montgomery products divide.

@@ -4,13 +4,14 @@
 
 use std::fmt::Write;
 
-use crate::modexp::input;
+use crate::modexp::{code_in_words, input};
 use num_bigint::BigUint;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_contracts::find;
 use residue_engine::{Engine, EngineConfig, GasSplit, Halt};
 use residue_formula::Number;
+use residue_ir::Length;
 use residue_isa::{GasSchedule, Revision};
 use residue_modular::fields::Bn254Fp;
 use residue_pages::{grouped, ratio};
@@ -33,12 +34,11 @@ struct Row {
 
 impl Compiled {
     fn new(revision: Revision) -> Self {
-        Self::named("modexp", revision)
+        let schedule = GasSchedule::default_for(revision).unwrap();
+        Self::of(revision, cheapest(find("modexp").unwrap(), revision, &schedule).unwrap().compiled.code)
     }
 
-    fn named(name: &str, revision: Revision) -> Self {
-        let schedule = GasSchedule::default_for(revision).unwrap();
-        let code = cheapest(find(name).unwrap(), revision, &schedule).unwrap().compiled.code;
+    fn of(revision: Revision, code: Vec<u8>) -> Self {
         Self { engine: Engine::new(EngineConfig::default_for(revision)).unwrap(), code }
     }
 
@@ -272,15 +272,20 @@ fn exponents_that_cost_no_more_than_the_price() {
     }
 }
 
-/// Gas without field instructions.
+/// Gas without field instructions, of code of any length and of code that an account holds.
 fn words() -> String {
-    let contract = Compiled::named("modexp/words", Revision::Eip6690_2024);
-    let mut text = String::from("| modulus | exponent | gas | price | ratio |\n|---|---|---:|---:|---:|\n");
+    let revision = Revision::Eip6690_2024;
+    let forms = [Length::Full, Length::Short].map(|length| Compiled::of(revision, code_in_words(revision, length)));
+    let bytes = forms.each_ref().map(|form| form.code.len());
+    assert!(bytes[1] <= 24_576, "{bytes:?}");
+    let mut text = String::from(
+        "| modulus | exponent | price | gas | ratio | in an account: gas | ratio |\n|---|---|---:|---:|---:|---:|---:|\n",
+    );
     let mut add = |modulus: &str, exponent: &str, input: &[u8]| {
-        let Row { gas, price, split } = contract.row(input);
-        assert_eq!(split.arithmetic, 0);
-        let numbers = [gas, price].map(grouped).join(" | ");
-        writeln!(text, "| {modulus} | {exponent} | {numbers} | {} |", ratio(gas, price)).unwrap();
+        let rows = forms.each_ref().map(|form| form.row(input));
+        assert!(rows.iter().all(|row| row.split.arithmetic == 0));
+        let numbers = rows.each_ref().map(|row| format!("{} | {}", grouped(row.gas), ratio(row.gas, row.price)));
+        writeln!(text, "| {modulus} | {exponent} | {} | {} |", grouped(rows[0].price), numbers.join(" | ")).unwrap();
     };
     let bn254 = Bn254Fp::modulus();
     let inverse = (&bn254 - 2u8).to_bytes_be();
@@ -303,7 +308,8 @@ fn words() -> String {
         let [base, modulus] = numbers(bits, 0xfb);
         add(&format!("{bits} bits"), "as long", &input(&base, &full(bits), &modulus));
     }
-    writeln!(text, "| code, bytes | | {} | | |", grouped(contract.code.len() as u64)).unwrap();
+    let [any, in_account] = bytes.map(|bytes| grouped(bytes as u64));
+    writeln!(text, "| code, bytes | | | {any} | | {in_account} | |").unwrap();
     text
 }
 

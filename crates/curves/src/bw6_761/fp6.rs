@@ -30,10 +30,14 @@ pub fn one<M: Machine>(machine: &M) -> Fp6<M::Fe> {
     Fp6::new(Fp2::new(machine.one(), machine.zero()), zero, zero)
 }
 
-/// (f, l) ↦ f·l with thirteen products: Karatsuba over Fp2 on A + B·v², A = one + i·i.
+/// (f, l) ↦ f·l with thirteen products: Karatsuba over Fp2 on A + B·v², A = one + i·i. Where a sum of products is reduced once, eighteen in six sums.
 pub fn mul_by_line<F: Fe>(f: Fp6<F>, line: Line<F>) -> Fp6<F> {
     let _scope = enter("fp6_mul_by_line");
     let Fp6 { c0: f0, c1: f1, c2: f2 } = f;
+    if f0.is_in_sums() {
+        let (a, b) = (Fp2::new(line.of_one, line.of_i).multiplicand(), line.of_vv);
+        return Fp6::new(f0 * a + f1.scale(b.double()), f1 * a + f2.scale(b.double()), f2 * a + f0.scale(b));
+    }
     let a = Fp2::new(line.of_one, line.of_i).multiplicand();
     let sum = Fp2::new(line.of_one + line.of_vv, line.of_i).multiplicand();
     let p0 = f0 * a; //                                P0 = F0·A

@@ -8,7 +8,7 @@
 use super::compressed_powers::{Room, Way, in_best_way, of_x_abs};
 use super::powers::{
     Multiple, Power, frobenius, frobenius_squared, is_odd, multiply, power_of_even_part, power_of_x_abs,
-    power_of_x_head, square_repeatedly, tail, third,
+    power_of_x_head, square_repeatedly, square_tail, tail, third,
 };
 use super::{Family, PairingCurve};
 use crate::conditions::all_vanish;
@@ -21,7 +21,7 @@ use residue_ir::{Bundle, Machine};
 pub(super) fn hard_part<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
     let (y, [a, b]) = factors(machine, m, Way::Plain);
     let power = if is_odd::<C>() {
-        square_repeatedly(machine, tail::<C>() + 1, power_before_squarings(machine, y))
+        square_tail(machine, tail::<C>() + 1, power_before_squarings(machine, y))
     } else {
         power_of_x_abs(machine, Power::of(machine, Multiple::tripled(power_of_x_abs(machine, y))))
     };
@@ -104,7 +104,7 @@ fn scaled_down<M: Machine, C: PairingCurve>(machine: &M, a: Fp4<M::Fe, C>, three
 fn power_before_squarings<M: Machine, C: PairingCurve>(machine: &M, y: Power<M::Fe, C>) -> Fp12<M::Fe, C> {
     let once = Power::of(machine, Multiple::tripled(power_of_x_head(machine, y))); // Y^h
     let twice = power_of_x_head(machine, once); //                     Y^(h²), tripled
-    multiply(machine, square_repeatedly(machine, tail::<C>() - 1, twice), once.g)
+    multiply(machine, square_tail(machine, tail::<C>() - 1, twice), once.g)
 }
 
 /// Y, and two factors of a rest, tripled.

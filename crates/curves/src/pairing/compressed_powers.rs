@@ -2,7 +2,10 @@
 //! that are far apart and of (2ᵃ − 1)(2ᵇ − 1)·2ⁿ, where inverses are conjugates. Squarings are compressed up to the n-th, and all that is wanted of them is
 //! brought back with one inverse. That pays where an interface inverts, and by less where the inverse is a power and the code has room.
 
-use super::powers::{Multiple, Power, in_runs, is_odd, multiply, power_of_x_abs, square_repeatedly, third};
+use super::powers::{
+    COMPRESSED_SQUARINGS, Multiple, Power, decompress, in_runs, is_odd, multiply, power_of_x_abs, square_repeatedly,
+    third,
+};
 use super::{Family, PairingCurve};
 use crate::tower::cyclotomic::compressed::{Compressed, is_compressible};
 use crate::tower::{Fp4, Fp12};
@@ -54,9 +57,6 @@ fn is_used<C: PairingCurve>() -> bool {
         && !is_odd::<C>()
         && Chain::of(C::FAMILY.x_abs()).is_some()
 }
-
-/// The runs of squarings that are functions.
-const SQUARINGS: [(u32, &str); 2] = [(1, "fp12_compressed_square"), (8, "fp12_compressed_square_8")];
 
 /// g ↦ a multiple of g^|x|.
 pub(super) fn of_x_abs<M: Machine, C: PairingCurve>(
@@ -116,7 +116,7 @@ fn factors<M: Machine, C: PairingCurve>(
 ) -> [Fp12<M::Fe, C>; 2] {
     let (mut state, mut position, mut compressed) = (Compressed::new(power.tripled), 0, Vec::new());
     for &bit in chain.ones.iter().chain([&chain.last]) {
-        state = in_runs(machine, &SQUARINGS, bit - position, state, Compressed::square);
+        state = in_runs(machine, &COMPRESSED_SQUARINGS, bit - position, state, Compressed::square);
         position = bit;
         compressed.push(state);
     }
@@ -153,16 +153,6 @@ fn factors<M: Machine, C: PairingCurve>(
             [less_one(b, first), others.expect("there are runs before the last")]
         },
     )
-}
-
-/// [`Compressed::decompress`].
-fn decompress<M: Machine, C: PairingCurve>(
-    machine: &M,
-    element: Compressed<M::Fe, C>,
-    inverse: M::Fe,
-) -> Fp12<M::Fe, C> {
-    let third = machine.constant(&C::constants().third);
-    element.decompress(inverse, third, machine.constant(&BigUint::from(3u8)))
 }
 
 #[cfg(test)]

@@ -3,11 +3,13 @@
 
 use super::{Family, PairingCurve};
 use crate::ladder::{ladder, signed_digits_of};
+use crate::tower::cyclotomic::compressed::{Compressed, is_compressible};
 use crate::tower::cyclotomic::cyclotomic_square_tripled;
 use crate::tower::fp12::Multiplicand;
 use crate::tower::{Fp12, Tower};
+use num_bigint::BigUint;
 use residue_formula::{Fe, bundle};
-use residue_ir::{Bundle, Machine};
+use residue_ir::{Bundle, Feature, Machine};
 
 /// g with 3g: a product by which powers are multiplied, and where a chain of tripled powers starts.
 #[derive(Clone, Copy)]
@@ -74,8 +76,49 @@ pub(super) fn power_of_x_abs<M: Machine, C: PairingCurve>(machine: &M, power: Po
 
 /// g ↦ 3g^(|x| − 1) or, for an even x or one of another family, 3g^|x|, for g in the cyclotomic subgroup.
 pub(super) fn power_of_even_part<M: Machine, C: PairingCurve>(machine: &M, power: Power<M::Fe, C>) -> Fp12<M::Fe, C> {
-    square_repeatedly(machine, tail::<C>(), power_of_x_head(machine, power))
+    square_tail(machine, tail::<C>(), power_of_x_head(machine, power))
 }
+
+/// 3g ↦ 3g^(2ⁿ) for g in the cyclotomic subgroup and n of at least [`tail`] − 1, which is long for an odd x: where an interface inverts, squarings are compressed and
+/// brought back with one inverse.
+pub(super) fn square_tail<M: Machine, C: PairingCurve>(
+    machine: &M,
+    count: u32,
+    tripled: Fp12<M::Fe, C>,
+) -> Fp12<M::Fe, C> {
+    if !is_odd::<C>() || !is_compressible::<C>() {
+        return square_repeatedly(machine, count, tripled);
+    }
+    let run = tail::<C>() - 1;
+    let whole = |machine: &M| square_repeatedly(machine, count, tripled);
+    let by_inverse = |machine: &M| {
+        let start = square_repeatedly(machine, count - run, tripled);
+        machine.function("fp12_compressed_tail", start, |machine, start| {
+            let state = in_runs(machine, &COMPRESSED_SQUARINGS, run, Compressed::new(start), Compressed::square);
+            let norm = state.norm();
+            machine.branch(
+                machine.is_zero(norm),
+                |machine| square_repeatedly(machine, run, start),
+                |machine| decompress(machine, state, C::invert(machine, norm.double().double())),
+            )
+        })
+    };
+    machine.branch(machine.has(Feature::Inversion), by_inverse, whole)
+}
+
+/// (3g, 1/(4·norm)) ↦ 3g, see [`Compressed::decompress`].
+pub(super) fn decompress<M: Machine, C: PairingCurve>(
+    machine: &M,
+    element: Compressed<M::Fe, C>,
+    inverse: M::Fe,
+) -> Fp12<M::Fe, C> {
+    let third = machine.constant(&C::constants().third);
+    element.decompress(inverse, third, machine.constant(&BigUint::from(3u8)))
+}
+
+/// The runs of compressed squarings that are functions.
+pub(super) const COMPRESSED_SQUARINGS: [(u32, &str); 2] =
+    [(1, "fp12_compressed_square"), (8, "fp12_compressed_square_8")];
 
 /// g ↦ 3g^⌊|x|/2^[`tail`]⌋ for g in the cyclotomic subgroup, as a function. The state of the chain is three times the power.
 pub(super) fn power_of_x_head<M: Machine, C: PairingCurve>(machine: &M, power: Power<M::Fe, C>) -> Fp12<M::Fe, C> {

@@ -178,7 +178,7 @@ impl<F: Fe, T: Tower> Fp2<F, T> {
     }
 
     /// True if products in larger fields are to be sums of products in Fp: for u² = −1 or the golden ratio.
-    pub(super) fn is_in_sums(self) -> bool {
+    pub(crate) fn is_in_sums(self) -> bool {
         (T::N == 1 || T::IS_GOLDEN) && self.c0.fp2_product() == Fp2Product::Sums
     }
 

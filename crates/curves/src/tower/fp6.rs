@@ -74,6 +74,9 @@ impl<F: Fe, T: Tower> Fp6<F, T> {
     #[must_use]
     pub fn square(self) -> Self {
         let _scope = enter("fp6_square");
+        if self.c0.is_in_sums() {
+            return self.square_in_sums();
+        }
         let Self { c0: a0, c1: a1, c2: a2 } = self;
         let m = a1.double().multiplicand();
         let s0 = a0.square(); //                   S0 = a0²
@@ -84,6 +87,16 @@ impl<F: Fe, T: Tower> Fp6<F, T> {
         let c0 = s0 + s3.mul_by_cube(); //   S0 + ξ·S3
         let c1 = s1 + s4.mul_by_cube(); //   S1 + ξ·S4
         let c2 = (s1 + s2 + s3) - (s0 + s4); //    S1 + S2 + S3 − S0 − S4
+        Self::new(c0, c1, c2)
+    }
+
+    /// a ↦ a² by three squares and three products, in three sums.
+    fn square_in_sums(self) -> Self {
+        let Self { c0: a0, c1: a1, c2: a2 } = self;
+        let twice = a2.double().multiplicand();
+        let c0 = a0.square() + (a1 * twice).mul_by_cube(); //       a0² + 2ξ·a1·a2
+        let c1 = a0 * a1.double() + a2.square().mul_by_cube(); //   2·a0·a1 + ξ·a2²
+        let c2 = a0 * twice + a1.square(); //                       2·a0·a2 + a1²
         Self::new(c0, c1, c2)
     }
 

@@ -36,9 +36,14 @@ impl Words {
         held::kinds(parts, self.places.first_constant)
     }
 
+    /// True if gas is traded for shorter code.
+    pub const fn is_short(&self) -> bool {
+        self.prices.is_short()
+    }
+
     /// True if code is made for the least gas, at any length.
     pub const fn is_first(&self) -> bool {
-        !self.holds_numbers && !self.prices.is_short()
+        !self.holds_numbers && !self.is_short()
     }
 
     /// True if numbers should stay on the stack wherever a state does.

@@ -1,8 +1,8 @@
 //! Numbers of limbs of 29 bytes: products, and remainders modulo a number that begins in the second byte of the highest limb.
 //!
 //! A column of products is summed twice, modulo 2²⁵⁶ and modulo 2²⁵⁰ − 1, and never carried in between: both residues together say what the
-//! sum is, as it is below 2⁵⁰⁶. Its lowest 232 bits are a limb; what is above them is the difference of the residues, divided by 2²³² modulo
-//! 2²⁵⁰ − 1. A product's upper limbs are replaced by multiples of 2²³²⁽ᴺ⁺ʲ⁾ modulo the modulus, and one estimate gives the multiple of the modulus
+//! sum is. Its lowest 232 bits are a limb; what is above them is the difference of the residues, divided by 2²³² modulo
+//! 2²⁵⁰ − 1, as the sum is below 2⁴⁸². A product's upper limbs are replaced by multiples of 2²³²⁽ᴺ⁺ʲ⁾ modulo the modulus, and one estimate gives the multiple of the modulus
 //! that is taken off (Barrett 1986). Remainders are not the least ones: they are below 2²³²ᴺ/32.
 
 use crate::modexp::expressions::Expressions;
@@ -13,21 +13,34 @@ use ruint::aliases::U256;
 /// Bytes of a limb.
 pub(super) const LIMB_BYTES: u64 = 29;
 /// Bits of a limb.
-const LIMB_BITS: u64 = 8 * LIMB_BYTES;
+pub(super) const LIMB_BITS: u64 = 8 * LIMB_BYTES;
 /// Bits of the odd modulus of sums.
 const SUM_BITS: usize = 250;
 /// Operands of products that are kept on the stack, if there are no more.
 const KEPT_MAX: u64 = 9;
 /// Bytes of the longest number.
-const NUMBER_BYTES_MAX: u64 = 1024;
+pub(super) const NUMBER_BYTES_MAX: u64 = 1024;
 
 /// A number of limbs that there is code for.
 #[derive(Clone, Copy)]
 pub(super) struct Width {
     /// Number of limbs.
     pub limbs: u64,
+    /// Addresses of numbers.
+    pub place: Place,
     /// Its functions.
     pub names: Names,
+}
+
+/// Addresses of numbers in scratch memory.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// The first number.
+    pub first: u64,
+    /// Limbs from one number to the next.
+    pub stride: u64,
+    /// Powers of 2²³² if each limb's are together, from the highest on; else they follow the numbers, those of each power together.
+    pub powers_by_limb: Option<u64>,
 }
 
 /// Names of functions.
@@ -53,7 +66,7 @@ pub(super) struct Names {
 pub(super) mod cell {
     /// The multiple of the modulus that is taken off.
     pub const QUOTIENT: u64 = 0;
-    /// ⌊2⁵⁰²/D⌋ for D a little above the modulus' highest 263 bits.
+    /// ⌊2⁵⁰²/D⌋ for D a little above the highest 263 bits of the modulus' limbs.
     pub const RECIPROCAL: u64 = 32;
     /// ⌊D/2⁸⌋ + 1.
     pub const DIVISOR: u64 = 64;
@@ -75,18 +88,34 @@ pub(super) mod cell {
 
 /// Modulus of a sum's residue.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Residue {
+pub(super) enum Residue {
     /// Modulo 2²⁵⁶.
     Low,
     /// Modulo 2²⁵⁰ − 1; the sum of residues is not reduced.
     Odd,
 }
 
+/// Names of the functions of so many limbs, with what tells those of other addresses apart.
+macro_rules! names {
+    ($limbs:literal, $place:literal) => {
+        $crate::modexp::in_words::limbs::Names {
+            multiply: concat!("product of ", $limbs, " limbs", $place),
+            square: concat!("square of ", $limbs, " limbs", $place),
+            reduce: concat!("remainder of ", $limbs, " limbs", $place),
+            shift: concat!("shift of ", $limbs, " limbs", $place),
+            modulus: concat!("modulus of ", $limbs, " limbs", $place),
+            base: concat!("base of ", $limbs, " limbs", $place),
+            power: concat!("power of ", $limbs, " limbs", $place),
+        }
+    };
+}
+pub(super) use names;
+
 impl Residue {
-    const ALL: [Residue; 2] = [Residue::Low, Residue::Odd];
+    pub(super) const ALL: [Residue; 2] = [Residue::Low, Residue::Odd];
 
     /// a·b.
-    fn product<M: Machine>(self, machine: &M, a: M::Word, b: M::Word) -> M::Word {
+    pub(super) fn product<M: Machine>(self, machine: &M, a: M::Word, b: M::Word) -> M::Word {
         match self {
             Residue::Low => Words(machine).mul(a, b),
             Residue::Odd => machine.mulmod(a, b, machine.ones(SUM_BITS)),
@@ -100,12 +129,12 @@ fn plus<M: Machine>(machine: &M, term: M::Word, before: Option<M::Word>) -> M::W
 }
 
 /// The lowest bits of `word`, as many as a limb has.
-fn limb_of<M: Machine>(machine: &M, word: M::Word) -> M::Word {
+pub(super) fn limb_of<M: Machine>(machine: &M, word: M::Word) -> M::Word {
     Words(machine).and(machine.ones(LIMB_BITS as usize), word) // u64 to usize
 }
 
 /// Carry above the limb `limb` of a number with this odd residue.
-fn above<M: Machine>(machine: &M, odd: M::Word, limb: M::Word, carry: Option<M::Word>) -> M::Word {
+pub(super) fn above<M: Machine>(machine: &M, odd: M::Word, limb: M::Word, carry: Option<M::Word>) -> M::Word {
     let w = Words(machine);
     let modulus = machine.ones(SUM_BITS);
     let rest = w.add(plus(machine, w.sub(modulus, limb), carry), odd);
@@ -129,7 +158,7 @@ fn last_column<M: Machine>(machine: &M, to: u64, carry: Option<M::Word>, sum: im
 impl Width {
     /// Address of a number of N limbs.
     const fn number(self, place: u64) -> u64 {
-        cell::END + 32 * self.limbs * place
+        self.place.first + 32 * self.place.stride * place
     }
 
     /// The number that all is done to.
@@ -155,6 +184,14 @@ impl Width {
     /// 2²³²⁽ᴺ⁺ʲ⁾ modulo the modulus, for j from 0 to N − 1.
     const fn powers(self) -> u64 {
         self.number(5)
+    }
+
+    /// Limb `column` of 2²³²⁽ᴺ⁺ʲ⁾ modulo the modulus, for j = `limb`.
+    const fn power(self, limb: u64, column: u64) -> u64 {
+        match self.place.powers_by_limb {
+            Some(powers) => powers + 32 * (column * self.limbs + self.limbs - 1 - limb),
+            None => self.powers() + 32 * (limb * self.limbs + column),
+        }
     }
 
     /// Address of the modulus' copy, with zeros before and after it.
@@ -284,7 +321,7 @@ impl Width {
             let upper = |limb: u64| kept.get(limb as usize).copied().unwrap_or_else(|| machine.at(upper + 32 * limb));
             let sum = |residue: Residue, column: u64| {
                 self.each().fold(machine.at(self.product() + 32 * column), |sum, limb| {
-                    let power = machine.at(self.powers() + 32 * (limb * self.limbs + column));
+                    let power = machine.at(self.power(limb, column));
                     plus(machine, residue.product(machine, upper(limb), power), Some(sum))
                 })
             };
@@ -348,20 +385,7 @@ impl Width {
             carry = w.high(sum, LIMB_BITS);
         }
         let [highest, second] = [1, 2].map(|after| limb_before(machine, end, self.limbs - after));
-        let divisor = w.add(w.or(w.shl(highest, w.number(31)), w.high(second, LIMB_BITS - 31)), w.number(1));
-        let [divisor_cell, inverse, ..] = cell::FREE;
-        machine.put(divisor_cell, w.or(divisor, w.number(1)));
-        let divisor = |machine: &M| machine.at(divisor_cell);
-        machine.put(cell::DIVISOR, w.add(w.high(divisor(machine), 8), w.number(1)));
-        // The quotient is exact without what is left over, and D is odd: five bits of its inverse, then twice as many each time.
-        machine.put(inverse, w.xor(w.mul(divisor(machine), w.number(3)), w.number(2)));
-        for _ in 0..6 {
-            let rest = w.sub(w.number(2), w.mul(divisor(machine), machine.at(inverse)));
-            machine.put(inverse, w.mul(machine.at(inverse), rest));
-        }
-        let half = machine.word(U256::ONE << 251);
-        let rest = machine.mulmod(half, half, divisor(machine));
-        machine.put(cell::RECIPROCAL, w.mul(w.sub(w.number(0), rest), machine.at(inverse)));
+        reciprocal(machine, highest, second);
 
         machine.put(cell::LOWEST, w.number(0));
         self.copy(machine, self.complement(), self.a());
@@ -409,6 +433,25 @@ impl Width {
     }
 }
 
+/// Makes what quotients need of the modulus' two highest limbs.
+pub(super) fn reciprocal<M: Machine>(machine: &M, highest: M::Word, second: M::Word) {
+    let w = Words(machine);
+    let divisor = w.add(w.or(w.shl(highest, w.number(31)), w.high(second, LIMB_BITS - 31)), w.number(1));
+    let [divisor_cell, inverse, ..] = cell::FREE;
+    machine.put(divisor_cell, w.or(divisor, w.number(1)));
+    let divisor = |machine: &M| machine.at(divisor_cell);
+    machine.put(cell::DIVISOR, w.add(w.high(divisor(machine), 8), w.number(1)));
+    // The quotient is exact without what is left over, and D is odd: five bits of its inverse, then twice as many each time.
+    machine.put(inverse, w.xor(w.mul(divisor(machine), w.number(3)), w.number(2)));
+    for _ in 0..6 {
+        let rest = w.sub(w.number(2), w.mul(divisor(machine), machine.at(inverse)));
+        machine.put(inverse, w.mul(machine.at(inverse), rest));
+    }
+    let half = machine.word(U256::ONE << 251);
+    let rest = machine.mulmod(half, half, divisor(machine));
+    machine.put(cell::RECIPROCAL, w.mul(w.sub(w.number(0), rest), machine.at(inverse)));
+}
+
 /// The limb `limb` of the number in the bytes of scratch memory that end at `end`.
 fn limb_before<M: Machine>(machine: &M, end: M::Word, limb: u64) -> M::Word {
     let w = Words(machine);
@@ -416,7 +459,7 @@ fn limb_before<M: Machine>(machine: &M, end: M::Word, limb: u64) -> M::Word {
 }
 
 /// Makes [`cell::QUOTIENT`] about what a number has times the modulus, whose limb N is at `top` and limb N − 1 at `high`: never too much.
-fn quotient<M: Machine>(machine: &M, top: u64, high: u64) {
+pub(super) fn quotient<M: Machine>(machine: &M, top: u64, high: u64) {
     let w = Words(machine);
     let [.., low, odd] = cell::FREE;
     let number = w.or(w.shl(machine.at(top), w.number(17)), w.high(machine.at(high), LIMB_BITS - 17));

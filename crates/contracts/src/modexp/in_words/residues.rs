@@ -10,7 +10,8 @@ mod inverse;
 mod products;
 
 use super::limbs::LIMB_BYTES;
-use crate::modexp::calldata::{Calldata, Operand};
+use super::wide::least;
+use crate::modexp::calldata::Calldata;
 use crate::modexp::expressions::Expressions;
 use crate::modexp::power::F4;
 use crate::words::Words;
@@ -142,13 +143,6 @@ fn with<M: Machine>(machine: &M, bases: Bases) {
     );
 }
 
-/// The exponent if it has a word, and else 2³² at least.
-fn least<M: Machine>(machine: &M, exponent: Operand<M::Word>) -> M::Word {
-    let w = Words(machine);
-    let is_long = w.is_below(w.number(32), exponent.bytes);
-    w.or(exponent.short(machine), w.mul(is_long, machine.ones(33)))
-}
-
 /// Copies modulus and base, and makes residues of the modulus.
 fn read<M: Machine>(machine: &M, bases: Bases) {
     let w = Words(machine);
@@ -219,22 +213,10 @@ fn copy<M: Machine>(machine: &M, from: u64, to: u64, words: u64) {
 
 /// The number ← the number to the power of `e`, from 1 to 2³² − 1, without M, where the other factor is the number.
 fn by_bits<M: Machine>(machine: &M, bases: Bases, e: M::Word) {
-    let w = Words(machine);
-    let [left, ..] = cell::FREE;
-    machine.put(left, e);
-    machine.put(cell::STATE, w.number(0));
-    for bits in [16, 8, 4, 2, 1] {
-        let more = machine.bind(w.mul(w.is_below(w.number(0), w.high(machine.at(left), bits)), w.number(bits)));
-        machine.put(left, w.shr(machine.at(left), more));
-        machine.put(cell::STATE, w.add(machine.at(cell::STATE), more));
-    }
-    let turns = machine.bind(machine.at(cell::STATE));
-    machine.repeat(turns, (), |machine, turn, ()| {
-        products::square(machine, bases);
-        let w = Words(machine);
-        let bit = machine.bit(e, w.sub(w.sub(turns, turn), w.number(1)));
-        machine.branch(bit, |machine| products::multiply(machine, bases), |_| ());
-    });
+    let free = [cell::FREE[0], cell::STATE];
+    let [square, multiply] =
+        [products::square, products::multiply].map(|product| move |machine: &M| product(machine, bases));
+    super::wide::by_bits(machine, e, free, square, multiply);
     products::other_is_one(machine, bases);
     products::multiply(machine, bases);
 }

@@ -1,33 +1,29 @@
 //! Moduli of more than 32 bytes.
 
-use super::limbs::{LIMB_BYTES, Names, Width, cell};
-use super::residues;
+use super::limbs::{LIMB_BYTES, Place, Width, cell, names};
+use super::{loops, residues};
 use crate::modexp::calldata::{Calldata, Operand};
 use crate::modexp::expressions::Expressions;
 use crate::modexp::power::F4;
 use crate::words::Words;
-use residue_ir::Machine;
+use residue_ir::{Feature, Machine};
 
 /// A number of limbs.
 macro_rules! limbs {
     ($limbs:literal) => {
         Width {
             limbs: $limbs,
-            names: Names {
-                multiply: concat!("product of ", $limbs, " limbs"),
-                square: concat!("square of ", $limbs, " limbs"),
-                reduce: concat!("remainder of ", $limbs, " limbs"),
-                shift: concat!("shift of ", $limbs, " limbs"),
-                modulus: concat!("modulus of ", $limbs, " limbs"),
-                base: concat!("base of ", $limbs, " limbs"),
-                power: concat!("power of ", $limbs, " limbs"),
-            },
+            place: Place { first: cell::END, stride: $limbs, powers_by_limb: None },
+            names: names!($limbs, ""),
         }
     };
 }
 
 /// By width: RSA has 1024, 2048, 3072 and 4096 bits; EIP-7823 allows 8192.
 const WIDTHS: [Width; 7] = [limbs!(2), limbs!(3), limbs!(5), limbs!(9), limbs!(14), limbs!(18), limbs!(36)];
+
+/// Words that [`by_bits`] may change.
+pub(super) const FREE: [u64; 2] = [cell::FREE[0], cell::STATE];
 
 /// Bytes of scratch memory.
 pub(super) const SCRATCH_BYTES: u32 = WIDTHS[WIDTHS.len() - 1].bytes() as u32;
@@ -38,7 +34,13 @@ pub(super) fn text<M: Machine>(machine: &M) {
     modulus_bytes(machine, modulus);
     machine.branch(
         machine.at(cell::BYTES),
-        |machine| of_width(machine, &WIDTHS),
+        |machine| {
+            machine.branch(
+                machine.has(Feature::ShortCode),
+                |machine| loops::text(machine),
+                |machine| of_width(machine, &WIDTHS),
+            );
+        },
         |machine| {
             let bytes = Calldata::read(machine).modulus.bytes;
             machine.return_scratch(machine.small(cell::END), bytes);
@@ -153,13 +155,10 @@ fn base<M: Machine>(machine: &M, width: Width) {
 
 /// A ← B to the power of the exponent.
 fn raise<M: Machine>(machine: &M, width: Width) {
-    let w = Words(machine);
     let exponent = Calldata::read(machine).exponent;
-    // Of a longer exponent this is not the number, but it is not below 2³² either.
-    let is_long = w.is_below(w.number(32), exponent.bytes);
-    let e = machine.bind(w.or(exponent.short(machine), w.mul(is_long, machine.ones(33))));
+    let e = machine.bind(least(machine, exponent));
     machine.branch(
-        w.high(e, 32),
+        Words(machine).high(e, 32),
         |machine| by_digits(machine, width, exponent),
         |machine| {
             width.copy(machine, width.b(), width.a());
@@ -170,31 +169,60 @@ fn raise<M: Machine>(machine: &M, width: Width) {
                     width.multiply(machine);
                 },
                 |machine| {
-                    machine.branch(e, |machine| by_bits(machine, width, e), |machine| width.set(machine, width.a(), 1))
+                    machine.branch(
+                        e,
+                        |machine| {
+                            by_bits(
+                                machine,
+                                e,
+                                FREE,
+                                |machine| width.square(machine),
+                                |machine| width.multiply(machine),
+                            )
+                        },
+                        |machine| width.set(machine, width.a(), 1),
+                    )
                 },
             );
         },
     );
 }
 
-/// A ← A to the power of `e`, from 1 to 2³² − 1, where B is A.
-fn by_bits<M: Machine>(machine: &M, width: Width, e: M::Word) {
+/// A power by `e`, from 1 to 2³² − 1, of a number that is both factors at first, bit by bit. Two words of scratch memory are free for it.
+pub(super) fn by_bits<M: Machine>(
+    machine: &M,
+    e: M::Word,
+    free: [u64; 2],
+    square: impl Fn(&M),
+    multiply: impl Fn(&M) + Copy,
+) {
+    let turns = bits_after_first(machine, e, free);
+    machine.repeat(turns, (), |machine, turn, ()| {
+        square(machine);
+        let w = Words(machine);
+        let bit = machine.bit(e, w.sub(w.sub(turns, turn), w.number(1)));
+        machine.branch(bit, multiply, |_| ());
+    });
+}
+
+/// The exponent if it has a word, and else 2³² at least.
+pub(super) fn least<M: Machine>(machine: &M, exponent: Operand<M::Word>) -> M::Word {
     let w = Words(machine);
-    let [left, ..] = cell::FREE;
+    let is_long = w.is_below(w.number(32), exponent.bytes);
+    w.or(exponent.short(machine), w.mul(is_long, machine.ones(33)))
+}
+
+/// Number of bits of `e`, from 1 to 2³² − 1, after the highest one that is 1, by the words of scratch memory at `left` and `count`.
+fn bits_after_first<M: Machine>(machine: &M, e: M::Word, [left, count]: [u64; 2]) -> M::Word {
+    let w = Words(machine);
     machine.put(left, e);
-    machine.put(cell::STATE, w.number(0));
+    machine.put(count, w.number(0));
     for bits in [16, 8, 4, 2, 1] {
         let more = machine.bind(w.mul(w.is_below(w.number(0), w.high(machine.at(left), bits)), w.number(bits)));
         machine.put(left, w.shr(machine.at(left), more));
-        machine.put(cell::STATE, w.add(machine.at(cell::STATE), more));
+        machine.put(count, w.add(machine.at(count), more));
     }
-    let turns = machine.bind(machine.at(cell::STATE));
-    machine.repeat(turns, (), |machine, turn, ()| {
-        width.square(machine);
-        let w = Words(machine);
-        let bit = machine.bit(e, w.sub(w.sub(turns, turn), w.number(1)));
-        machine.branch(bit, |machine| width.multiply(machine), |_| ());
-    });
+    machine.bind(machine.at(count))
 }
 
 /// A ← B to the power of the exponent, four bits at a time.

@@ -3,6 +3,7 @@
 //!
 //! Handbook of Applied Cryptography 1996, algorithm 14.82 (fixed windows, from the left).
 
+use crate::modexp::calldata::Operand;
 use crate::modexp::expressions::Expressions;
 use crate::modexp::short::{power_below_32_bits, return_word};
 use crate::words::Words;
@@ -24,6 +25,7 @@ const DIGITS: u64 = 64;
 /// Digits of a turn in short code, and their bits.
 const TURN_DIGITS: u64 = 16;
 const TURN_BITS: u64 = 4 * TURN_DIGITS;
+const TURN_BYTES: u64 = TURN_BITS / 8;
 
 /// Returns xᵉ mod m in `bytes` bytes, at most 32, or in 32, for words [x, e, m] that are bound, x below m.
 pub(super) fn return_power<M: Machine>(machine: &M, [x, e, m]: [M::Word; 3], bytes: Option<M::Word>) {
@@ -75,6 +77,41 @@ pub(super) fn return_power_in_short_code<M: Machine>(machine: &M, [x, e, m]: [M:
     );
 }
 
+/// The same for an exponent of any length: each eight bytes of it are a turn.
+pub(super) fn return_power_in_turns<M: Machine>(
+    machine: &M,
+    [x, m]: [M::Word; 2],
+    exponent: Operand<M::Word>,
+    bytes: M::Word,
+) {
+    let w = Words(machine);
+    let e = machine.bind(exponent.short(machine));
+    let is_long = w.or(w.is_below(w.number(32), exponent.bytes), w.high(e, 32));
+    machine.branch(
+        is_long,
+        |machine| {
+            begin_table(machine, x, m);
+            finish_table(machine, x, m);
+            machine.put(ACCUMULATOR, machine.at(TABLE));
+            let w = Words(machine);
+            let turns =
+                machine.bind(w.high(w.add(exponent.bytes, w.number(TURN_BYTES - 1)), TURN_BYTES.ilog2().into()));
+            machine.repeat(turns, (), |machine, turn, ()| {
+                let w = Words(machine);
+                // Bytes of the exponent up to the end of this turn.
+                let after = w.mul(w.sub(w.sub(turns, turn), w.number(1)), w.number(TURN_BYTES));
+                let end = machine.bind(w.sub(exponent.bytes, after));
+                let read = machine.calldata_word(w.sub(w.add(exponent.at, end), w.number(32)));
+                let before = w.sub(w.shl(w.number(1), w.mul(end, w.number(8))), w.number(1));
+                let word = machine.bind(w.and(w.and(read, before), machine.ones(TURN_BITS as usize))); // u64 to usize
+                next_digits(machine, word, TURN_DIGITS, m);
+            });
+            return_word(machine, machine.at(ACCUMULATOR), Some(bytes));
+        },
+        |machine| power_below_32_bits(machine, [x, e, m], |machine, power| return_word(machine, power, Some(bytes))),
+    );
+}
+
 /// Writes 1 and x below m.
 pub(super) fn begin_table<M: Machine>(machine: &M, x: M::Word, m: M::Word) {
     machine.put(TABLE, Words(machine).modulo(machine.small(1), m));
@@ -90,13 +127,18 @@ pub(super) fn finish_table<M: Machine>(machine: &M, x: M::Word, m: M::Word) {
 
 /// Makes what stands at [`ACCUMULATOR`] its power by 2²⁵⁶, times that of the base by `word`, which is bound; 1 stays 1 for a word of 0.
 pub(super) fn next_word<M: Machine>(machine: &M, word: M::Word, m: M::Word) {
+    next_digits(machine, word, DIGITS, m);
+}
+
+/// The same for the lowest `count` digits of a word, which are all that it has.
+fn next_digits<M: Machine>(machine: &M, word: M::Word, count: u64, m: M::Word) {
     let w = Words(machine);
     let changes = w.or(word, w.xor(machine.at(ACCUMULATOR), machine.at(TABLE)));
     machine.branch(
         changes,
         |machine| {
             place_exponent(machine, word);
-            machine.put(ACCUMULATOR, digits(machine, Some(machine.at(ACCUMULATOR)), DIGITS, m));
+            machine.put(ACCUMULATOR, digits(machine, Some(machine.at(ACCUMULATOR)), count, m));
         },
         |_| (),
     );

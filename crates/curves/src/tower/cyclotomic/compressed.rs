@@ -9,7 +9,7 @@
 //! g₂ = 0 needs other formulas, which are not here: callers check [`Compressed::norm`] first.
 
 use super::{
-    Fp2, Fp4, Fp12, Tower, first_part_in_sums, has_short_squares, products, square_minus_conjugate,
+    Fp2, Fp4, Fp12, Tower, first_part_in_sums, golden, has_short_squares, products, square_minus_conjugate,
     twisted_square_plus_conjugate,
 };
 use residue_formula::scope::enter;
@@ -26,9 +26,9 @@ pub struct Compressed<F, T> {
 
 bundle!(Compressed<T: Tower> { b: Fp4<F, T>, c: Fp4<F, T> });
 
-/// True if there are such squarings: for u² = −1, ξ = k + u with k > 0, and w³ = s.
+/// True if there are such squarings: for w³ = s, where u² = −1 and ξ = k + u with k > 0, or u is the golden ratio.
 pub const fn is_compressible<T: Tower>() -> bool {
-    has_short_squares::<T>() && T::CUBE.is_none() && !T::IS_GOLDEN
+    (has_short_squares::<T>() || T::IS_GOLDEN) && T::CUBE.is_none()
 }
 
 impl<F: Fe, T: Tower> Compressed<F, T> {
@@ -43,6 +43,9 @@ impl<F: Fe, T: Tower> Compressed<F, T> {
         assert!(is_compressible::<T>(), "others are not used");
         let _scope = enter("compressed_square");
         let Self { b, c } = self;
+        if T::IS_GOLDEN {
+            return golden::compressed_square(self);
+        }
         if T::K == 1 && b.c0.is_in_sums() {
             let (b2, c2) = (b.double(), c.double());
             return Self::in_sums((b, b2), (c, c2));

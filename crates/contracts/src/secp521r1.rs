@@ -1,0 +1,3 @@
+//! Contracts on P-521, which is secp521r1.
+
+pub mod verify;
