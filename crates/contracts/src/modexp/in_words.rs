@@ -1,5 +1,5 @@
 //! The same contract in words alone: MULMOD for moduli of one word, limbs of words for longer ones. It asks for no field instruction, so it is
-//! the same program for every interface, and for an EVM without one. Short code has loops over limbs.
+//! the same program for every interface, and for an EVM without one. Short code has loops over limbs, and residues for RSA of 2048 bits.
 
 mod limbs;
 mod loops;

@@ -1,9 +1,10 @@
-//! Moduli of more than 32 bytes in short code: the same limbs, of a number known at run time, in loops. Products of five and of nine
-//! limbs, which RSA of 1024 and 2048 bits has, are unrolled.
+//! Moduli of more than 32 bytes in short code: the same limbs, of a number known at run time, in loops. Products of five limbs, which RSA of 1024 bits
+//! has, are unrolled; RSA of 2048 bits has residues.
 
 use super::limbs::{
     LIMB_BITS, LIMB_BYTES, NUMBER_BYTES_MAX, Place, Residue, Width, above, cell, limb_of, names, quotient, reciprocal,
 };
+use super::residues::in_loops as residues;
 use super::wide::{FREE, SCRATCH_BYTES, by_bits, least};
 use crate::modexp::calldata::{Calldata, Operand};
 use crate::modexp::expressions::Expressions;
@@ -18,7 +19,7 @@ const TURN: u64 = 6;
 const STRIDE: u64 = LIMBS_MAX + TURN;
 
 /// Words of scratch memory that have names, beside those of [`cell`].
-mod own {
+pub(super) mod own {
     use super::cell;
 
     /// Number of limbs.
@@ -37,19 +38,25 @@ mod own {
     pub const COPY: [u64; 2] = [LIMBS + 256, LIMBS + 288];
     /// Number of a power of 2²³², and factor of the modulus' complement.
     pub const NUMBER: u64 = LIMBS + 320;
+    /// 1 if numbers are residues.
+    pub const HAS_RESIDUES: u64 = LIMBS + 352;
+    /// 1 if the power of residues is to be multiplied by the base once more, and the base alone takes M off.
+    pub const IS_LEFT: u64 = LIMBS + 384;
+    /// Address after the last one.
+    pub const END: u64 = LIMBS + 416;
 }
 
 /// Address of a number, after the last of [`own`] and zeros.
 const fn number(place: u64) -> u64 {
-    own::NUMBER + 32 * (TURN + STRIDE * place)
+    own::END + 32 * (TURN - 1 + STRIDE * place)
 }
 
 /// The number that all is done to, with zeros before it.
-const A: u64 = number(0);
+pub(super) const A: u64 = number(0);
 /// The other factor.
-const B: u64 = number(1);
+pub(super) const B: u64 = number(1);
 /// A product, in the room of two.
-const PRODUCT: u64 = number(2);
+pub(super) const PRODUCT: u64 = number(2);
 /// 2²³²ᴺ less the modulus.
 const COMPLEMENT: u64 = number(4);
 /// The modulus' copy, with zeros before and after it.
@@ -59,35 +66,33 @@ const BASE: u64 = MODULUS + NUMBER_BYTES_MAX + LIMB_BYTES * LIMBS_MAX + 32;
 /// End address of the output, if the modulus is not shifted, with zeros before it. Shifts are by less than five limbs.
 const OUTPUT_END: u64 = BASE + 2 * NUMBER_BYTES_MAX + LIMB_BYTES * 5;
 /// 2²³²⁽ᴺ⁺ʲ⁾ modulo the modulus: limb i of all, from the highest j on, after limb i − 1 of all. Powers of the base come after them.
-const POWERS: u64 = OUTPUT_END.next_multiple_of(32);
+pub(super) const POWERS: u64 = OUTPUT_END.next_multiple_of(32);
 const _: () =
     assert!(POWERS + 32 * LIMBS_MAX * (LIMBS_MAX + 16) <= SCRATCH_BYTES as u64, "there is room for all of them");
 
-/// A number of limbs whose products are unrolled.
-macro_rules! unrolled {
-    ($limbs:literal) => {
-        Width {
-            limbs: $limbs,
-            place: Place { first: A, stride: STRIDE, powers_by_limb: Some(POWERS) },
-            names: names!($limbs, ", in short code"),
-        }
-    };
-}
-
-/// RSA has 1024 and 2048 bits. Fewer limbs are made as many as the next of these.
-const UNROLLED: [Width; 2] = [unrolled!(5), unrolled!(9)];
+/// RSA of 1024 bits. Fewer limbs are made as many.
+const UNROLLED: Width = Width {
+    limbs: 5,
+    place: Place { first: A, stride: STRIDE, powers_by_limb: Some(POWERS) },
+    names: names!(5, ", in short code"),
+};
 
 /// Returns the result for a modulus of [`cell::BYTES`] bytes, at least one.
 pub(super) fn text<M: Machine>(machine: &M) {
     let w = Words(machine);
     let limbs = machine.bind(w.add(w.div(machine.at(cell::BYTES), w.number(LIMB_BYTES)), w.number(1)));
     machine.put(own::LIMBS, limbs);
-    for width in UNROLLED.into_iter().rev() {
-        let is_at_most = w.is_below(limbs, w.number(width.limbs + 1));
-        machine.branch(is_at_most, |machine| machine.put(own::LIMBS, machine.small(width.limbs)), |_| ());
-    }
-    prepare(machine);
-    base(machine);
+    let is_less = w.is_below(limbs, w.number(UNROLLED.limbs));
+    machine.branch(is_less, |machine| machine.put(own::LIMBS, machine.small(UNROLLED.limbs)), |_| ());
+    residues::begin(machine);
+    machine.branch(
+        machine.at(own::HAS_RESIDUES),
+        |_| (),
+        |machine| {
+            prepare(machine);
+            base(machine);
+        },
+    );
     raise(machine);
     finish(machine);
 }
@@ -101,11 +106,11 @@ fn each<M: Machine>(machine: &M, body: impl Fn(&M, M::Word, M::Word)) {
 }
 
 /// The word of scratch memory that is `offset` after `from`.
-fn word<M: Machine>(machine: &M, from: u64, offset: M::Word) -> M::Word {
+pub(super) fn word<M: Machine>(machine: &M, from: u64, offset: M::Word) -> M::Word {
     machine.scratch_word(Words(machine).add(offset, machine.small(from)))
 }
 
-fn set_word<M: Machine>(machine: &M, to: u64, offset: M::Word, word: M::Word) {
+pub(super) fn set_word<M: Machine>(machine: &M, to: u64, offset: M::Word, word: M::Word) {
     machine.set_scratch(Words(machine).add(offset, machine.small(to)), word);
 }
 
@@ -128,7 +133,7 @@ fn copy<M: Machine>(machine: &M, from: M::Word, to: M::Word) {
     });
 }
 
-fn copy_between<M: Machine>(machine: &M, from: u64, to: u64) {
+pub(super) fn copy_between<M: Machine>(machine: &M, from: u64, to: u64) {
     copy(machine, machine.small(from), machine.small(to));
 }
 
@@ -182,28 +187,27 @@ fn turns<M: Machine>(machine: &M, count: M::Word) -> M::Word {
     w.div(w.add(count, w.number(TURN - 1)), w.number(TURN))
 }
 
-/// Does what is unrolled for the number of limbs, or the other.
+/// Does what is unrolled, if there are as many limbs, or the other.
 fn unrolled_or<M: Machine>(machine: &M, unrolled: impl Fn(&M, Width), in_loops: impl Fn(&M)) {
-    let is = |width: Width| Words(machine).is_equal(machine.at(own::LIMBS), machine.small(width.limbs));
-    let [first, second] = UNROLLED;
-    machine.branch(
-        is(second),
-        |machine| unrolled(machine, second),
-        |machine| machine.branch(is(first), |machine| unrolled(machine, first), |machine| in_loops(machine)),
-    );
+    let is_unrolled = Words(machine).is_equal(machine.at(own::LIMBS), machine.small(UNROLLED.limbs));
+    machine.branch(is_unrolled, |machine| unrolled(machine, UNROLLED), in_loops);
 }
 
-/// A ← A·B.
+/// A ← A·B, or A·B/M of residues.
 fn multiply<M: Machine>(machine: &M) {
     machine.function("product", (), |machine, ()| {
-        unrolled_or(machine, |machine, width| width.multiply(machine), |machine| multiply_in_loops(machine, B));
+        machine.branch(machine.at(own::HAS_RESIDUES), residues::multiply, |machine| {
+            unrolled_or(machine, |machine, width| width.multiply(machine), |machine| multiply_in_loops(machine, B));
+        });
     });
 }
 
-/// A ← A².
+/// A ← A², or A²/M of residues.
 fn square<M: Machine>(machine: &M) {
     machine.function("square", (), |machine, ()| {
-        unrolled_or(machine, |machine, width| width.square(machine), |machine| multiply_in_loops(machine, A));
+        machine.branch(machine.at(own::HAS_RESIDUES), residues::square, |machine| {
+            unrolled_or(machine, |machine, width| width.square(machine), |machine| multiply_in_loops(machine, A));
+        });
     });
 }
 
@@ -283,24 +287,33 @@ fn shift<M: Machine>(machine: &M) {
     });
 }
 
+/// A ← the modulus shifted by [`cell::SHIFT`] bytes; writes its complement.
+pub(super) fn read_modulus<M: Machine>(machine: &M) {
+    machine.function("modulus in limbs", (), |machine, ()| {
+        let w = Words(machine);
+        let Calldata { modulus, .. } = Calldata::read(machine);
+        machine.copy_calldata(w.number(MODULUS), modulus.at, modulus.bytes);
+        let end = machine.bind(w.add(w.add(modulus.bytes, w.number(MODULUS)), machine.at(cell::SHIFT)));
+        machine.put(own::CARRY, w.number(1));
+        each(machine, |machine, limb, offset| {
+            let w = Words(machine);
+            set_word(machine, A, offset, limb_before(machine, end, limb));
+            let inverted = w.xor(machine.ones(LIMB_BITS as usize), word(machine, A, offset)); // u64 to usize
+            let sum = machine.bind(w.add(inverted, machine.at(own::CARRY)));
+            set_word(machine, COMPLEMENT, offset, limb_of(machine, sum));
+            machine.put(own::CARRY, w.high(sum, LIMB_BITS));
+        });
+    });
+}
+
 /// Makes all that remainders need of the modulus.
 fn prepare<M: Machine>(machine: &M) {
     let w = Words(machine);
-    let Calldata { modulus, .. } = Calldata::read(machine);
-    machine.copy_calldata(w.number(MODULUS), modulus.at, modulus.bytes);
     let room = w.sub(w.mul(machine.at(own::LIMBS), w.number(LIMB_BYTES)), w.number(1));
     machine.put(cell::SHIFT, w.sub(room, machine.at(cell::BYTES)));
-    let end = machine.bind(w.add(w.add(modulus.bytes, w.number(MODULUS)), machine.at(cell::SHIFT)));
-    machine.put(own::CARRY, w.number(1));
-    each(machine, |machine, limb, offset| {
-        let w = Words(machine);
-        let inverted = w.xor(machine.ones(LIMB_BITS as usize), limb_before(machine, end, limb)); // u64 to usize
-        let sum = machine.bind(w.add(inverted, machine.at(own::CARRY)));
-        set_word(machine, COMPLEMENT, offset, limb_of(machine, sum));
-        machine.put(own::CARRY, w.high(sum, LIMB_BITS));
-    });
-    let top = |after: u64| limb_before(machine, end, w.sub(machine.at(own::LIMBS), w.number(after)));
-    reciprocal(machine, top(1), top(2));
+    read_modulus(machine);
+    let [highest, second] = [1, 2].map(|after| word(machine, A - 32 * after, end_offset(machine)));
+    reciprocal(machine, highest, second);
 
     machine.put(cell::LOWEST, w.number(0));
     copy_between(machine, COMPLEMENT, A);
@@ -329,7 +342,11 @@ fn write_power<M: Machine>(machine: &M) {
 }
 
 /// B ← the base.
-fn base<M: Machine>(machine: &M) {
+pub(super) fn base<M: Machine>(machine: &M) {
+    machine.function("base in limbs", (), |machine, ()| base_in_limbs(machine));
+}
+
+fn base_in_limbs<M: Machine>(machine: &M) {
     let w = Words(machine);
     let base = Calldata::read(machine).base;
     machine.copy_calldata(w.number(BASE), base.at, base.bytes);
@@ -365,7 +382,10 @@ fn raise<M: Machine>(machine: &M) {
             machine.branch(
                 e,
                 |machine| {
+                    let w = Words(machine);
+                    machine.put(own::IS_LEFT, w.and(e, machine.at(own::HAS_RESIDUES)));
                     copy_between(machine, B, A);
+                    let e = machine.bind(w.sub(e, machine.at(own::IS_LEFT)));
                     by_bits(machine, e, FREE, square, multiply);
                 },
                 |machine| set_one(machine),
@@ -380,21 +400,19 @@ fn set_one<M: Machine>(machine: &M) {
     machine.put(A, machine.small(1));
 }
 
-/// A ← B to the power of the exponent, four bits at a time.
+/// A ← B to the power of the exponent, four bits at a time. [`cell::STATE`] is 0 if that is 0.
 fn by_digits<M: Machine>(machine: &M, exponent: Operand<M::Word>) {
     let entry = |machine: &M, digit: M::Word| {
         let w = Words(machine);
         let entries = w.mul(machine.at(own::LIMBS), end_offset(machine));
         w.add(w.add(entries, w.number(POWERS)), w.mul(digit, end_offset(machine)))
     };
-    set_one(machine);
-    copy(machine, machine.small(A), entry(machine, machine.small(0)));
+    copy_between(machine, B, A);
     machine.repeat(machine.small(15), (), |machine, turn, ()| {
-        multiply(machine);
         let digit = Words(machine).add(turn, machine.small(1));
         copy(machine, machine.small(A), entry(machine, digit));
+        multiply(machine);
     });
-    set_one(machine);
     machine.put(cell::STATE, machine.small(0));
     let digits = machine.bind(Words(machine).shl(exponent.bytes, machine.small(1)));
     machine.repeat(digits, (), |machine, turn, ()| {
@@ -402,27 +420,39 @@ fn by_digits<M: Machine>(machine: &M, exponent: Operand<M::Word>) {
         let byte = w.high(machine.calldata_word(w.add(exponent.at, w.high(turn, 1))), 248);
         let is_upper = w.sub(w.number(1), w.and(turn, w.number(1)));
         let digit = machine.bind(w.and(w.shr(byte, w.shl(is_upper, w.number(2))), w.number(15)));
-        machine.put(cell::STATE, w.or(machine.at(cell::STATE), digit));
         machine.branch(
             machine.at(cell::STATE),
+            |machine| machine.repeat(machine.small(4), (), |machine, _, ()| square(machine)),
+            |_| (),
+        );
+        machine.branch(
+            digit,
             |machine| {
-                machine.repeat(machine.small(4), (), |machine, _, ()| square(machine));
-                machine.branch(
-                    digit,
-                    |machine| {
-                        copy(machine, entry(machine, digit), machine.small(B));
-                        multiply(machine);
-                    },
-                    |_| (),
-                );
+                copy(machine, entry(machine, digit), machine.small(B));
+                machine.branch(machine.at(cell::STATE), multiply, |machine| copy_between(machine, B, A));
+                machine.put(cell::STATE, machine.small(1));
             },
             |_| (),
         );
     });
+    machine.branch(machine.at(cell::STATE), |_| (), |machine| set_one(machine));
 }
 
-/// Returns A modulo the modulus as it was before the shift.
+/// Returns A modulo the modulus as it was before the shift, or what residues of it are in A.
 fn finish<M: Machine>(machine: &M) {
+    machine.branch(machine.at(own::HAS_RESIDUES), leave_residues, shift_back);
+    subtract(machine, A);
+    machine.put(own::NUMBER, machine.small(1));
+    subtract(machine, PRODUCT);
+    let w = Words(machine);
+    write_output(machine, w.add(w.mul(machine.at(own::CARRY), w.number(PRODUCT - A)), w.number(A)));
+    let end = w.sub(w.number(OUTPUT_END), machine.at(cell::SHIFT));
+    let bytes = machine.bind(Calldata::read(machine).modulus.bytes);
+    machine.return_scratch(w.sub(end, bytes), bytes);
+}
+
+/// A ← A times what the modulus is shifted by. [`own::NUMBER`] is how often that is to be subtracted, or one less.
+fn shift_back<M: Machine>(machine: &M) {
     let w = Words(machine);
     clear(machine, B);
     let shift = machine.bind(machine.at(cell::SHIFT));
@@ -430,22 +460,33 @@ fn finish<M: Machine>(machine: &M) {
     let place = w.mul(w.number(32), w.div(shift, w.number(LIMB_BYTES)));
     set_word(machine, B, place, w.shl(w.number(1), bits));
     multiply(machine);
-
     let [highest, second] = [1, 2].map(|after| word(machine, A - 32 * after, end_offset(machine)));
     let top = w.or(w.shl(highest, w.number(23)), w.high(second, LIMB_BITS - 23));
     machine.put(own::NUMBER, w.div(top, machine.at(cell::DIVISOR)));
-    subtract(machine, A);
-    machine.put(own::NUMBER, w.number(1));
-    subtract(machine, PRODUCT);
-    let from = machine.bind(w.add(w.mul(machine.at(own::CARRY), w.number(PRODUCT - A)), w.number(A)));
-    each(machine, |machine, limb, offset| {
-        let w = Words(machine);
-        let to = w.sub(w.number(OUTPUT_END - 32), w.mul(limb, w.number(LIMB_BYTES)));
-        machine.set_scratch(to, machine.scratch_word(w.add(from, offset)));
+}
+
+/// A ← the number whose residues it has, which is below ten times the modulus; [`own::NUMBER`] likewise.
+fn leave_residues<M: Machine>(machine: &M) {
+    residues::leave(machine);
+    write_output(machine, machine.small(A));
+    let w = Words(machine);
+    // The highest 23 bytes of the modulus, and of the number one more.
+    let first =
+        |end: M::Word| w.high(machine.scratch_word(w.sub(end, w.add(machine.at(cell::BYTES), w.number(1)))), 64);
+    let modulus = first(w.add(Calldata::read(machine).modulus.bytes, w.number(MODULUS)));
+    machine.put(own::NUMBER, w.div(first(w.number(OUTPUT_END)), w.add(modulus, w.number(1))));
+}
+
+/// Writes the bytes of the number at `from` where output ends.
+fn write_output<M: Machine>(machine: &M, from: M::Word) {
+    machine.put(own::COPY[0], from);
+    machine.function("output of limbs", (), |machine, ()| {
+        each(machine, |machine, limb, offset| {
+            let w = Words(machine);
+            let to = w.sub(w.number(OUTPUT_END - 32), w.mul(limb, w.number(LIMB_BYTES)));
+            machine.set_scratch(to, machine.scratch_word(w.add(machine.at(own::COPY[0]), offset)));
+        });
     });
-    let end = w.sub(w.number(OUTPUT_END), machine.at(cell::SHIFT));
-    let bytes = machine.bind(Calldata::read(machine).modulus.bytes);
-    machine.return_scratch(w.sub(end, bytes), bytes);
 }
 
 /// Writes A less [`own::NUMBER`] times the modulus at `to`. [`own::CARRY`] is 1 if that is not below zero.

@@ -6,6 +6,7 @@
 
 mod bases;
 mod conversion;
+pub(super) mod in_loops;
 mod inverse;
 mod products;
 
@@ -39,6 +40,7 @@ macro_rules! bases {
                 extend: concat!("extension of residues, ", $digits),
                 by_digits: concat!("power of residues, ", $digits),
             },
+            cells: cell::OF_PRODUCTS,
         }
     };
 }
@@ -63,6 +65,7 @@ fn longest_bytes(bases: Bases) -> u64 {
 /// Words of scratch memory that have names. None of those up to [`cell::NUMBER`] is where [`super::limbs::Width`] of as many limbs wants zeros, of five
 /// or more.
 mod cell {
+    use super::bases::Cells;
     use super::{DIGIT_BYTES, FIRST_MAX, SECOND_MAX};
 
     /// Free for a few statements.
@@ -108,6 +111,15 @@ mod cell {
     pub const OUTPUT_END: u64 = after(LESS, FIRST_MAX) + 1024 + DIGIT_BYTES;
     /// Powers of the base: y and S of each.
     pub const TABLE: u64 = OUTPUT_END.next_multiple_of(32);
+
+    pub const OF_PRODUCTS: Cells = Cells {
+        of_first: OF_FIRST,
+        of_second: OF_SECOND,
+        number: NUMBER,
+        other: OTHER,
+        other_sums: OTHER_SUMS,
+        quotient: QUOTIENT,
+    };
 
     const fn after(at: u64, words: usize) -> u64 {
         at + 32 * words as u64 // usize to u64 widens

@@ -28,6 +28,25 @@ pub(super) struct Bases {
     pub second: &'static [i64],
     /// Names of functions.
     pub names: Names,
+    /// Addresses of what products take and make.
+    pub cells: Cells,
+}
+
+/// Addresses of words of scratch memory.
+#[derive(Clone, Copy)]
+pub(super) struct Cells {
+    /// Factors of σ, one for each modulus of the first base.
+    pub of_first: u64,
+    /// Factors of sums of the second base.
+    pub of_second: u64,
+    /// y of the number that all is done to.
+    pub number: u64,
+    /// y of the other factor.
+    pub other: u64,
+    /// S of it.
+    pub other_sums: u64,
+    /// σ of a quotient: modulo T, then of each pair the sum and the difference.
+    pub quotient: u64,
 }
 
 /// Names of functions.

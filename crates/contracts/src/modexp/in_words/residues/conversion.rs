@@ -1,7 +1,7 @@
 //! Numbers of bytes become residues, and residues digits.
 
 use super::bases::{self, BITS, Bases};
-use super::products::{correction, modulus};
+use super::products::{correction, modulus, place};
 use super::{DIGIT_BYTES, cell, longest_bytes};
 use crate::modexp::expressions::Expressions;
 use crate::words::Words;
@@ -80,7 +80,7 @@ pub(super) fn factors<M: Machine>(machine: &M, bases: Bases) {
 }
 
 /// Makes the word at the second free cell the inverse of the odd one at the first, modulo 2²⁵⁶.
-fn inverse_of_odd<M: Machine>(machine: &M) {
+pub(super) fn inverse_of_odd<M: Machine>(machine: &M) {
     machine.function("inverse of an odd word", (), |machine, ()| {
         let w = Words(machine);
         let [odd, inverse, ..] = cell::FREE;
@@ -114,8 +114,8 @@ pub(super) fn without_last<M: Machine>(machine: &M, bases: Bases, y: M::Word, k:
 /// taken off; the number is n′ at least after that, so that estimates are never below zero.
 pub(super) fn enter<M: Machine>(machine: &M, bases: Bases) {
     machine.function(bases.names.enter, (), |machine, ()| {
-        reciprocal(machine);
         let w = Words(machine);
+        reciprocal(machine, machine.scratch_word(w.sub(w.number(cell::MODULUS_END), machine.at(cell::BYTES))));
         let with_three = |(number, k): (u64, i64)| {
             let minus_three = machine.word(bases::word(&(bases::modulus(k) - 3u8)));
             let three = machine.mulmod(machine.at(cell::TAKEN_OFF + 32 * number), minus_three, modulus(machine, k));
@@ -145,11 +145,22 @@ fn enter_by<M: Machine>(machine: &M, bases: Bases, residues: &[M::Word], first: 
         machine.bind(machine.mulmod(residue, factor, modulus(machine, k)))
     };
     let products: Vec<M::Word> = residues.iter().zip(all()).map(product).collect();
+    let quotient = quotient(machine, bases, |number| products[number]);
+    let less = |((number, k), product): ((u64, i64), M::Word)| {
+        let taken_off = machine.at(cell::TAKEN_OFF + 32 * number);
+        w.add(machine.mulmod(quotient, taken_off, modulus(machine, k)), product)
+    };
+    (0..).zip(all()).zip(products).map(less).collect()
+}
+
+/// How often n′ is taken off a number, of its y in the base with one more modulus.
+pub(super) fn quotient<M: Machine>(machine: &M, bases: Bases, y: impl Fn(usize) -> M::Word) -> M::Word {
+    let w = Words(machine);
     // The number over M′ is what is below T of the sum of y·T/m′, with T/m′ = 1 − ρ·k/T: here with 24 more bits.
     let sum = |of: &dyn Fn(usize) -> M::Word| (0..bases.second.len()).map(of).reduce(|sum, each| w.add(each, sum));
-    let differences = sum(&|pair| w.sub(products[2 * pair], products[2 * pair + 1])).expect("there are pairs");
+    let differences = sum(&|pair| w.sub(y(2 * pair), y(2 * pair + 1))).expect("there are pairs");
     let multiples = sum(&|pair| {
-        let both = w.add(products[2 * pair], products[2 * pair + 1]);
+        let both = w.add(y(2 * pair), y(2 * pair + 1));
         w.mul(w.number(bases.second[pair].unsigned_abs()), both)
     });
     let correction = w.mul(w.number(bases::STEP), w.high(multiples.expect("there are pairs"), SPARE_BITS));
@@ -163,19 +174,13 @@ fn enter_by<M: Machine>(machine: &M, bases: Bases, residues: &[M::Word], first: 
     let (low, odd) = (machine.at(cell::FREE[1]), machine.at(cell::FREE[2]));
     // The upper word of the product, less two: as much as the estimate may be above the quotient, and one more.
     let quotient = w.sub(w.sub(w.sub(odd, low), w.is_below(odd, low)), w.number(2));
-    let quotient = machine.bind(quotient);
-    let less = |((number, k), product): ((u64, i64), M::Word)| {
-        let taken_off = machine.at(cell::TAKEN_OFF + 32 * number);
-        w.add(machine.mulmod(quotient, taken_off, modulus(machine, k)), product)
-    };
-    (0..).zip(all()).zip(products).map(less).collect()
+    machine.bind(quotient)
 }
 
 /// Makes [`cell::RECIPROCAL`] ⌊2⁴⁹⁵/D⌋ for an odd D a little above half of the first word of n.
-fn reciprocal<M: Machine>(machine: &M) {
+pub(super) fn reciprocal<M: Machine>(machine: &M, first: M::Word) {
     let w = Words(machine);
     let [odd, inverse, ..] = cell::FREE;
-    let first = machine.scratch_word(w.sub(w.number(cell::MODULUS_END), machine.at(cell::BYTES)));
     machine.put(odd, w.or(w.number(1), w.add(w.number(1), w.high(first, 1))));
     inverse_of_odd(machine);
     let power = |bits: usize| machine.word(U256::ONE << bits);
@@ -189,7 +194,7 @@ pub(super) fn write_digits<M: Machine>(machine: &M, bases: Bases) {
     for digit in 0..bases.digits() {
         let (w, at) = (Words(machine), cell::RESULT + 32 * digit as u64); // usize to u64 widens
         let count = bases.digits() - digit;
-        machine.put(at, lowest_digit(machine, bases, count));
+        machine.put(at, lowest_digit(machine, bases, count, cell::NUMBER));
         for (number, k) in (0..).zip(bases.second_of(count - 1)) {
             let before = bases.of_second_in(k, count);
             let product = |word: M::Word, factor: &BigUint| {
@@ -202,12 +207,12 @@ pub(super) fn write_digits<M: Machine>(machine: &M, bases: Bases) {
     }
 }
 
-/// The number modulo T, of the residues of so many moduli.
-fn lowest_digit<M: Machine>(machine: &M, bases: Bases, count: usize) -> M::Word {
+/// The number modulo T, of y of so many moduli at `from`.
+pub(super) fn lowest_digit<M: Machine>(machine: &M, bases: Bases, count: usize, from: u64) -> M::Word {
     let w = Words(machine);
     let pairs = count.div_ceil(2);
     let row = bases.row_of_first(0, count);
-    let at = |number: usize| machine.at(cell::NUMBER + 32 * number as u64); // usize to u64 widens
+    let at = |number: usize| machine.at(place(from, number));
     let with_pair = |pair: usize, operation: &dyn Fn(M::Word, M::Word) -> M::Word| match 2 * pair + 1 < count {
         true => operation(at(2 * pair), at(2 * pair + 1)),
         false => at(2 * pair),

@@ -43,26 +43,29 @@ const LAST_STEPS: usize = 12;
 /// Number of tests whether it is done.
 const LAST_TURNS: usize = 9;
 
-/// Replaces what n is modulo the moduli of the first base, from the second on, at [`cell::OF_FIRST`] by the factors of
-/// σ: the inverses times constants. Replaces the residues of n modulo the moduli of the first base, from the second on,
-/// at [`cell::OF_FIRST`] by the factors of σ: the inverses times constants. The word at [`cell::WRONG`] is 0 if there
-/// are inverses.
+/// Replaces the residues of n modulo the moduli of the first base, from the second on, at [`cell::OF_FIRST`] by the
+/// factors of σ: the inverses times constants. The word at [`cell::WRONG`] is 0 if there are inverses.
 pub(super) fn inverses<M: Machine>(machine: &M, bases: Bases) {
     machine.put(cell::WRONG, machine.small(0));
     for (number, k) in (1..).zip(bases.all_first().into_iter().skip(1)) {
         let at = cell::OF_FIRST + 32 * number;
         machine.put(cell::MODULUS, modulus(machine, k));
         machine.put(cell::REMAINDER, machine.at(at));
-        machine.function("inverse modulo a residue's modulus", (), |machine, ()| {
-            STAGES.iter().for_each(|stage| remainders(machine, stage));
-            last_remainders(machine);
-        });
+        inverse(machine);
         let w = Words(machine);
         let product = machine.mulmod(machine.at(cell::INVERSE), machine.at(at), modulus(machine, k));
         machine.put(cell::WRONG, w.or(machine.at(cell::WRONG), w.xor(product, w.number(1))));
         let of_squares = machine.word(bases::word(&bases.of_first(k).of_squares()));
         machine.put(at, machine.mulmod(machine.at(cell::INVERSE), of_squares, modulus(machine, k)));
     }
+}
+
+/// Makes [`cell::INVERSE`] the inverse of [`cell::REMAINDER`] modulo [`cell::MODULUS`], if there is one and the parts end with it.
+pub(super) fn inverse<M: Machine>(machine: &M) {
+    machine.function("inverse modulo a residue's modulus", (), |machine, ()| {
+        STAGES.iter().for_each(|stage| remainders(machine, stage));
+        last_remainders(machine);
+    });
 }
 
 /// The remainder r becomes a shorter one, −g·r modulo the modulus, and the inverse is multiplied by g, that of r being 1 at the start. The remainders go
@@ -97,10 +100,10 @@ fn remainders<M: Machine>(machine: &M, stage: &Stage) {
 
 /// So many divisions. With `less` a remainder is one of 1 to the divisor, and not of 0 to the divisor less one: both are held less `less`,
 /// half of what 1 is, and remainders of 1 stay.
-fn steps<M: Machine>(machine: &M, words: [M::Word; 2], count: usize, less: Option<U256>) -> [M::Word; 2] {
+fn steps<M: Machine>(machine: &M, words: [M::Word; 2], count: usize, less: Option<M::Word>) -> [M::Word; 2] {
     let w = Words(machine);
     (0..count).fold(words.map(|word| machine.bind(word)), |[before, last], _| {
-        let divisor = less.map_or(last, |less| w.add(machine.word(less), last));
+        let divisor = less.map_or(last, |less| w.add(less, last));
         [last, machine.bind(w.modulo(before, divisor))]
     })
 }
@@ -117,6 +120,7 @@ fn whole_factor<M: Machine>(machine: &M, factor: M::Word, remainder: M::Word) ->
 /// Multiplies the inverse by that with which the remainder becomes 1. The signs of four parts are +.
 fn last_remainders<M: Machine>(machine: &M) {
     let w = Words(machine);
+    let half = machine.bind(machine.word(HALF));
     let [first, second, last, ..] = cell::FREE;
     let held = |at: u64, factor: u64| {
         let number = w.shl(machine.at(at), w.number(LAST_BITS));
@@ -124,15 +128,15 @@ fn last_remainders<M: Machine>(machine: &M) {
     };
     machine.put(first, machine.at(cell::REMAINDER));
     machine.put(second, w.modulo(machine.at(cell::MODULUS), machine.at(first)));
-    turns(machine, [held(first, 0), held(second, 1)], LAST_TURNS);
-    let word = w.add(machine.word(HALF), machine.at(last));
+    turns(machine, [held(first, 0), held(second, 1)], half, LAST_TURNS);
+    let word = w.add(half, machine.at(last));
     let factor = machine.bind(w.and(word, machine.ones(LAST_BITS as usize))); // u64 to usize
     let g = whole_factor(machine, factor, w.number(1));
     machine.put(cell::INVERSE, machine.mulmod(g, machine.at(cell::INVERSE), machine.at(cell::MODULUS)));
 }
 
 /// Writes the last remainder, less half of what 1 is, after at most so many turns.
-fn turns<M: Machine>(machine: &M, words: [M::Word; 2], count: usize) {
+fn turns<M: Machine>(machine: &M, words: [M::Word; 2], half: M::Word, count: usize) {
     let w = Words(machine);
     let [before, last] = words.map(|word| machine.bind(word));
     let write = |machine: &M| machine.put(cell::FREE[2], last);
@@ -143,8 +147,8 @@ fn turns<M: Machine>(machine: &M, words: [M::Word; 2], count: usize) {
     machine.branch(
         machine.not(is_one),
         |machine| {
-            let words = steps(machine, [before, last], LAST_STEPS, Some(HALF));
-            turns(machine, words, count - 1);
+            let words = steps(machine, [before, last], LAST_STEPS, Some(half));
+            turns(machine, words, half, count - 1);
         },
         write,
     );

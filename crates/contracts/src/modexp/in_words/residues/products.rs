@@ -6,7 +6,6 @@
 //! makes of them q of the second base but for a factor, and up to eight times M too much: then (x² + q·n)/M, of which y is the next one.
 
 use super::bases::{self, BITS, Bases, Row};
-use super::cell;
 use crate::modexp::expressions::Expressions;
 use crate::words::Words;
 use num_bigint::BigUint;
@@ -18,7 +17,7 @@ use ruint::aliases::U256;
 enum Factor {
     /// Itself.
     Same,
-    /// The number whose y is at [`cell::OTHER`], and S at [`cell::OTHER_SUMS`].
+    /// The number whose y and S are at `other` and `other_sums` of [`Bases::cells`].
     Other,
 }
 
@@ -49,8 +48,8 @@ fn product<M: Machine>(machine: &M, bases: Bases, factor: Factor) {
 /// Writes S of the other number.
 pub(super) fn extend_other<M: Machine>(machine: &M, bases: Bases) {
     machine.function(bases.names.extend, (), |machine, ()| {
-        let sums = Sums::of_second(machine, bases, cell::OTHER);
-        let place = |number: usize| cell::OTHER_SUMS + 32 * number as u64; // usize to u64 widens
+        let sums = Sums::of_second(machine, bases, bases.cells.other);
+        let place = |number: usize| place(bases.cells.other_sums, number);
         machine.put(place(0), sums.row(machine, &bases.row_of_first(0, bases.second_count()))[0]);
         for (pair, k) in bases.first.iter().copied().enumerate() {
             let [even, odd] =
@@ -74,6 +73,11 @@ pub(super) fn correction<M: Machine>(machine: &M, differences: M::Word, highest:
     w.mul(modulus(machine, -highest), multiples)
 }
 
+/// Address of a word.
+pub(super) fn place(base: u64, number: usize) -> u64 {
+    base + 32 * number as u64 // usize to u64 widens
+}
+
 /// Summands of an extension's rows: words on the stack.
 struct Sums<W> {
     /// Sums of the residues of pairs.
@@ -88,7 +92,7 @@ impl<W: Copy> Sums<W> {
     /// Of y at `from`. The last one has no pair: it is sum and difference.
     fn of_second<M: Machine<Word = W>>(machine: &M, bases: Bases, from: u64) -> Self {
         let w = Words(machine);
-        let at = |number: usize| machine.at(from + 32 * number as u64); // usize to u64 widens
+        let at = |number: usize| machine.at(place(from, number));
         let last = bases.second.len() - 1;
         let mut sums: Vec<W> = (0..last).map(|pair| machine.bind(w.add(at(2 * pair), at(2 * pair + 1)))).collect();
         let mut differences: Vec<W> =
@@ -103,8 +107,8 @@ impl<W: Copy> Sums<W> {
 
     /// Of σ, which [`quotient`] has written as sums and differences.
     fn of_first<M: Machine<Word = W>>(machine: &M, bases: Bases) -> Self {
-        let at = |number: u64| machine.bind(machine.at(cell::QUOTIENT + 32 * number));
-        let pairs = bases.first.len() as u64; // usize to u64 widens
+        let at = |number: usize| machine.bind(machine.at(place(bases.cells.quotient, number)));
+        let pairs = bases.first.len();
         Self {
             sums: (0..pairs).map(|pair| at(1 + 2 * pair)).collect(),
             differences: (0..pairs).map(|pair| at(2 + 2 * pair)).collect(),
@@ -134,17 +138,16 @@ where
 /// Writes σ: of each pair the sum and the difference.
 fn quotient<M: Machine>(machine: &M, bases: Bases, factor: Factor) {
     let w = Words(machine);
-    let sums = Sums::of_second(machine, bases, cell::NUMBER);
-    let place = |base: u64, number: usize| base + 32 * number as u64; // usize to u64 widens
+    let sums = Sums::of_second(machine, bases, bases.cells.number);
     let other = |sum: M::Word, number: usize| match factor {
         Factor::Same => sum,
-        Factor::Other => machine.at(place(cell::OTHER_SUMS, number)),
+        Factor::Other => machine.at(place(bases.cells.other_sums, number)),
     };
-    let of_modulus = |number: usize| machine.at(place(cell::OF_FIRST, number));
+    let of_modulus = |number: usize| machine.at(place(bases.cells.of_first, number));
 
     let sum = machine.bind(sums.row(machine, &bases.row_of_first(0, bases.second_count()))[0]);
     let product = w.mul(w.mul(sum, other(sum, 0)), of_modulus(0));
-    machine.put(cell::QUOTIENT, w.and(product, machine.ones(BITS as usize))); // u64 to usize
+    machine.put(bases.cells.quotient, w.and(product, machine.ones(BITS as usize))); // u64 to usize
     for (pair, k) in bases.first.iter().copied().enumerate() {
         let [even, odd] = sums.row(machine, &bases.row_of_first(k, bases.second_count())).map(|sum| machine.bind(sum));
         let sigma = |sum: M::Word, number: usize, k: i64| {
@@ -153,8 +156,8 @@ fn quotient<M: Machine>(machine: &M, bases: Bases, factor: Factor) {
         };
         let (above, below) = (1 + 2 * pair, 2 + 2 * pair);
         let [one, two] = [sigma(w.sub(even, odd), above, k), sigma(w.add(even, odd), below, -k)];
-        machine.put(place(cell::QUOTIENT, above), w.add(one, two));
-        machine.put(place(cell::QUOTIENT, below), w.sub(one, two));
+        machine.put(place(bases.cells.quotient, above), w.add(one, two));
+        machine.put(place(bases.cells.quotient, below), w.sub(one, two));
     }
 }
 
@@ -166,14 +169,14 @@ fn divide<M: Machine>(machine: &M, bases: Bases, factor: Factor) {
         let [even, odd] = sums.row(machine, &bases.row_of_second(k)).map(|sum| machine.bind(sum));
         let rows = [(2 * pair, -k, w.sub(even, odd)), (2 * pair + 1, k, w.add(even, odd))];
         for (number, k, sum) in rows.into_iter().filter(|&(number, ..)| number < bases.second_count()) {
-            let at = |base: u64| machine.at(base + 32 * number as u64); // usize to u64 widens
-            let y = at(cell::NUMBER);
-            let other = if factor == Factor::Same { y } else { at(cell::OTHER) };
+            let at = |base: u64| machine.at(place(base, number));
+            let y = at(bases.cells.number);
+            let other = if factor == Factor::Same { y } else { at(bases.cells.other) };
             let m = || modulus(machine, k);
             let of_squares = constant(machine, &bases.of_second(k).of_squares());
             let square = machine.mulmod(machine.mulmod(y, other, m()), of_squares, m());
-            let multiple = machine.mulmod(sum, at(cell::OF_SECOND), m());
-            machine.put(cell::NUMBER + 32 * number as u64, w.add(square, multiple));
+            let multiple = machine.mulmod(sum, at(bases.cells.of_second), m());
+            machine.put(place(bases.cells.number, number), w.add(square, multiple));
         }
     }
 }
@@ -181,7 +184,7 @@ fn divide<M: Machine>(machine: &M, bases: Bases, factor: Factor) {
 /// Writes y of 1 and S of 1 as those of the other number.
 pub(super) fn other_is_one<M: Machine>(machine: &M, bases: Bases) {
     let ys = bases.all_second().into_iter().map(|k| bases.of_second(k).one()).enumerate();
-    ys.for_each(|(number, one)| machine.put(cell::OTHER + 32 * number as u64, constant(machine, &one)));
+    ys.for_each(|(number, one)| machine.put(place(bases.cells.other, number), constant(machine, &one)));
     let sums = bases.all_first().into_iter().map(|k| bases.of_first(k).one()).enumerate();
-    sums.for_each(|(number, one)| machine.put(cell::OTHER_SUMS + 32 * number as u64, constant(machine, &one)));
+    sums.for_each(|(number, one)| machine.put(place(bases.cells.other_sums, number), constant(machine, &one)));
 }
