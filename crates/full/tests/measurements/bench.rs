@@ -3,12 +3,12 @@
 use crate::support::{directory, residue};
 use residue_lab::{GROUPS, Quantity, Record};
 
-/// One group in four each day, as all take a quarter of an hour.
+/// One group in four each day. `today` is left out: a debug build takes ten minutes to compile and run what it measures.
 #[test]
 fn records_hold_what_json_shows() {
     let directory = directory("bench_records");
     let to = directory.to_str().unwrap();
-    for group in residue_extent::sample(GROUPS, 4, 0) {
+    for group in residue_extent::sample(GROUPS, 4, 0).filter(|group| group.name != "today") {
         let subjects = "blst,modular,eip6690-2024";
         let ran = residue(&["bench", group.name, "--quick", "--json", "--subjects", subjects, "--record", to]);
         let shown = ran.json(0)["records"].as_array().unwrap().clone();
