@@ -153,7 +153,7 @@ fn enter_by<M: Machine>(machine: &M, bases: Bases, residues: &[M::Word], first: 
     (0..).zip(all()).zip(products).map(less).collect()
 }
 
-/// How often n′ is taken off a number, of its y in the base with one more modulus.
+/// The multiple of n′ that is taken off a number, by its y in the base with one more modulus.
 pub(super) fn quotient<M: Machine>(machine: &M, bases: Bases, y: impl Fn(usize) -> M::Word) -> M::Word {
     let w = Words(machine);
     // The number over M′ is what is below T of the sum of y·T/m′, with T/m′ = 1 − ρ·k/T: here with 24 more bits.
