@@ -30,17 +30,25 @@ impl Proof {
         }
     }
 
-    /// Adds `proof`, an object with the gas or null, and `unproved`, the reason or null.
+    /// Adds `proof`, an object with the gas and that of a turn or null, and `unproved`, the reason or null.
     pub fn add_to(&self, object: &mut Value) {
-        object["proof"] = self.0.as_ref().ok().map(|certificate| json!({ "gas": certificate.gas })).into();
+        let proof =
+            |certificate: &Box<Certificate>| json!({ "gas": certificate.gas, "turn_gas": certificate.turn_gas });
+        object["proof"] = self.0.as_ref().ok().map(proof).into();
         object["unproved"] = self.0.as_ref().err().map(Unproved::to_string).into();
     }
 
     /// The verdict as a line.
     pub fn describe(&self) -> String {
         match &self.0 {
-            Ok(certificate) => format!("proved for all calldata, with {} gas or more", grouped(certificate.gas)),
+            Ok(certificate) => format!("proved for all calldata, with {}", enough(certificate)),
             Err(reason) => format!("not proved whole: {reason}; blocks are checked"),
         }
     }
+}
+
+/// The gas that is enough.
+pub fn enough(certificate: &Certificate) -> String {
+    let gas = format!("{} gas or more", grouped(certificate.gas));
+    certificate.turn_gas.map_or(gas.clone(), |turn| format!("{gas}, and {} for each turn of its loop", grouped(turn)))
 }

@@ -173,8 +173,8 @@ Definition widened (i : instr) (s : sstate) : sstate :=
 (* Its values are operations of one list; nothing in it depends on the path but which of them are needed. *)
 Record path := Path { ren : M.t operand; pwords : M.t sword; facts : list fact }.
 Record made := Made { next : positive; done : list op }.
-(* An end: a failure, values that are returned, the truth of a condition, or the next turn of a loop with its values. *)
-Inductive goal := Fails | Returns (l : list positive) | Tells (c : cond) | Again (l : list operand).
+(* An end: a failure, values that are returned, the truth of a condition, or the next turn of a loop with what is known there. *)
+Inductive goal := Fails | Returns (l : list positive) | Tells (c : cond) | Again (s : path).
 (* A path that has come so far, or its end. *)
 Inductive fin := At (s : path) | End (F : list fact) (o : goal).
 
@@ -439,13 +439,13 @@ Definition returned (T : tables) (m : M.t sword) (key : positive) (n : Z) (w : w
   | _ => false
   end.
 
-(* True where code from these bytes on is at the label of a loop, with what is known there of the next turn, whose values these are;
-   and the gas from there on. *)
-Variable arrives : list Z -> list fact -> sstate -> list operand -> bool.
+(* True where code from these bytes on is a loop's next turn; true of code's words if they are those that a turn begins with, on a path that goes there; and
+   the gas from there on. *)
+Variable turn_at : list Z -> bool.
+Variable arrives : sstate -> list fact -> path -> bool.
 Variable after : Z.
 Definition again (w : way) : bool := match snd w with Again _ => true | _ => false end.
-Definition comes (rest : list Z) (F : list fact) (s : sstate) (w : way) : bool :=
-  match snd w with Again l => arrives rest F s l | _ => false end.
+Definition comes (s : sstate) (w : way) : bool := match snd w with Again q => arrives s (fst w) q | _ => false end.
 
 (* From the bytes that are left to the ends of all paths that come here: the gas of the one that takes most. F is what jumps
    have told. Both ways of a jump are taken, if there are paths for them; the hints of the one that goes on come first. *)
@@ -473,7 +473,7 @@ Fixpoint walk (fuel : nat) (T : tables) (ways : list way) (F : list fact) (rest 
         end in
       match i, sstack s with
       | JUMPDEST, _ =>
-          if forallb again ways then if forallb (comes rest F s) ways then Some (after, hints s, names) else None else plain
+          if forallb again ways && turn_at rest then if forallb (comes s) ways then Some (after, hints s, names) else None else plain
       | JUMP, d :: r =>
           match exactly d with
           | Some d =>
@@ -577,7 +577,7 @@ Definition paths_of (P : flow) (h : hints_of_flow) : option (program * tables * 
 Definition check_flow (P : flow) (h : hints_of_flow) (code : list Z) : option Z :=
   match paths_of P h with
   | Some (Q, T, ways) =>
-      match walk (f_modulus P) (h_reads h) (h_words h) code (fun _ _ _ _ => false) 0 (Z.to_nat (h_steps h)) T ways [] code (w_names (h_witness h))
+      match walk (f_modulus P) (h_reads h) (h_words h) code (fun _ => false) (fun _ _ _ => false) 0 (Z.to_nat (h_steps h)) T ways [] code (w_names (h_witness h))
               (S [] (M.empty sword) 0 (w_values (h_witness h))) with
       | Some (g, _, _) => Some g
       | None => None

@@ -1,4 +1,4 @@
-(* Programs with branches, calls and several ends, and their meaning. Values and words are positive numbers; a function has its own. *)
+(* Programs with branches, calls and several ends, and with a loop, and their meaning. Values and words are positive numbers; a function has its own. *)
 From Coq Require Import ZArith List Bool.
 From Residue Require Import Evm Program.
 Import ListNotations.
@@ -71,3 +71,53 @@ Fixpoint mean (p : Z) (cd : list Z) (b : body) (f : frame) : frame + outcome :=
 (* Certificates speak of no program that ends without a return: nothing is said of it. *)
 Definition flow_meaning (P : flow) (cd : list Z) : outcome :=
   match mean (f_modulus P) cd (f_body P) blank_frame with inl _ => Unknown | inr o => o end.
+
+(* ---- a loop between two such programs ---- *)
+
+Record loop := Loop {
+  l_count : word;              (* turns *)
+  l_index : positive;          (* the word that counts them, from 0 on *)
+  l_state : list positive;     (* values that go from turn to turn *)
+  l_first : list operand;      (* their first ones *)
+  l_turn : body;
+  l_gives : list operand;      (* those of the next turn *)
+  l_results : list positive    (* the last ones, for what comes after the loop *)
+}.
+Record looped := Looped { o_modulus : Z; o_before : body; o_loop : loop; o_after : body }.
+
+Definition with_index (L : loop) (i : Z) (f : frame) : frame := Frame (vals f) (set (wrds f) (l_index L) i).
+Definition with_state (L : loop) (l : list operand) (f : frame) : frame :=
+  Frame (moved (l_state L) (map (read (vals f)) l) (vals f)) (wrds f).
+Definition with_results (L : loop) (f : frame) : frame :=
+  Frame (moved (l_results L) (map (vals f) (l_state L)) (vals f)) (wrds f).
+
+(* So many turns, the first of this index. *)
+Fixpoint turns (p : Z) (cd : list Z) (L : loop) (n : nat) (i : Z) (f : frame) : frame + outcome :=
+  match n with
+  | O => inl f
+  | S n =>
+      match mean p cd (l_turn L) (with_index L i f) with
+      | inl g => turns p cd L n (i + 1) (with_state L (l_gives L) g)
+      | inr o => inr o
+      end
+  end.
+
+Definition end_of (r : frame + outcome) : outcome := match r with inl _ => Unknown | inr o => o end.
+
+Definition looped_meaning (P : looped) (cd : list Z) : outcome :=
+  let '(p, L) := (o_modulus P, o_loop P) in
+  match mean p cd (o_before P) blank_frame with
+  | inr o => o
+  | inl f =>
+      match turns p cd L (Z.to_nat (word_value cd (wrds f) (l_count L))) 0 (with_state L (l_first L) f) with
+      | inr o => o
+      | inl f => end_of (mean p cd (o_after P) (with_results L f))
+      end
+  end.
+
+(* Turns that calldata asks for: none where the program ends before its loop. *)
+Definition turns_of (P : looped) (cd : list Z) : Z :=
+  match mean (o_modulus P) cd (o_before P) blank_frame with
+  | inl f => word_value cd (wrds f) (l_count (o_loop P))
+  | inr _ => 0
+  end.

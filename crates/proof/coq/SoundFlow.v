@@ -684,16 +684,18 @@ Qed.
 Variable taken : way.
 Hypothesis true_way : truths (fst taken).
 Variable o : outcome.
-(* Where a loop's next turn begins, and the gas with which code ends rightly from there on. *)
-Variable arrives : list Z -> list fact -> sstate -> list operand -> bool.
-Variable after : Z.
+(* Where a loop's next turn begins, and the gas with which code ends rightly from there on: so much, and some more that is known outside. *)
+Variable turn_at : list Z -> bool.
+Variable arrives : sstate -> list fact -> path -> bool.
+Variables after extra : Z.
 Hypothesis after_pos : 0 <= after.
+Hypothesis extra_pos : 0 <= extra.
 Hypothesis ending : match snd taken with
   | Fails => o = Failed
   | Returns l => o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ forall i, In i l -> 0 <= e i < p
   | Tells c => o = Returned (bytes_of 32 (b2z (ceval c)))
-  | Again l => forall k m mw pc gas F s, match_ok P cd e k m mw s -> truths F -> arrives (skipn pc code) F s l = true ->
-      after <= gas -> Eval code cd (State k m mw pc gas) o
+  | Again q => forall k m mw pc gas s, match_ok P cd e k m mw s -> turn_at (skipn pc code) = true -> arrives s (fst taken) q = true ->
+      after + extra <= gas -> Eval code cd (State k m mw pc gas) o
   end.
 
 Lemma where_ok c b l : In taken l -> ceval c = b -> In taken (where_ p c b l).
@@ -706,7 +708,7 @@ Qed.
 Lemma plus_inv c r g hs names : plus c r = Some (g, hs, names) -> exists h, r = Some (h, hs, names) /\ g = c + h.
 Proof. destruct r as [[[h hs1] ns]|]; [|discriminate]. intros H. exists h. injection H as <- <- <-. split; reflexivity. Qed.
 
-Notation walk := (walk p reads wnames code arrives after).
+Notation walk := (walk p reads wnames code turn_at arrives after).
 
 Lemma walk_nonneg fuel : forall T ways F rest names s g hs ns, walk fuel T ways F rest names s = Some (g, hs, ns) -> 0 <= g.
 Proof.
@@ -746,7 +748,7 @@ Proof.
     destruct (_ && _); [|discriminate].
     match type of H with match ?t with _ => _ end = _ => destruct t as [[[g2 hs2] ns2]|]; [|discriminate] end.
     assert (g = 10 + Z.max g1 g2) by congruence. lia.
-  - destruct (forallb again ways); [|apply plain; exact H]. destruct (forallb (comes arrives rest F s) ways); [|discriminate].
+  - destruct (forallb again ways && turn_at rest); [|apply plain; exact H]. destruct (forallb (comes arrives s) ways); [|discriminate].
     injection H as <- _ _. exact after_pos.
   - destruct (sstack s) as [|x [|y r]]; try discriminate. destruct (slot_of x) as [[a key]|]; [|discriminate].
     destruct (exactly y) as [v|]; [|discriminate]. destruct (forallb _ ways); [|discriminate]. cbn [andb] in H.
@@ -755,7 +757,7 @@ Proof.
 Qed.
 
 Lemma walk_ok fuel : forall pc ways F names s g hs ns k m mw gas, match_ok P cd e k m mw s -> In taken ways -> truths F ->
-  walk fuel T ways F (skipn pc code) names s = Some (g, hs, ns) -> g <= gas -> Eval code cd (State k m mw pc gas) o.
+  walk fuel T ways F (skipn pc code) names s = Some (g, hs, ns) -> g + extra <= gas -> Eval code cd (State k m mw pc gas) o.
 Proof.
   induction fuel as [|fuel IH]; intros pc ways F names s g hs ns k m mw gas HM I HF H G; [discriminate|].
   pose proof (walk_nonneg _ _ _ _ _ _ _ _ _ _ H) as N0.
@@ -823,7 +825,7 @@ Proof.
     { destruct (where_ p c true ways); [injection On as <- _ _; lia | apply walk_nonneg in On; exact On]. }
     destruct (ceval c) eqn:Ec.
     + pose proof (where_ok _ _ _ I Ec) as I1. destruct (where_ p c true ways) as [|w l]; [destruct I1|].
-      assert (g1 + 10 <= gas).
+      assert (g1 + extra + 10 <= gas).
       { destruct (where_ p c false ways) as [|w' l']; [assert (g = 10 + g1) by congruence; lia|].
         destruct (_ && _); [|discriminate].
         match type of H with match ?t with _ => _ end = _ => destruct t as [[[g2 hs2] ns2]|]; [|discriminate] end.
@@ -842,9 +844,10 @@ Proof.
         destruct (Z.ltb_spec gas 10); [lia|]. destruct (Z.ltb_spec 1024 (Z.of_nat (length k2))); [lia | reflexivity].
       * apply Forall_app. split; [apply told_ok; exact Ec | exact HF].
   - (* JUMPDEST *)
-    destruct (forallb again ways); [|apply plain; exact H]. destruct (forallb _ ways) eqn:All; [|discriminate].
+    destruct (forallb again ways && turn_at (skipn pc code)) eqn:At; [|apply plain; exact H]. apply andb_prop in At as [_ At].
+    destruct (forallb _ ways) eqn:All; [|discriminate].
     injection H as <- _ _. rewrite forallb_forall in All. specialize (All _ I). unfold comes in All.
-    destruct (snd taken) as [| | |l]; try discriminate. eapply ending; eassumption.
+    destruct (snd taken) as [| | |q]; try discriminate. eapply ending; eassumption.
   - (* RETURN *)
     destruct ss as [|x [|y r]]; try discriminate. destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate].
     destruct (exactly y) as [v|] eqn:Y; [|discriminate]. destruct (forallb _ ways) eqn:All; [|discriminate]. cbn [andb] in H.
@@ -1056,7 +1059,7 @@ Proof.
   destruct (walk _ _ _ _ _ _ _ _ _ _ _ _ _) as [[[g1 hs] ns]|] eqn:R; [|discriminate]. injection H as ->.
   destruct (paths_of_ok _ _ _ _ _ Pp cd Hcd Len) as [Eq [Er [[p1 pW] [one [parsed [sign [worded [HT [w [Iw [Tw Ew]]]]]]]]]]].
   rewrite <- Eq, <- Er in R.
-  eapply (walk_ok Q cd Hcd Len code p1 pW _ one parsed sign (h_words h) worded T HT w Tw _ (fun _ _ _ _ => false) 0); [lia | | | exact Iw | | exact R | exact G].
+  eapply (walk_ok Q cd Hcd Len code p1 pW _ one parsed sign (h_words h) worded T HT w Tw _ (fun _ => false) (fun _ _ _ => false) 0 0); [lia | lia | | | exact Iw | | exact R | lia].
   - unfold way_ends in Ew. destruct (snd w); [exact Ew | exact Ew | exact Ew | destruct Ew].
   - split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
   - constructor.

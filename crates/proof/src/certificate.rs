@@ -1,8 +1,10 @@
 //! The text of certificates: version, program, code, gas and witness, an item a line. docs/certificates.md has the grammar.
 
 use crate::check::{Ran, Refused};
+use crate::label::{Kind, Label};
+use crate::looped::TurnHints;
 use crate::semantics::{self, NoSemantics, Semantics};
-use crate::source::Source;
+use crate::source::{Gas, Source};
 use crate::sum::Atom;
 use crate::witness::Witness;
 use residue_ir::{Program, Value, text};
@@ -21,7 +23,11 @@ const ROW_HINTS: usize = 16;
 /// First word of a certificate.
 const HEAD: &str = "residue-certificate";
 /// First words of the lines after the first.
-const ITEMS: [&str; 7] = ["revision", "program", "code", "gas", "values", "names", "end"];
+const ITEMS: [&str; 11] =
+    ["revision", "program", "code", "gas", "values", "names", "turn", "label", "stack", "memory", "end"];
+/// Words of memory at a label, and labels of a loop.
+const MEMORY_MAX: usize = 1 << 16;
+const LABELS_MAX: usize = 2;
 
 /// A certificate: what is claimed of which bytes, and the witness.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,10 +40,14 @@ pub struct Certificate {
     pub semantics: Semantics,
     /// The code.
     pub code: Vec<u8>,
-    /// Gas from which on the code ends as the program does, as it is stated.
+    /// Gas from which on the code ends as the program does, as it is stated; of a program with a loop that without turns.
     pub gas: u64,
-    /// Hints.
+    /// Gas of each turn of a loop.
+    pub turn_gas: Option<u64>,
+    /// Hints; of a program with a loop those before its first turn.
     pub witness: Witness,
+    /// Labels of a loop.
+    pub turns: Vec<TurnHints>,
     /// Lines of the first row of code and of the gas, from 1; 0 if it was not read from text.
     places: [usize; 2],
 }
@@ -70,11 +80,10 @@ impl Certificate {
     /// Makes the certificate of a verified program, as it was recorded, and of its code.
     pub fn new(recorded: &Program, semantics: Semantics, code: &[u8]) -> Result<Self, Unproved> {
         let program = Source::of(recorded)?;
-        let job = program.job(semantics, code);
-        let witness = job.witness()?;
-        let gas = job.check(&witness)?.gas;
+        let (witness, turns) = program.witness(semantics, code)?;
+        let Gas { gas, turn: turn_gas } = program.judge(semantics, code, &witness, &turns)?;
         let text = format!("{}\n", text::print(recorded).trim_end_matches('\n'));
-        Ok(Self { text, program, semantics, code: code.to_vec(), gas, witness, places: [0; 2] })
+        Ok(Self { text, program, semantics, code: code.to_vec(), gas, turn_gas, witness, turns, places: [0; 2] })
     }
 
     /// SHA-256 of the program's text, in hexadecimal.
@@ -90,22 +99,24 @@ impl Certificate {
     /// Checks what the certificate claims.
     pub fn check(&self) -> Result<(), CertificateError> {
         let [code_line, gas_line] = self.places;
-        let gas = self
+        let found = self
             .gas_of(&self.code)
             .map_err(|refused| fault(code_line + refused.offset / ROW_BYTES, refused.to_string()))?;
-        match gas == self.gas {
+        let stated = Gas { gas: self.gas, turn: self.turn_gas };
+        match found == stated {
             true => Ok(()),
-            false => Err(fault(gas_line, format!("gas {} is stated, and the code takes {gas}", self.gas))),
+            false => Err(fault(gas_line, format!("gas {stated} is stated, and the code takes {found}"))),
         }
     }
 
     /// Shows by the same hints that other code ends as the program does: the gas from which on it does.
-    pub fn gas_of(&self, code: &[u8]) -> Result<u64, Refused> {
-        self.run(code).map(|ran| ran.gas)
+    pub fn gas_of(&self, code: &[u8]) -> Result<Gas, Refused> {
+        self.program.judge(self.semantics, code, &self.witness, &self.turns)
     }
 
-    pub(crate) fn run(&self, code: &[u8]) -> Result<Ran, Refused> {
-        self.program.job(self.semantics, code).check(&self.witness)
+    /// Runs code of a program without a loop.
+    pub(crate) fn run(&self, code: &[u8]) -> Option<Result<Ran, Refused>> {
+        self.program.job(self.semantics, code).map(|job| job.check(&self.witness))
     }
 
     /// The text form; [`Self::read`] reads it back.
@@ -118,11 +129,12 @@ impl Certificate {
         line(format_args!("code sha256 {} bytes {}", self.code_hash(), self.code.len()));
         self.code.chunks(ROW_BYTES).for_each(|row| line(format_args!("{}", hex::encode(row))));
         line(format_args!("gas {}", self.gas));
-        for row in self.witness.values.chunks(ROW_HINTS) {
-            line(format_args!("values {}", spelled(row.iter().map(|&value| Some(value)))));
+        hints(&self.witness).for_each(|row| line(format_args!("{row}")));
+        if let Some(gas) = self.turn_gas {
+            line(format_args!("turn {gas}"));
         }
-        for row in self.witness.names.chunks(ROW_HINTS) {
-            line(format_args!("names {}", spelled(row.iter().copied())));
+        for TurnHints { label, witness } in &self.turns {
+            label_rows(label).into_iter().chain(hints(witness)).for_each(|row| line(format_args!("{row}")));
         }
         line(format_args!("end"));
         text
@@ -138,11 +150,31 @@ impl Certificate {
             .map_err(|(line, what)| fault(program_text.line + line - 1, format!("the program: {what}")))?;
         let code = reader.code()?;
         let code_line = first + 2;
-        let gas = reader.gas()?;
-        let gas_line = reader.next;
+        let gas = reader.gas("gas")?;
+        let places = [code_line, reader.next];
         let witness = reader.witness()?;
-        Ok(Self { text: program_text.text, program, semantics, code, gas, witness, places: [code_line, gas_line] })
+        let (turn_gas, turns) = match program {
+            Source::Loop(_) => (Some(reader.gas("turn")?), reader.turns()?),
+            _ => (None, Vec::new()),
+        };
+        reader.end()?;
+        let text = program_text.text;
+        Ok(Self { text, program, semantics, code, gas, turn_gas, witness, turns, places })
     }
+}
+
+/// Rows of hints.
+fn hints(Witness { values, names }: &Witness) -> impl Iterator<Item = String> {
+    let values = values.chunks(ROW_HINTS).map(|row| spelled(row.iter().map(|&value| Some(value))));
+    let names = names.chunks(ROW_HINTS).map(|row| spelled(row.iter().copied()));
+    values.map(|row| format!("values {row}")).chain(names.map(|row| format!("names {row}")))
+}
+
+/// Rows of a label.
+fn label_rows(Label { place, memory_words, stack, memory }: &Label) -> [String; 3] {
+    let stack: String = stack.iter().map(|kind| format!(" {kind}")).collect();
+    let memory: String = memory.iter().map(|(number, kind)| format!(" {number} {kind}")).collect();
+    [format!("label {place} words {memory_words}"), format!("stack{stack}"), format!("memory{memory}")]
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -215,6 +247,10 @@ impl<'a> Rest<'a> {
             None => Ok(()),
             Some(found) => Err(fault(self.line, format!("the line is to end before {}", names::quoted(found)))),
         }
+    }
+
+    fn kind(&self, word: &str) -> Result<Kind, CertificateError> {
+        word.parse().map_err(|what: String| fault(self.line, what))
     }
 
     fn hint(&self, word: &str) -> Result<Option<Atom>, CertificateError> {
@@ -322,8 +358,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn gas(&mut self) -> Result<u64, CertificateError> {
-        let mut rest = self.item("gas")?;
+    /// The gas that the rest of a line is.
+    fn gas(&mut self, keyword: &str) -> Result<u64, CertificateError> {
+        let mut rest = self.item(keyword)?;
         let gas = rest.number("an amount of gas")?;
         rest.end()?;
         Ok(gas)
@@ -331,7 +368,7 @@ impl<'a> Reader<'a> {
 
     fn hints(&mut self, keyword: &str) -> Result<Vec<Option<Atom>>, CertificateError> {
         let mut hints = Vec::new();
-        while self.lines.get(self.next).is_some_and(|line| line.split_ascii_whitespace().next() == Some(keyword)) {
+        while self.is_next(keyword) {
             let mut rest = self.item(keyword)?;
             while let Some(word) = rest.words.next() {
                 hints.push(rest.hint(word)?);
@@ -344,11 +381,55 @@ impl<'a> Reader<'a> {
         let line = self.next + 1;
         let values: Option<Vec<Atom>> = self.hints("values")?.into_iter().collect();
         let values = values.ok_or_else(|| fault(line, "each of the values is one such as v12, none `-`"))?;
-        let names = self.hints("names")?;
-        self.item("end")?.end()?;
-        if let Some(line) = (self.next..self.lines.len()).find(|&line| !self.lines[line].trim().is_empty()) {
-            return Err(fault(line + 1, "the certificate ended before this line"));
+        Ok(Witness { values, names: self.hints("names")? })
+    }
+
+    /// Labels, each with the hints of a turn.
+    fn turns(&mut self) -> Result<Vec<TurnHints>, CertificateError> {
+        let mut turns = Vec::new();
+        while turns.is_empty() || self.is_next("label") {
+            let label = self.label()?;
+            if turns.len() == LABELS_MAX {
+                return Err(fault(self.next, format!("a loop has at most {LABELS_MAX} labels")));
+            }
+            turns.push(TurnHints { label, witness: self.witness()? });
         }
-        Ok(Witness { values, names })
+        Ok(turns)
+    }
+
+    fn label(&mut self) -> Result<Label, CertificateError> {
+        let mut rest = self.item("label")?;
+        let place = rest.number("the offset of a label")?;
+        rest.keyword("words")?;
+        let memory_words: u32 = rest.number("a number of words of memory")?;
+        rest.end()?;
+        let mut rest = self.item("stack")?;
+        let mut stack = Vec::new();
+        while let Some(word) = rest.words.next() {
+            stack.push(rest.kind(word)?);
+        }
+        let mut rest = self.item("memory")?;
+        let mut memory: Vec<(u32, Kind)> = Vec::new();
+        while let Some(number) = rest.words.next() {
+            let found = number.parse().ok().filter(|found| memory.last().is_none_or(|(last, _)| last < found));
+            let found = found.filter(|_| number.bytes().all(|byte| byte.is_ascii_digit()) && memory.len() < MEMORY_MAX);
+            let what = || format!("the number of a later word of memory is expected, found {}", names::quoted(number));
+            let found = found.ok_or_else(|| fault(rest.line, what()))?;
+            let kind = rest.word("what the word is")?;
+            memory.push((found, rest.kind(kind)?));
+        }
+        Ok(Label { place, memory_words: memory_words.into(), stack, memory })
+    }
+
+    fn is_next(&self, keyword: &str) -> bool {
+        self.lines.get(self.next).is_some_and(|line| line.split_ascii_whitespace().next() == Some(keyword))
+    }
+
+    fn end(&mut self) -> Result<(), CertificateError> {
+        self.item("end")?.end()?;
+        match (self.next..self.lines.len()).find(|&line| !self.lines[line].trim().is_empty()) {
+            Some(line) => Err(fault(line + 1, "the certificate ended before this line")),
+            None => Ok(()),
+        }
     }
 }

@@ -15,13 +15,14 @@ use crate::sum::{Atom, Sum};
 use crate::tables::{Budget, Tables, signed};
 use crate::witness::{Job, Witness};
 use crate::words;
-use foldhash::{HashMap, HashMapExt, HashSet};
+use foldhash::{HashMap, HashSet};
 use paths::Fork;
 use residue_ir::Value;
 use residue_isa::opcode::evm as op;
 use residue_isa::{Jumpdests, jumpdests};
 use ruint::aliases::U256;
 use slots::Field;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use symbol::{Condition, Facts, Symbol};
 use thiserror::Error;
@@ -66,24 +67,67 @@ fn refuse<T>(why: impl Into<String>) -> Step<T> {
 
 /// Shows that `code` ends as `program` does, for all calldata, with any gas from the result on.
 pub fn check(program: &Straight, semantics: Semantics, code: &[u8], witness: &Witness) -> Result<u64, Refused> {
-    let job = Job { program, ends: None, semantics, code };
+    let job = Job::straight(program, semantics, code);
     job.check(witness).map(|ran| ran.gas)
 }
 
 /// Gas and instructions of a run: of several ways the most.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Ran {
+    /// Gas of ways that end.
     pub(crate) gas: u64,
+    /// Gas of ways to the next turn of a loop, if there are any.
+    pub(crate) again: Option<u64>,
     /// Instructions.
     pub(crate) steps: usize,
+    /// Code wherever the next turn begins.
+    pub(crate) arrivals: Vec<Arrival>,
 }
 
-/// Runs code with hints, of a straight program or of one whose paths have these ends; all that it takes.
+/// Code where it is begun.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Start {
+    pub(crate) next: usize,
+    pub(crate) stack: Vec<Symbol>,
+    pub(crate) memory: HashMap<u32, Symbol>,
+    pub(crate) memory_words: u64,
+    pub(crate) known: Facts,
+}
+
+/// The JUMPDEST where the next turn of a loop begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum TurnAt {
+    /// None: there is no loop.
+    #[default]
+    Nowhere,
+    /// The first one that only paths to a turn come to.
+    First,
+    /// This one.
+    Place(usize),
+}
+
+/// Code where a turn begins, and the paths that come there, by number.
+#[derive(Debug, Clone)]
+pub(crate) struct Arrival {
+    pub(crate) place: usize,
+    /// The word on top first.
+    pub(crate) stack: Vec<Symbol>,
+    pub(crate) memory: BTreeMap<u32, Symbol>,
+    pub(crate) memory_words: u64,
+    pub(crate) ways: Vec<usize>,
+}
+
+impl Arrival {
+    /// A word of memory: zero where it has not been written.
+    pub(crate) fn word(&self, number: u32, p: U256) -> Symbol {
+        self.memory.get(&number).cloned().unwrap_or_else(|| Symbol::number(U256::ZERO, p))
+    }
+}
+
+/// Runs the code of a job with hints; all that it takes.
 pub(crate) fn run(
-    program: &Straight,
+    &Job { program, semantics, code, start, turn_at, .. }: &Job<'_>,
     tables: &Tables,
-    semantics: Semantics,
-    code: &[u8],
     ends: Option<&[End]>,
     hints: &mut impl Hints,
 ) -> Result<Ran, Refused> {
@@ -93,39 +137,50 @@ pub(crate) fn run(
             Some(Field::of(program, semantics).map_err(|why| Refused::at(0, code, semantics, why))?)
         }
     };
+    let Start { next, stack, memory, memory_words, known } = start.cloned().unwrap_or_default();
     let mut machine = Machine {
         program,
         tables,
         field,
         ends,
         ways: (0..ends.map_or(0, <[End]>::len)).collect(),
-        known: Facts::default(),
+        known,
         later: Vec::new(),
         code,
         targets: jumpdests(code, semantics.revision()),
         hints,
-        stack: Vec::new(),
-        memory: HashMap::new(),
-        memory_words: 0,
+        stack,
+        memory,
+        memory_words,
         shown: HashSet::default(),
         gas: 0,
         steps: 0,
-        next: 0,
+        next,
+        turn_at,
         budget: Budget::new(),
     };
-    let mut all = Ran { gas: 0, steps: 0 };
+    let mut all = Ran::default();
     for _ in 0..STEPS_MAX {
         let offset = machine.next;
         let byte = code.get(offset).copied();
         machine.steps += 1;
         match machine.step(byte) {
             Ok(Flow::Goes) => {}
-            Ok(Flow::Ends) => {
-                all = Ran { gas: all.gas.max(machine.gas), steps: all.steps.max(machine.steps) };
+            Ok(ends) => {
+                all.steps = all.steps.max(machine.steps);
+                match ends {
+                    Flow::Arrives => {
+                        all.again = all.again.max(Some(machine.gas));
+                        all.arrivals.push(machine.arrival());
+                    }
+                    _ => all.gas = all.gas.max(machine.gas),
+                }
                 if !machine.turns() {
                     return Ok(all);
                 }
             }
+            // A guess looks at the other ways all the same.
+            Err(_) if machine.hints.only_guesses() && machine.turns() => {}
             Err(why) => return Err(Refused::at(offset, code, semantics, why)),
         }
     }
@@ -152,6 +207,11 @@ pub(crate) trait Hints {
 
     /// The sum of an arithmetic instruction's result, by its name if it has one.
     fn named(&mut self, sum: Arc<Sum>) -> Step<Arc<Sum>>;
+
+    /// True where nothing is judged: a way that is refused may be left.
+    fn only_guesses(&self) -> bool {
+        false
+    }
 }
 
 /// The hints of a certificate, each compared with the program.
@@ -214,6 +274,8 @@ impl Hints for Given<'_> {
 enum Flow {
     Goes,
     Ends,
+    /// The next turn of a loop.
+    Arrives,
 }
 
 /// A sum with its bounds.
@@ -245,6 +307,7 @@ struct Machine<'a, H> {
     /// Instructions so far.
     steps: usize,
     next: usize,
+    turn_at: TurnAt,
     budget: Budget,
 }
 
@@ -274,6 +337,7 @@ impl<H: Hints> Machine<'_, H> {
             op::CALLDATALOAD => self.calldata()?,
             op::MLOAD | op::MSTORE => self.transfer(byte)?,
             op::MCOPY => self.copy_within()?,
+            op::JUMPDEST if self.begins_turn() => return Ok(Flow::Arrives),
             op::JUMPDEST => self.gas += 1,
             op::JUMP | op::JUMPI | op::RETURN | op::INVALID if self.ends.is_some() => return self.control(byte),
             op::JUMPI => self.fail_if()?,

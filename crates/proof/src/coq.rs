@@ -1,12 +1,15 @@
 //! Certificates as theorems that Coq's kernel checks: the sources of the checker with its proof, and a file for each certificate.
 
 use crate::certificate::Certificate;
+use crate::check::symbol::{Condition, Symbol};
 use crate::flow::paths::opcode;
 use crate::flow::{Expression, Flow, Step};
+use crate::label::{Place, Turn};
+use crate::looped::{Judged, Looping};
 use crate::semantics::Semantics;
 use crate::source::Source;
 use crate::straight::{Operation, Read, Straight};
-use crate::sum::Atom;
+use crate::sum::{Atom, Sum};
 use crate::tables::Tables;
 use crate::witness::Witness;
 use crate::words::{NamedWord, Part};
@@ -24,7 +27,7 @@ const ROW_BYTES: usize = 32;
 const ROW_ITEMS: usize = 16;
 
 /// The sources that theorems stand on, each with its name, in the order in which they are compiled.
-pub const SOURCES: [(&str, &str); 15] = [
+pub const SOURCES: [(&str, &str); 17] = [
     ("Evm", include_str!("../coq/Evm.v")),
     ("Words", include_str!("../coq/Words.v")),
     ("Program", include_str!("../coq/Program.v")),
@@ -38,26 +41,31 @@ pub const SOURCES: [(&str, &str); 15] = [
     ("Flow", include_str!("../coq/Flow.v")),
     ("CheckFlow", include_str!("../coq/CheckFlow.v")),
     ("SoundFlow", include_str!("../coq/SoundFlow.v")),
+    ("CheckLoop", include_str!("../coq/CheckLoop.v")),
+    ("SoundLoop", include_str!("../coq/SoundLoop.v")),
     ("CheckFlowSlots", include_str!("../coq/CheckFlowSlots.v")),
     ("SoundFlowSlots", include_str!("../coq/SoundFlowSlots.v")),
 ];
 /// Those that every theorem stands on: the first ones.
 const COMMON: usize = 6;
-/// After them those of code with slots, of programs with branches, and of both together.
+/// After them those of code with slots, of programs with branches, of a loop, and of branches in code with slots.
 const SLOTS: usize = 4;
 const FLOW: usize = 3;
+const LOOP: usize = 2;
 
 /// The sources that the theorem of a certificate stands on.
 pub fn sources(certificate: &Certificate) -> Vec<(&'static str, &'static str)> {
     let (common, rest) = SOURCES.split_at(COMMON);
     let (slots, rest) = rest.split_at(SLOTS);
-    let (flow, both) = rest.split_at(FLOW);
+    let (flow, rest) = rest.split_at(FLOW);
+    let (turns, both) = rest.split_at(LOOP);
     let has_slots = certificate.semantics != Semantics::Evm;
     match (&certificate.program, has_slots) {
         (Source::Straight(_), false) => common.to_vec(),
         (Source::Straight(_), true) => [common, slots].concat(),
         (Source::Flow(_), false) => [common, flow].concat(),
         (Source::Flow(_), true) => [common, slots, flow, both].concat(),
+        (Source::Loop(_), _) => [common, flow, turns].concat(),
     }
 }
 
@@ -222,14 +230,17 @@ fn steps(flow: &Flow, all: &[Step]) -> String {
     text + &")".repeat(all.len())
 }
 
+fn routines(flow: &Flow) -> String {
+    let routines = flow.routines.iter().enumerate();
+    let each = routines
+        .map(|(number, routine)| format!("Definition f{number} : body :=\n{}.\n\n", steps(flow, &routine.steps)));
+    each.collect()
+}
+
 /// A program with branches as terms of Coq's: its functions, and the program by the name `the_program`.
 pub fn branching(flow: &Flow) -> String {
-    let mut text = String::new();
-    for (number, routine) in flow.routines.iter().enumerate() {
-        text += &format!("Definition f{number} : body :=\n{}.\n\n", steps(flow, &routine.steps));
-    }
     let last = flow.routines.len() - 1;
-    text + &format!("Definition the_program : flow := Flow {:#x} f{last}.", flow.modulus)
+    routines(flow) + &format!("Definition the_program : flow := Flow {:#x} f{last}.", flow.modulus)
 }
 
 /// Hints of a program with branches as a term of Coq's, for code of `more` instructions than the certificate's; `None` of a straight one.
@@ -238,48 +249,174 @@ pub fn hints_of_flow(certificate: &Certificate, more: usize) -> Option<String> {
         return None;
     };
     let program = &branching.paths.program;
-    let steps = certificate.run(code).map_or(0, |ran| ran.steps) + more;
-    let aliases = certificate.program.job(*semantics, code).named(witness).map_or_else(|_| Vec::new(), Tables::aliases);
-    let same = aliases.into_iter().map(|(later, first)| format!("({}, {})", name(later), name(first)));
-    let reads = program.parses.iter().map(|&(parsed, offset)| format!("({}%positive, {offset})", value(parsed)));
-    let (reads, same) = (list(reads, ROW_ITEMS), list(same, ROW_ITEMS));
+    let steps = certificate.run(code)?.map_or(0, |ran| ran.steps) + more;
+    let aliases =
+        certificate.program.job(*semantics, code)?.named(witness).map_or_else(|_| Vec::new(), Tables::aliases);
+    let (reads, same) = (parses(program), aliased(&aliases));
     let words = list(program.words.iter().map(named_word), 1);
-    Some(format!("Hints {reads} {words} {steps}\n  {same}%positive\n  ({})", hints(witness)))
+    Some(format!("Hints {reads} {words} {steps}\n  {same}\n  ({})", hints(witness)))
+}
+
+/// Values that are earlier ones.
+fn aliased(aliases: &[(Atom, Atom)]) -> String {
+    let same = aliases.iter().map(|&(later, first)| format!("({}, {})", name(later), name(first)));
+    format!("{}%positive", list(same, ROW_ITEMS))
+}
+
+/// Words of calldata that a program reads.
+fn parses(program: &Straight) -> String {
+    list(program.parses.iter().map(|&(parsed, offset)| format!("({}%positive, {offset})", value(parsed))), ROW_ITEMS)
+}
+
+/// A program with a loop as terms of Coq's.
+pub fn looping(Looping { flow, looped, .. }: &Looping) -> String {
+    let last = flow.routines.len() - 1;
+    let (count, index, state) = (expression(&looped.count), word(looped.index), values(&looped.state));
+    let (first, gives, results) = (reads(&looped.first), reads(&looped.gives), values(&looped.results));
+    let [turn, after] = [&looped.turn, &looped.after].map(|all| steps(flow, all));
+    routines(flow)
+        + &format!("Definition turn : body :=\n{turn}.\n\nDefinition after : body :=\n{after}.\n\n")
+        + &format!("Definition the_loop : loop := Loop {count} {index} {state} {first} turn {gives} {results}.\n\n")
+        + &format!("Definition the_program : looped := Looped {:#x} f{last} the_loop after.", flow.modulus)
+}
+
+fn sum(sum: &Sum) -> String {
+    list(sum.terms().iter().map(|&(atom, factor)| format!("({}%positive, {factor:#x})", name(atom))), ROW_ITEMS)
+}
+
+fn atoms(atoms: &[Atom]) -> String {
+    format!("{}%positive", list(atoms.iter().map(|&atom| name(atom)), ROW_ITEMS))
+}
+
+fn condition(of: &Condition) -> String {
+    match of {
+        Condition::SizeIs(size) => format!("(CSize {size:#x})"),
+        Condition::NotBelow(atom) => format!("(CNotBelow {})", name(*atom)),
+        Condition::Above(atom, bits) => format!("(CAbove {} {bits})", name(*atom)),
+        Condition::Zero(zero) => format!("(CZero {})", sum(zero)),
+        Condition::Nothing(all) => format!("(CNone {})", atoms(all)),
+        Condition::Not(inner, _) => format!("(CNot {})", condition(inner)),
+        Condition::Both(one, other, _) => format!("(CAnd {} {})", condition(one), condition(other)),
+    }
+}
+
+fn symbol(of: &Symbol) -> String {
+    match of {
+        Symbol::Sum { sum: inner, least, most } => format!("(SW {} {least:#x} {most:#x})", sum(inner)),
+        Symbol::Parsed(atom) => format!("(SRaw {})", name(*atom)),
+        Symbol::Size => "SSize".to_owned(),
+        Symbol::Truth(holds) => format!("(SB {})", condition(holds)),
+        Symbol::Or(all, bits) => format!("(SOr {} {bits})", atoms(all)),
+    }
+}
+
+fn place(of: &Place) -> String {
+    match of {
+        Place::Kept(kept) => format!("(Kept {})", symbol(kept)),
+        Place::Carried(number) => format!("(Carried {number})"),
+        Place::Counter => "Counter".to_owned(),
+        Place::Any => "Any".to_owned(),
+    }
+}
+
+/// A label with the gas from there on.
+fn label(turn: &Turn, gas: u64) -> String {
+    let stack = list(turn.stack.iter().map(place), 1);
+    // Keys of memory are numbers of words, from 1.
+    let memory = turn.memory.iter().map(|(number, of)| format!("({}%positive, {})", u64::from(*number) + 1, place(of)));
+    let values = turn.values.iter().map(|(&known, &of)| format!("({}%positive, {})", value(known), read(of)));
+    let words = turn.words.iter().map(|(&known, of)| format!("({}%positive, {})", word(known), symbol(of)));
+    let facts = turn.facts.0.iter().map(|(fact, holds)| format!("({}, {holds})", condition(fact)));
+    let [memory, values, words, facts] = [list(memory, 1), list(values, ROW_ITEMS), list(words, 1), list(facts, 1)];
+    format!("(Label {} {} {stack}\n  {memory}\n  {values}\n  {words}\n  {facts} {gas})", turn.place, turn.memory_words)
+}
+
+/// Hints of a part as a term of Coq's, without the words of other parts.
+fn part_hints(Judged { program, aliases, steps }: &Judged, words: usize, witness: &Witness, more: usize) -> String {
+    let (words, same) = (list(program.words[words..].iter().map(named_word), 1), aliased(aliases));
+    format!("(Part {words} {}\n  {same}\n  ({}))", steps + more, hints(witness))
+}
+
+/// Hints of a program with a loop as a term of Coq's, for code of `more` instructions than the certificate's; `None` of another one.
+pub fn hints_of_loop(certificate: &Certificate, more: usize) -> Option<String> {
+    let Certificate { program: Source::Loop(looping), code, semantics, witness, turns, .. } = certificate else {
+        return None;
+    };
+    let verdict = looping.judge(*semantics, code, witness, turns).ok()?;
+    let program = &verdict.first.program;
+    let first = part_hints(&verdict.first, 0, witness, more);
+    let labels = verdict.turns.iter().zip(turns).map(|((turn, gas, judged), hints)| {
+        format!("({}, {})", label(turn, *gas), part_hints(judged, program.words.len(), &hints.witness, more))
+    });
+    let (count, turn_gas, labels) = (symbol(&looping.parts.count), verdict.turn_gas, list(labels, 1));
+    Some(format!("Loops {} {count} {turn_gas}\n  {first}\n  {labels}", parses(program)))
+}
+
+/// Definitions and hints of a theorem.
+struct Stated {
+    /// Files that it needs beside the checker of straight code and its proof.
+    files: String,
+    /// The program.
+    program: String,
+    /// Its meaning.
+    meaning: &'static str,
+    /// Type of the hints, and the hints.
+    kind: &'static str,
+    hints: String,
+    /// The checker.
+    check: String,
+    /// Its proof, which is given program, hints, code and gas.
+    sound: String,
+    /// A run of code.
+    eval: String,
+    /// Gas with which code ends rightly, as Coq and as a comment have it.
+    gas: String,
+    said: String,
+}
+
+fn stated(certificate: &Certificate) -> Stated {
+    let Certificate { program, semantics, gas, turn_gas, witness, .. } = certificate;
+    let has_slots = *semantics != Semantics::Evm;
+    let (slots, flow) = (" Slots CheckSlots SoundSlots", " Flow CheckFlow SoundFlow");
+    let (files, name, program, meaning, kind, hints) = match program {
+        Source::Straight(straight) => {
+            let program = format!("Definition the_program : program := {}.", self::program(straight));
+            let files = if has_slots { slots.to_owned() } else { String::new() };
+            (files, "check", program, "meaning", "witness", hints(witness))
+        }
+        Source::Flow(branching) => {
+            let files =
+                if has_slots { format!("{slots}{flow} CheckFlowSlots SoundFlowSlots") } else { flow.to_owned() };
+            let hints = hints_of_flow(certificate, 0).unwrap_or_default();
+            (files, "check_flow", self::branching(&branching.flow), "flow_meaning", "hints_of_flow", hints)
+        }
+        Source::Loop(looping) => {
+            let hints = hints_of_loop(certificate, 0).unwrap_or_default();
+            let files = format!("{flow} CheckLoop SoundLoop");
+            (files, "check_loop", self::looping(looping), "looped_meaning", "loop_hints", hints)
+        }
+    };
+    let (check, sound, eval) = if has_slots {
+        let next = *semantics == Semantics::Next;
+        let eval = format!("FEval {next} code calldata (start g) none");
+        (format!("{name}_slots {next}"), format!("{name}_slots_sound {next}"), eval)
+    } else {
+        (name.to_owned(), format!("{name}_sound"), "Eval code calldata (start g)".to_owned())
+    };
+    let (gas, said) = match turn_gas {
+        Some(turn) => {
+            (format!("{gas} + {turn} * turns_of the_program calldata"), format!("{gas} gas or more, and {turn} a turn"))
+        }
+        None => (gas.to_string(), format!("{gas} gas or more")),
+    };
+    Stated { files, program, meaning, kind, hints, check, sound, eval, gas, said }
 }
 
 /// The theorem of a certificate, as a source for Coq: the code ends as the program does, with any gas from the stated amount on.
 pub fn theorem(certificate: &Certificate) -> String {
-    let Certificate { program, semantics, code, gas, witness, .. } = certificate;
-    // What a theorem needs beside the files of today's EVM, checker and its proof, and a run.
-    let (with_branches, slots) = (matches!(program, Source::Flow(_)), " Slots CheckSlots SoundSlots");
-    let flow = " Flow CheckFlow SoundFlow";
-    let files = match (with_branches, semantics) {
-        (false, Semantics::Evm) => String::new(),
-        (true, Semantics::Evm) => flow.to_owned(),
-        (false, _) => slots.to_owned(),
-        (true, _) => format!("{slots}{flow} CheckFlowSlots SoundFlowSlots"),
-    };
-    let name = if with_branches { "check_flow" } else { "check" };
-    let (check, sound, eval) = match semantics {
-        Semantics::Evm => (name.to_owned(), format!("{name}_sound"), "Eval code calldata (start g)".to_owned()),
-        Semantics::Slots | Semantics::Next => {
-            let next = *semantics == Semantics::Next;
-            let eval = format!("FEval {next} code calldata (start g) none");
-            (format!("{name}_slots {next}"), format!("{name}_slots_sound {next}"), eval)
-        }
-    };
-    let (program, meaning, kind, witness) = match program {
-        Source::Straight(straight) => {
-            let program = format!("Definition the_program : program := {}.", self::program(straight));
-            (program, "meaning", "witness", hints(witness))
-        }
-        Source::Flow(branching) => {
-            let hints = hints_of_flow(certificate, 0).unwrap_or_default();
-            (self::branching(&branching.flow), "flow_meaning", "hints_of_flow", hints)
-        }
-    };
+    let Stated { files, program, meaning, kind, hints, check, sound, eval, gas, said } = stated(certificate);
     let (program_hash, code_hash) = (certificate.program_hash(), certificate.code_hash());
-    let code = bytes(code);
+    let (code, least) = (bytes(&certificate.code), certificate.gas);
     format!(
         "(* The program of SHA-256 {program_hash},
    the code of SHA-256 {code_hash}. Written by `residue prove`. *)
@@ -292,15 +429,15 @@ Open Scope Z_scope.
 
 Definition code : list Z := {code}.
 
-Definition the_witness : {kind} := {witness}.
+Definition the_hints : {kind} := {hints}.
 
-Lemma accepted : {check} the_program the_witness code = Some {gas}.
-Proof. vm_cast_no_check (eq_refl (Some {gas})). Qed.
+Lemma accepted : {check} the_program the_hints code = Some {least}.
+Proof. vm_cast_no_check (eq_refl (Some {least})). Qed.
 
-(* For all calldata, with {gas} gas or more, the code ends as the program does: with its bytes, or with a failure. *)
+(* For all calldata, with {said}, the code ends as the program does: with its bytes, or with a failure. *)
 Theorem right : forall calldata, Forall is_byte calldata -> Z.of_nat (length calldata) < W ->
   forall g, {gas} <= g -> {eval} ({meaning} the_program calldata).
-Proof. exact ({sound} the_program the_witness code {gas} accepted). Qed.
+Proof. exact ({sound} the_program the_hints code {least} accepted). Qed.
 Print Assumptions right.
 "
     )

@@ -1,7 +1,8 @@
-//! Programs with branches, calls and several ends: statements in order, out of a recorded program. What a program asks of its interface by `has`
-//! is answered by no, and arms that are not taken then are left out.
+//! Programs with branches, calls, several ends and at most one loop: statements in order, out of a recorded program. What a program asks of its
+//! interface by `has` is answered by no, and arms that are not taken then are left out.
 
 pub(crate) mod paths;
+pub(crate) mod turns;
 
 use crate::straight::{ELEMENT_BYTES, Operation, Read, Taken, constant, modulus_of, named, unsupported};
 use residue_ir::{
@@ -80,6 +81,27 @@ pub struct Routine {
     pub results: Vec<Read>,
 }
 
+/// A loop of the function where the program begins, after that function's steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loop {
+    /// Number of turns.
+    pub count: Expression,
+    /// The index of a turn, from 0 on.
+    pub index: Word,
+    /// Values that go from turn to turn.
+    pub state: Vec<Value>,
+    /// Their first ones.
+    pub first: Vec<Read>,
+    /// Steps of a turn.
+    pub turn: Vec<Step>,
+    /// The state of the next turn.
+    pub gives: Vec<Read>,
+    /// Values that the last state is given to.
+    pub results: Vec<Value>,
+    /// Steps after the loop.
+    pub after: Vec<Step>,
+}
+
 /// A program: its functions, each of which calls earlier ones; the last one is where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flow {
@@ -87,6 +109,8 @@ pub struct Flow {
     pub modulus: U256,
     /// The functions.
     pub routines: Vec<Routine>,
+    /// The loop, if there is one.
+    pub looped: Option<Loop>,
 }
 
 impl Flow {
@@ -97,17 +121,26 @@ impl Flow {
         if !std::ptr::eq(program.entry(), &raw const program.functions[entry]) {
             return unsupported("a program that does not begin with its last function");
         }
+        let mut looped = None;
         let routines = program.functions.iter().enumerate().map(|(number, function)| {
             let known = known_words(function);
             let (numbers, made) = (HashMap::new(), function.value_count);
             let mut reader = Reader { program, function, number, known, numbers, made };
-            let steps = reader.region(&function.body)?;
+            let statements = &function.body.statements;
+            let place = statements.iter().position(repeats).filter(|_| number == entry);
+            let steps = reader.statements(&statements[..place.unwrap_or(statements.len())])?;
+            looped = place.map(|place| reader.looped(&statements[place], &statements[place + 1..])).transpose()?;
             let results = reader.reads(&function.results)?;
             Ok(Routine { parameters: function.params.clone(), steps, results })
         });
         let routines = routines.collect::<Taken<Vec<_>>>()?;
-        Ok(Self { modulus, routines })
+        Ok(Self { modulus, routines, looped })
     }
+}
+
+/// True of a loop.
+const fn repeats(statement: &Statement) -> bool {
+    matches!(statement, Statement::Control(control) if matches!(control.kind, ControlKind::Repeat { .. }))
 }
 
 /// Reads one function.
@@ -133,9 +166,30 @@ fn ends(steps: &[Step]) -> bool {
 }
 
 impl Reader<'_> {
+    /// A loop, and all that comes after it.
+    fn looped(&mut self, statement: &Statement, after: &[Statement]) -> Taken<Loop> {
+        let Statement::Control(control) = statement else { return unsupported("such a loop") };
+        let (ControlKind::Repeat { count, index }, [arm]) = (&control.kind, &*control.arms) else {
+            return unsupported(named(&control.kind));
+        };
+        let (count, index) = (self.expression(*count)?, *index);
+        let first = self.reads(&control.initial)?;
+        let turn = self.region(&arm.body)?;
+        if ends(&turn) {
+            return unsupported("a loop that ends the program in each turn");
+        }
+        let (state, gives) = (arm.params.clone(), self.reads(&arm.gives)?);
+        let results = control.results.clone();
+        Ok(Loop { count, index, state, first, turn, gives, results, after: self.statements(after)? })
+    }
+
     fn region(&mut self, region: &Region) -> Taken<Vec<Step>> {
+        self.statements(&region.statements)
+    }
+
+    fn statements(&mut self, statements: &[Statement]) -> Taken<Vec<Step>> {
         let mut steps = Vec::new();
-        for statement in &region.statements {
+        for statement in statements {
             if ends(&steps) {
                 // What is left is not done.
                 break;

@@ -1,12 +1,15 @@
 //! Programs that certificates speak of.
 
+use crate::check::{Refused, TurnAt};
 use crate::flow::Flow;
 use crate::flow::paths::Paths;
+use crate::looped::{Looping, TurnHints};
 use crate::semantics::Semantics;
 use crate::straight::{Straight, Taken, Unsupported};
-use crate::witness::Job;
+use crate::witness::{Job, Witness};
 use residue_ir::Program;
 use residue_ir::text::{self, ReadError};
+use std::fmt;
 
 /// A program: of straight line, or with its paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +18,24 @@ pub enum Source {
     Straight(Straight),
     /// Branches and calls.
     Flow(Box<Branching>),
+    /// A loop, with branches and calls.
+    Loop(Box<Looping>),
+}
+
+/// Gas with which code ends as its program does: so much, and of a program with a loop so much for each turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gas {
+    /// Gas without turns.
+    pub gas: u64,
+    /// Gas of a turn.
+    pub turn: Option<u64>,
+}
+
+impl fmt::Display for Gas {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.gas)?;
+        self.turn.map_or(Ok(()), |turn| write!(f, " and {turn} a turn"))
+    }
 }
 
 /// A program with branches or calls.
@@ -30,6 +51,9 @@ impl Source {
     pub fn of(program: &Program) -> Taken<Self> {
         Straight::of(program).map(Self::Straight).or_else(|_| {
             let flow = Flow::of(program)?;
+            if let Some(looped) = flow.looped.clone() {
+                return Looping::of(flow, looped).map(|looping| Self::Loop(Box::new(looping)));
+            }
             let paths = Paths::of(&flow).map_err(Unsupported)?;
             Ok(Self::Flow(Box::new(Branching { flow, paths })))
         })
@@ -42,13 +66,43 @@ impl Source {
         Self::of(&program).map_err(|error| (1, error.to_string()))
     }
 
-    pub(crate) fn job<'a>(&'a self, semantics: Semantics, code: &'a [u8]) -> Job<'a> {
+    /// The whole of the code, of a program without a loop.
+    pub(crate) fn job<'a>(&'a self, semantics: Semantics, code: &'a [u8]) -> Option<Job<'a>> {
         match self {
-            Self::Straight(program) => Job { program, ends: None, semantics, code },
+            Self::Straight(program) => Some(Job::straight(program, semantics, code)),
             Self::Flow(branching) => {
                 let Paths { program, ends } = &branching.paths;
-                Job { program, ends: Some(ends), semantics, code }
+                let (start, turn_at) = (None, TurnAt::Nowhere);
+                Some(Job { program, ends: Some(ends), semantics, code, start, turn_at })
             }
+            Self::Loop(_) => None,
+        }
+    }
+
+    /// Finds hints for code.
+    pub(crate) fn witness(&self, semantics: Semantics, code: &[u8]) -> Result<(Witness, Vec<TurnHints>), Refused> {
+        match (self, self.job(semantics, code)) {
+            (Self::Loop(looping), _) => looping.witness(semantics, code),
+            (_, Some(job)) => job.witness().map(|witness| (witness, Vec::new())),
+            (_, None) => Ok(Default::default()),
+        }
+    }
+
+    /// Judges code by hints: the gas from which on it ends as the program does.
+    pub(crate) fn judge(
+        &self,
+        semantics: Semantics,
+        code: &[u8],
+        witness: &Witness,
+        turns: &[TurnHints],
+    ) -> Result<Gas, Refused> {
+        match (self, self.job(semantics, code)) {
+            (Self::Loop(looping), _) => {
+                let verdict = looping.judge(semantics, code, witness, turns)?;
+                Ok(Gas { gas: verdict.gas, turn: Some(verdict.turn_gas) })
+            }
+            (_, Some(job)) => job.check(witness).map(|ran| Gas { gas: ran.gas, turn: None }),
+            (_, None) => Ok(Gas { gas: 0, turn: None }),
         }
     }
 }

@@ -44,6 +44,8 @@ pub struct Straight {
     pub parses: Vec<(Value, u32)>,
     /// Words that are values, after the parsed ones; none in a program of straight line.
     pub words: Vec<NamedWord>,
+    /// Values of which nothing is said: those that a turn of a loop is told.
+    pub told: Vec<Value>,
     /// The operations, by ascending value; operands are earlier values.
     pub operations: Vec<Operation>,
     /// Returned values, each of an operation.
@@ -54,7 +56,7 @@ pub struct Straight {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "certificates do not know {0} yet: they speak of programs with requirements, parses of 32 bytes, lookups at known rows, blocks, tests for zero, \
-     branches, calls and return_elements"
+     branches, calls, one loop and return_elements"
 )]
 pub struct Unsupported(pub String);
 
@@ -104,8 +106,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read(mut self, modulus: U256) -> Taken<Straight> {
-        let (parses, words, operations, results) = Default::default();
-        let mut straight = Straight { modulus, calldata_bytes: 0, parses, words, operations, results };
+        let (parses, words, told, operations, results) = Default::default();
+        let mut straight = Straight { modulus, calldata_bytes: 0, parses, words, told, operations, results };
         let mut size = None;
         let mut returned = None;
         for statement in &self.function.body.statements {

@@ -50,7 +50,7 @@ impl Tables {
         let mut tables = Self::default();
         let (mut named, mut products) = (HashMap::new(), HashMap::new());
         let words = program.words.iter().map(|word| word.value);
-        for value in program.parses.iter().map(|&(value, _)| value).chain(words) {
+        for value in program.parses.iter().map(|&(value, _)| value).chain(words).chain(program.told.iter().copied()) {
             tables.sums.insert(Atom::of(value), Sum::atom(Atom::of(value)));
         }
         for operation in &program.operations {

@@ -3,7 +3,7 @@
 //! All values are computed at some points, pseudorandom elements in place of calldata. Code is run on symbolic words once more, and a word
 //! that has the numbers of a value at these points is taken for it. Nothing depends on the way that code was made.
 
-use crate::check::{Given, Hints, Ran, Refused, run};
+use crate::check::{Given, Hints, Ran, Refused, Start, TurnAt, run};
 use crate::flow::paths::End;
 use crate::semantics::Semantics;
 use crate::straight::{Operation, Read, Straight};
@@ -45,14 +45,22 @@ pub(crate) struct Job<'a> {
     pub(crate) ends: Option<&'a [End]>,
     pub(crate) semantics: Semantics,
     pub(crate) code: &'a [u8],
+    /// The state that code is begun in, if that is not its first byte.
+    pub(crate) start: Option<&'a Start>,
+    pub(crate) turn_at: TurnAt,
 }
 
 /// Finds a witness for code of a program. What it finds [`crate::check()`] accepts; the refusal if nothing is found.
 pub fn witness(program: &Straight, semantics: Semantics, code: &[u8]) -> Result<Witness, Refused> {
-    Job { program, ends: None, semantics, code }.witness()
+    Job::straight(program, semantics, code).witness()
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    /// Code of a straight program.
+    pub(crate) const fn straight(program: &'a Straight, semantics: Semantics, code: &'a [u8]) -> Self {
+        Self { program, ends: None, semantics, code, start: None, turn_at: TurnAt::Nowhere }
+    }
+
     /// Finds a witness, which [`Self::check`] accepts.
     pub(crate) fn witness(self) -> Result<Witness, Refused> {
         let Self { program, semantics, code, .. } = self;
@@ -101,7 +109,7 @@ impl Job<'_> {
     /// Runs the code.
     fn run(&self, tables: &Tables, hints: &mut impl Hints) -> Result<Ran, Refused> {
         let ends: Option<Vec<End>> = self.ends.map(|ends| ends.iter().map(|end| end.lifted(tables)).collect());
-        run(self.program, tables, self.semantics, self.code, ends.as_deref(), hints)
+        run(self, tables, ends.as_deref(), hints)
     }
 
     /// Shows that the code ends as the program does, for all calldata, with any gas from the result on: that of the way that takes most, and the
@@ -131,7 +139,7 @@ impl Numbers {
         let mut numbers = Self { p, of: HashMap::new(), products: HashMap::new(), sums: HashMap::new() };
         numbers.of.insert(Atom::ONE, [U256::ONE; POINTS]);
         let words = program.words.iter().map(|word| word.value);
-        for value in program.parses.iter().map(|&(value, _)| value).chain(words) {
+        for value in program.parses.iter().map(|&(value, _)| value).chain(words).chain(program.told.iter().copied()) {
             let atom = Atom::of(value);
             numbers.of.insert(atom, std::array::from_fn(|point| element(point, atom, p)));
         }
@@ -199,6 +207,10 @@ impl<'a> Guess<'a> {
 }
 
 impl Hints for Guess<'_> {
+    fn only_guesses(&self) -> bool {
+        !self.compares
+    }
+
     fn parsed(&mut self, program: &Straight, offset: U256) -> Result<Atom, String> {
         let parse = program.parses.iter().find(|&&(_, at)| U256::from(at) == offset);
         let &(value, _) = parse.ok_or_else(|| format!("the program parses nothing at byte {offset} of calldata"))?;

@@ -9,6 +9,7 @@ use clap::Args;
 use residue_proof::{Certificate, coq};
 use serde_json::json;
 
+use crate::proof::enough;
 use crate::tables::grouped;
 use crate::verdict::Verdict;
 use crate::{input, output};
@@ -73,13 +74,14 @@ pub fn prove(args: &ProveArgs, json: bool) -> Result<Verdict> {
             "code_bytes": certificate.code.len(),
             "program_sha256": program_hash,
             "gas": certificate.gas,
+            "turn_gas": certificate.turn_gas,
             "check_seconds": checked.as_secs_f64(),
             "kernel": kernel,
         }))?;
     } else {
-        let (bytes, gas) = (grouped(certificate.code.len() as u64), grouped(certificate.gas)); // usize to u64 widens
+        let (bytes, enough) = (grouped(certificate.code.len() as u64), enough(&certificate)); // usize to u64 widens
         let mut said = format!(
-            "For all calldata, with {gas} gas or more, the {bytes} bytes of code of SHA-256\n  {code_hash}\nend as the program of SHA-256\n  {program_hash}"
+            "For all calldata, with {enough}, the {bytes} bytes of code of SHA-256\n  {code_hash}\nend as the program of SHA-256\n  {program_hash}"
         );
         if let Some(Kernel { path, seconds }) = kernel {
             said += &format!("\nCoq checked {} in {seconds:.1} s: closed under the global context", path.display());

@@ -1,7 +1,7 @@
 //! Code of a program with branches: it is run both ways where it jumps. Of each way the ends of the program are known that may be reached there, by
 //! what jumps have told. `coq/CheckFlow.v` is the same checker, and `coq/SoundFlow.v` proves it.
 
-use super::{Flow, Hints, Machine, Step, WORD_BYTES, refuse};
+use super::{Arrival, Flow, Hints, Machine, Step, TurnAt, WORD_BYTES, refuse};
 use crate::check::slots::Context;
 use crate::check::symbol::{Condition, Facts, Symbol, is_same};
 use crate::flow::paths::Goal;
@@ -58,6 +58,7 @@ impl<H: Hints> Machine<'_, H> {
                         Goal::Returns(results) => self.returns(place, size, results)?,
                         Goal::Tells(condition) => self.tells(place, size, condition)?,
                         Goal::Fails => return refuse("the code returns where the program may fail"),
+                        Goal::Again(_) => return refuse("the code returns where the program may go on"),
                     }
                 }
                 self.grow_to(place, size)?;
@@ -65,6 +66,26 @@ impl<H: Hints> Machine<'_, H> {
             }
         }
         Ok(Flow::Goes)
+    }
+
+    /// True of the JUMPDEST that is come to where the next turn of a loop begins, if only paths to that turn come here.
+    pub(super) fn begins_turn(&self) -> bool {
+        let is_place = match self.turn_at {
+            TurnAt::Nowhere => false,
+            TurnAt::First => true,
+            TurnAt::Place(place) => self.next == place + 1,
+        };
+        is_place && self.goals().all(|goal| matches!(goal, Goal::Again(_)))
+    }
+
+    /// Code where the turn begins whose JUMPDEST is come to.
+    pub(super) fn arrival(&mut self) -> Arrival {
+        let place = self.next - 1;
+        // All ways come to the same one.
+        self.turn_at = TurnAt::Place(place);
+        let memory = self.memory.iter().map(|(&number, word)| (number, word.clone())).collect();
+        let stack = self.stack.iter().rev().cloned().collect();
+        Arrival { place, stack, memory, memory_words: self.memory_words, ways: self.ways.clone() }
     }
 
     /// The return of the truth of a condition, which memory has.

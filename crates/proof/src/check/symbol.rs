@@ -11,7 +11,7 @@ use std::sync::Arc;
 const PARTS_MAX: u16 = 256;
 
 /// A word of which something is known for all calldata.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Symbol {
     /// Between two numbers, and this sum modulo p.
     Sum { sum: Arc<Sum>, least: U256, most: U256 },
@@ -156,7 +156,7 @@ impl Facts {
 }
 
 /// True of conditions that hold together.
-pub(super) fn is_same(one: &Condition, other: &Condition, p: U256) -> bool {
+pub(crate) fn is_same(one: &Condition, other: &Condition, p: U256) -> bool {
     match (one, other) {
         (Condition::Zero(x), Condition::Zero(y)) => x == y || x.negated(p) == **y,
         (Condition::Nothing(x), Condition::Nothing(y)) => {

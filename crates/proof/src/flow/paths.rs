@@ -41,6 +41,15 @@ pub(crate) enum Goal {
     Returns(Vec<Value>),
     /// A word that is returned: 1 where a condition holds, else 0.
     Tells(Condition),
+    /// The next turn of a loop.
+    Again(Box<Next>),
+}
+
+/// Values and words of a program, where its next turn begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Next {
+    pub(crate) values: HashMap<Value, Read>,
+    pub(crate) words: HashMap<Word, Symbol>,
 }
 
 impl End {
@@ -75,32 +84,58 @@ pub(crate) struct Paths {
 
 /// Values and words of a function, as far as they are known, and the facts.
 #[derive(Debug, Clone, Default)]
-struct State {
-    values: HashMap<Value, Read>,
-    words: HashMap<Word, Symbol>,
-    facts: Facts,
+pub(super) struct State {
+    pub(super) values: HashMap<Value, Read>,
+    pub(super) words: HashMap<Word, Symbol>,
+    pub(super) facts: Facts,
 }
 
 /// A path that has come so far, or its end.
-enum Fate {
+pub(super) enum Fate {
     At(State),
     End(End),
 }
 
-type Found<T> = Result<T, String>;
+pub(super) type Found<T> = Result<T, String>;
+
+/// What is known before a part of a program is gone through.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Before {
+    /// Words of calldata that the program reads.
+    pub(super) reads: Vec<(Value, u32)>,
+    /// Words that are values.
+    pub(super) words: Vec<NamedWord>,
+    /// Values that a turn is told.
+    pub(super) told: Vec<Value>,
+}
+
+impl Before {
+    /// The words of calldata that all parts of a program read.
+    pub(super) fn of(flow: &Flow) -> Self {
+        let looped = flow.looped.iter().flat_map(|looped| [&looped.turn, &looped.after]);
+        let steps = flow.routines.iter().map(|routine| &routine.steps).chain(looped);
+        let mut offsets: BTreeSet<u32> = steps.flat_map(|steps| offsets(steps)).collect();
+        offsets.extend(flow.looped.iter().flat_map(|looped| read_by(&looped.count)));
+        Self { reads: (0..).map(Value).zip(offsets).collect(), ..Self::default() }
+    }
+}
 
 impl Paths {
     /// Those of a program, or why they are not found.
     pub(crate) fn of(flow: &Flow) -> Found<Self> {
-        let offsets: BTreeSet<u32> = flow.routines.iter().flat_map(|routine| offsets(&routine.steps)).collect();
-        let reads: Vec<(Value, u32)> = (0..).map(Value).zip(offsets).collect();
+        Self::from(flow, &Before::of(flow), |walk| walk.whole())
+    }
+
+    /// Those of a part of a program.
+    pub(super) fn from(flow: &Flow, before: &Before, go: impl Fn(&mut Walk<'_>) -> Found<Vec<Fate>>) -> Found<Self> {
         // Operations come after all words, which are not known before the paths are.
-        let mut walk = Walk::new(flow, &reads, Vec::new(), WORDS_MAX);
-        walk.whole()?;
+        let mut walk = Walk::new(flow, before, WORDS_MAX);
+        go(&mut walk)?;
         let words = walk.words;
         let count = words.len();
-        let mut walk = Walk::new(flow, &reads, words, count);
-        let fates = walk.whole()?;
+        let mut walk = Walk::new(flow, before, count);
+        walk.words = words;
+        let fates = go(&mut walk)?;
         let ends = fates.into_iter().map(|fate| match fate {
             Fate::End(end) => Ok(end),
             Fate::At(_) => Err("a program that may end without a return".to_owned()),
@@ -109,8 +144,9 @@ impl Paths {
         let program = Straight {
             modulus: flow.modulus,
             calldata_bytes: 0,
-            parses: reads,
+            parses: before.reads.clone(),
             words: walk.words,
+            told: before.told.clone(),
             operations: walk.operations,
             results: Vec::new(),
         };
@@ -118,20 +154,22 @@ impl Paths {
     }
 }
 
+/// Places of calldata that a word reads.
+fn read_by(expression: &Expression) -> Vec<u32> {
+    match expression {
+        Expression::Calldata(offset) => vec![*offset],
+        Expression::Op(_, a, b) => [read_by(a), read_by(b)].concat(),
+        Expression::Number(_) | Expression::Size | Expression::Defined(_) => Vec::new(),
+    }
+}
+
 /// Places of calldata that steps read.
 fn offsets(steps: &[Step]) -> Vec<u32> {
-    fn of(expression: &Expression) -> Vec<u32> {
-        match expression {
-            Expression::Calldata(offset) => vec![*offset],
-            Expression::Op(_, a, b) => [of(a), of(b)].concat(),
-            Expression::Number(_) | Expression::Size | Expression::Defined(_) => Vec::new(),
-        }
-    }
     let each = steps.iter().flat_map(|step| match step {
         Step::Parse(_, offset) => vec![*offset],
-        Step::Bind(_, word) | Step::Require(word) | Step::Reduce(_, word) => of(word),
-        Step::ParseAt(_, word) | Step::ReturnWord(word) => of(word),
-        Step::Branch(word, first, second) => [of(word), offsets(first), offsets(second)].concat(),
+        Step::Bind(_, word) | Step::Require(word) | Step::Reduce(_, word) => read_by(word),
+        Step::ParseAt(_, word) | Step::ReturnWord(word) => read_by(word),
+        Step::Branch(word, first, second) => [read_by(word), offsets(first), offsets(second)].concat(),
         Step::Operations(_) | Step::Move { .. } | Step::IsZero(..) | Step::Call { .. } | Step::Return(_) => Vec::new(),
     });
     each.collect()
@@ -168,12 +206,14 @@ pub(crate) const fn opcode(op: WordOp) -> u8 {
 }
 
 /// The operations so far.
-struct Walk<'a> {
-    flow: &'a Flow,
+pub(super) struct Walk<'a> {
+    pub(super) flow: &'a Flow,
     /// The value that a word of calldata is, by its offset.
     reads: HashMap<u32, Value>,
     /// Words that are values.
     words: Vec<NamedWord>,
+    /// Values beside words that come before the next word.
+    others: usize,
     /// The value of the first operation.
     first: usize,
     operations: Vec<Operation>,
@@ -182,25 +222,27 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(flow: &'a Flow, reads: &[(Value, u32)], words: Vec<NamedWord>, words_max: usize) -> Self {
+    fn new(flow: &'a Flow, before: &Before, words_max: usize) -> Self {
+        let others = before.reads.len() + before.told.len();
         Walk {
             flow,
-            reads: reads.iter().map(|&(value, at)| (at, value)).collect(),
-            words,
-            first: reads.len() + words_max,
+            reads: before.reads.iter().map(|&(value, at)| (at, value)).collect(),
+            words: before.words.clone(),
+            others,
+            first: others + words_max,
             operations: Vec::new(),
             depth: 0,
         }
     }
 
-    /// All ways through the program.
-    fn whole(&mut self) -> Found<Vec<Fate>> {
+    /// All ways through the program, as far as its loop.
+    pub(super) fn whole(&mut self) -> Found<Vec<Fate>> {
         let last = self.flow.routines.last().ok_or("a program has a function")?;
         self.steps(&last.steps, State::default())
     }
 
     /// All ways through these steps.
-    fn steps(&mut self, steps: &[Step], state: State) -> Found<Vec<Fate>> {
+    pub(super) fn steps(&mut self, steps: &[Step], state: State) -> Found<Vec<Fate>> {
         self.depth += 1;
         let fates = match self.depth {
             ..=DEPTH_MAX => self.ways(steps, state),
@@ -319,7 +361,7 @@ impl<'a> Walk<'a> {
     }
 
     /// All ways on, of the paths that have not ended.
-    fn continued(
+    pub(super) fn continued(
         &mut self,
         fates: Vec<Fate>,
         mut go: impl FnMut(&mut Self, State) -> Found<Vec<Fate>>,
@@ -338,7 +380,7 @@ impl<'a> Walk<'a> {
     }
 
     /// All ways on, where the condition holds and where it does not.
-    fn each(
+    pub(super) fn each(
         &mut self,
         state: State,
         condition: &Condition,
@@ -369,17 +411,17 @@ impl<'a> Walk<'a> {
     }
 
     /// The value of an operation on two words.
-    fn named(&mut self, opcode: u8, x: &Symbol, y: &Symbol) -> Option<Symbol> {
+    pub(super) fn named(&mut self, opcode: u8, x: &Symbol, y: &Symbol) -> Option<Symbol> {
         let (first, second) = (x.part()?, y.part()?);
         let value = words::find(&self.words, opcode, &first, &second).or_else(|| {
-            let value = Value(u32::try_from(self.reads.len() + self.words.len()).ok()?);
+            let value = Value(u32::try_from(self.others + self.words.len()).ok()?);
             (self.words.len() < WORDS_MAX).then(|| self.words.push(NamedWord { value, opcode, first, second }))?;
             Some(value)
         })?;
         Some(Symbol::Parsed(Atom::of(value)))
     }
 
-    fn word(&mut self, state: &State, expression: &Expression) -> Found<Symbol> {
+    pub(super) fn word(&mut self, state: &State, expression: &Expression) -> Found<Symbol> {
         let p = self.flow.modulus;
         match expression {
             Expression::Number(number) => Ok(Symbol::number(*number, p)),
@@ -418,7 +460,7 @@ fn read(state: &State, read: Read) -> Found<Read> {
     }
 }
 
-fn reads(state: &State, all: &[Read]) -> Found<Vec<Read>> {
+pub(super) fn reads(state: &State, all: &[Read]) -> Found<Vec<Read>> {
     all.iter().map(|&one| read(state, one)).collect()
 }
 

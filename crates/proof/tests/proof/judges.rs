@@ -76,7 +76,7 @@ impl Cases<'_> {
             codes.extend(mutants(&code, &starts, place).choose(self.rng).cloned());
         }
         for code in codes {
-            let gas = made.gas_of(&code).ok();
+            let gas = made.gas_of(&code).ok().map(|gas| gas.gas);
             self.accepted += usize::from(gas.is_some());
             self.terms.push(format!("({known}, {hints}, {}, {})", coq::bytes(&code), verdict(gas)));
         }

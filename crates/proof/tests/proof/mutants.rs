@@ -7,7 +7,7 @@ use residue_engine::{Engine, EngineConfig, Halt};
 use residue_extent::{number_of, sample};
 use residue_ir::{Outcome, Program, evaluate};
 use residue_isa::opcode::evm as op;
-use residue_proof::{Certificate, Semantics};
+use residue_proof::{Certificate, Gas, Semantics};
 use std::ops::Range;
 
 /// The contracts that certificates speak of.
@@ -41,6 +41,20 @@ const BRANCHING: [(&str, &[Semantics]); 6] = [
     ("poseidon2/bn254_t4_many", &Semantics::ALL),
 ];
 
+/// Those with a loop, likewise.
+const LOOPS: [(&str, &[Semantics]); 2] =
+    [("poseidon/merkle", &[Semantics::Evm]), ("poseidon2/merkle", &[Semantics::Evm])];
+
+/// Turns of the loop of a Merkle proof, where the program comes to it.
+const fn levels(input: &[u8]) -> u64 {
+    (input.len() as u64 / 32).saturating_sub(3) // usize to u64 widens
+}
+
+/// Gas that is stated for calldata.
+fn stated(Gas { gas, turn }: Gas, input: &[u8]) -> u64 {
+    gas + turn.map_or(0, |turn| turn * levels(input))
+}
+
 pub fn engine(semantics: Semantics) -> Engine {
     Engine::new(EngineConfig::default_for(semantics.revision())).unwrap()
 }
@@ -67,7 +81,7 @@ fn every_one_has_a_certificate_with_its_gas(semantics: Semantics) {
 
 #[test]
 fn contracts_with_branches_have_certificates_with_the_gas_of_the_way_that_takes_most() {
-    for (name, interfaces) in BRANCHING {
+    for (name, interfaces) in BRANCHING.into_iter().chain(LOOPS) {
         for &semantics in interfaces {
             let (program, code) = compiled(name, semantics);
             let certificate = Certificate::new(&program, semantics, &code);
@@ -76,16 +90,17 @@ fn contracts_with_branches_have_certificates_with_the_gas_of_the_way_that_takes_
             certificate.check().unwrap_or_else(|error| panic!("{name}: {error}"));
             let engine = engine(semantics);
             let run = |input: &[u8], gas| engine.run_code(&code, input, gas);
-            let taken = inputs(name, &program).into_iter().map(|input| {
-                let run = run(&input, certificate.gas);
+            let stated = |input: &[u8]| stated(certificate.gas_of(&code).unwrap(), input);
+            let left = inputs(name, &program).into_iter().map(|input| {
+                let run = run(&input, stated(&input));
                 let found =
                     if run.halt == Halt::Return { Outcome::Returned(run.output.to_vec()) } else { Outcome::Failed };
                 assert_eq!(found, evaluate(&program, &input), "{name}: {}", hex::encode(&input));
-                (if run.halt == Halt::Return { run.gas_used } else { 0 }, input)
+                (if run.halt == Halt::Return { stated(&input) - run.gas_used } else { u64::MAX }, input)
             });
-            let (most, input) = taken.max().unwrap();
-            assert_eq!(most, certificate.gas, "{name}, {}", semantics.revision());
-            assert_eq!(run(&input, certificate.gas - 1).halt, Halt::OutOfGas, "{name}");
+            let (least, input) = left.min().unwrap();
+            assert_eq!(least, 0, "{name}, {}", semantics.revision());
+            assert_eq!(run(&input, stated(&input) - 1).halt, Halt::OutOfGas, "{name}");
         }
     }
 }
@@ -95,7 +110,7 @@ fn other_contracts_are_refused_with_the_construct() {
     let others = CONTRACTS.iter().filter(|contract| !STRAIGHT.contains(&contract.name));
     for contract in sample(&others.collect::<Vec<_>>(), 12, 0) {
         let error = Certificate::new(&contract.program(), Semantics::Evm, &[]).unwrap_err().to_string();
-        let known = BRANCHING.iter().any(|&(name, _)| name == contract.name);
+        let known = BRANCHING.iter().chain(&LOOPS).any(|&(name, _)| name == contract.name);
         assert!(known || error.starts_with("certificates do not know "), "{}: {error}", contract.name);
     }
 }
@@ -180,10 +195,31 @@ fn inputs(name: &str, program: &Program) -> Vec<Vec<u8>> {
     if name == "bn254/add" {
         inputs.extend(pairs_of_points(&p));
     }
+    if name.ends_with("/merkle") {
+        inputs.extend(merkle_proofs(&p, &inputs[inputs.len() - 1]));
+    }
     if name.starts_with("lean_imt/") {
         inputs.extend(calls(&inputs[inputs.len() - 1]));
     }
     inputs
+}
+
+/// Merkle proofs of several lengths: the example's with each number changed, to p too, and with leaves that are roots, indices of all bits and too great ones,
+/// one byte too many, no calldata, and more levels than there may be.
+fn merkle_proofs(p: &BigUint, example: &[u8]) -> Vec<Vec<u8>> {
+    let p: [u8; 32] = p.to_bytes_be().try_into().unwrap();
+    let mut proofs: Vec<Vec<u8>> =
+        (0..example.len()).step_by(32).map(|at| with(example, at + 31, |byte| byte ^ 1)).collect();
+    proofs.extend((0..example.len()).step_by(32).map(|at| [&example[..at], &p, &example[at + 32..]].concat()));
+    for (levels, index) in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (3, 5), (3, 7), (3, 8)] {
+        let mut proof = vec![0; 96 + 32 * levels];
+        for (number, chunk) in proof.chunks_mut(32).enumerate() {
+            chunk[31] = if number == 2 { index } else { 1 };
+        }
+        proofs.push(proof);
+    }
+    proofs.extend([[example, &[0]].concat(), Vec::new(), vec![0; 96 + 32 * 257]]);
+    proofs
 }
 
 /// Calls of two numbers after a selector of four bytes: with another selector, and with the greatest numbers.
@@ -240,7 +276,7 @@ fn mutants_are_refused_or_right(name: &str, semantics: Semantics, share: usize) 
         let Ok(gas) = certificate.gas_of(&mutant) else { continue };
         accepted += 1;
         for (input, outcome) in inputs.iter().zip(&outcomes) {
-            let run = engine.run_code(&mutant, input, gas);
+            let run = engine.run_code(&mutant, input, stated(gas, input));
             let found = match run.halt {
                 Halt::Return => Outcome::Returned(run.output.to_vec()),
                 halt if halt.is_exceptional() => Outcome::Failed,
@@ -268,13 +304,14 @@ fn a_mutant_is_refused_or_right() {
     mutants_are_refused_or_right("bn254/add", Semantics::Evm, 24);
     mutants_are_refused_or_right("bn254/add", Semantics::Slots, 12);
     mutants_are_refused_or_right("lean_imt/poseidon2", Semantics::Evm, 24);
+    mutants_are_refused_or_right("poseidon2/merkle", Semantics::Evm, 64);
     mutants_are_refused_or_right("lean_imt/poseidon2", Semantics::Slots, 64);
 }
 
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
 fn every_mutant_of_code_for_evm_is_refused_or_right() {
-    for name in ["poseidon2/bn254_t2", "poseidon/t2", "poseidon2/babybear_t16", "bn254/add"] {
+    for name in ["poseidon2/bn254_t2", "poseidon/t2", "poseidon2/babybear_t16", "bn254/add", "poseidon2/merkle"] {
         mutants_are_refused_or_right(name, Semantics::Evm, 1);
     }
 }
