@@ -337,9 +337,10 @@ fn part_hints(Judged { program, aliases, steps }: &Judged, words: usize, witness
     format!("(Part {words} {}\n  {same}\n  ({}))", steps + more, hints(witness))
 }
 
-/// Hints of a program with a loop as a term of Coq's, for code of `more` instructions than the certificate's; `None` of another one.
-pub fn hints_of_loop(certificate: &Certificate, more: usize) -> Option<String> {
-    let Certificate { program: Source::Loop(looping), code, semantics, witness, turns, .. } = certificate else {
+/// Hints of a program with a loop as a term of Coq's, with the gas of this code, which may have `more` instructions than on the way that was gone;
+/// `None` of another program, and of code that is refused.
+pub fn hints_of_loop(certificate: &Certificate, code: &[u8], more: usize) -> Option<String> {
+    let Certificate { program: Source::Loop(looping), semantics, witness, turns, .. } = certificate else {
         return None;
     };
     let verdict = looping.judge(*semantics, code, witness, turns).ok()?;
@@ -391,7 +392,7 @@ fn stated(certificate: &Certificate) -> Stated {
             (files, "check_flow", self::branching(&branching.flow), "flow_meaning", "hints_of_flow", hints)
         }
         Source::Loop(looping) => {
-            let hints = hints_of_loop(certificate, 0).unwrap_or_default();
+            let hints = hints_of_loop(certificate, &certificate.code, 0).unwrap_or_default();
             let files = format!("{flow} CheckLoop SoundLoop");
             (files, "check_loop", self::looping(looping), "looped_meaning", "loop_hints", hints)
         }

@@ -9,7 +9,7 @@ use residue_ir::{
     ControlKind, Effect, Feature, FieldOp, Function, Operand, Program, Region, Statement, Value, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Parts of the expression of a word: words that are written out where they are used.
 const PARTS_MAX: usize = 256;
@@ -129,12 +129,66 @@ impl Flow {
             let statements = &function.body.statements;
             let place = statements.iter().position(repeats).filter(|_| number == entry);
             let steps = reader.statements(&statements[..place.unwrap_or(statements.len())])?;
-            looped = place.map(|place| reader.looped(&statements[place], &statements[place + 1..])).transpose()?;
+            let found = place.map(|place| reader.looped(&statements[place], &statements[place + 1..])).transpose()?;
+            looped = found.map(|found| found.with_values_from(&steps));
             let results = reader.reads(&function.results)?;
             Ok(Routine { parameters: function.params.clone(), steps, results })
         });
         let routines = routines.collect::<Taken<Vec<_>>>()?;
         Ok(Self { modulus, routines, looped })
+    }
+}
+
+impl Loop {
+    /// The same with all values in the state that are made before the loop and read in a turn or later: they go from turn to turn as they are. What is
+    /// parsed at known places is read from there.
+    fn with_values_from(mut self, before: &[Step]) -> Self {
+        let made = before.iter().flat_map(Step::defined).filter(|value| {
+            let is_parse = |step: &Step| matches!(step, Step::Parse(parsed, _) if parsed == value);
+            !before.iter().any(is_parse) && !self.state.contains(value)
+        });
+        let read: HashSet<Value> = self
+            .turn
+            .iter()
+            .chain(&self.after)
+            .flat_map(Step::read)
+            .chain(self.gives.iter().copied())
+            .filter_map(Read::value)
+            .collect();
+        let mut outer: Vec<Value> = made.filter(|value| read.contains(value)).collect();
+        outer.sort_unstable_by_key(|value| value.0);
+        outer.dedup();
+        for value in outer {
+            self.state.push(value);
+            self.first.push(Read::Value(value));
+            self.gives.push(Read::Value(value));
+            self.results.push(value);
+        }
+        self
+    }
+}
+
+impl Step {
+    /// The values that it defines.
+    fn defined(&self) -> Vec<Value> {
+        match self {
+            Self::Operations(all) => all.iter().map(|operation| operation.value).collect(),
+            Self::Move { to: values, .. } | Self::Call { results: values, .. } => values.clone(),
+            Self::Parse(value, _) | Self::ParseAt(value, _) | Self::Reduce(value, _) => vec![*value],
+            Self::Branch(_, first, second) => first.iter().chain(second).flat_map(Self::defined).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The values that it reads.
+    fn read(&self) -> Vec<Read> {
+        match self {
+            Self::Operations(all) => all.iter().flat_map(|operation| [operation.x, operation.y]).collect(),
+            Self::Move { from: reads, .. } | Self::Call { arguments: reads, .. } | Self::Return(reads) => reads.clone(),
+            Self::IsZero(_, read) => vec![*read],
+            Self::Branch(_, first, second) => first.iter().chain(second).flat_map(Self::read).collect(),
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -175,12 +229,10 @@ impl Reader<'_> {
         let (count, index) = (self.expression(*count)?, *index);
         let first = self.reads(&control.initial)?;
         let turn = self.region(&arm.body)?;
-        if ends(&turn) {
-            return unsupported("a loop that ends the program in each turn");
-        }
         let (state, gives) = (arm.params.clone(), self.reads(&arm.gives)?);
         let results = control.results.clone();
-        Ok(Loop { count, index, state, first, turn, gives, results, after: self.statements(after)? })
+        let after = self.statements(after)?;
+        Ok(Loop { count, index, state, first, turn, gives, results, after })
     }
 
     fn region(&mut self, region: &Region) -> Taken<Vec<Step>> {

@@ -151,15 +151,20 @@ impl Kinds {
         Self { stack: stack.collect(), memory: memory.collect() }
     }
 
-    /// The first kind of each.
+    /// The first kind of each; of values that are equal where the loop begins each goes to another word.
     fn label(&self, place: usize, memory_words: u64) -> Label {
-        let first = |kinds: &[Kind]| kinds.first().copied().unwrap_or(Kind::Any);
-        Label {
-            place,
-            memory_words,
-            stack: self.stack.iter().map(|kinds| first(kinds)).collect(),
-            memory: self.memory.iter().map(|(number, kinds)| (*number, first(kinds))).collect(),
-        }
+        let mut taken = BTreeSet::new();
+        let mut first = |kinds: &[Kind]| {
+            let is_free = |kind: &&Kind| matches!(kind, Kind::Carried(number) if !taken.contains(number));
+            let kind = kinds.iter().find(is_free).or_else(|| kinds.first()).copied().unwrap_or(Kind::Any);
+            if let Kind::Carried(number) = kind {
+                taken.insert(number);
+            }
+            kind
+        };
+        let stack = self.stack.iter().map(|kinds| first(kinds)).collect();
+        let memory = self.memory.iter().map(|(number, kinds)| (*number, first(kinds))).collect();
+        Label { place, memory_words, stack, memory }
     }
 
     /// Kinds that these have as well, of words that both have; false if nothing is left out.

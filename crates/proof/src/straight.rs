@@ -19,6 +19,16 @@ pub enum Read {
     Number(U256),
 }
 
+impl Read {
+    /// The value, if it is one.
+    pub(crate) const fn value(self) -> Option<Value> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Number(_) => None,
+        }
+    }
+}
+
 /// One operation on elements: the value that it defines is x op y mod p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {

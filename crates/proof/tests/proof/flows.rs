@@ -13,6 +13,7 @@ use residue_extent::{cases, seed};
 use residue_ir::{Outcome, Program, evaluate, text};
 use residue_proof::{Certificate, Semantics, Source, coq};
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Moduli: with small ones an element is zero often, and with the first two so is a product of others.
 const MODULI: [&str; 4] =
@@ -26,14 +27,19 @@ const WORDS: &str = "word w0 = 0x20\nword w1 = calldata_size\nword w2 = 0x40\nwo
     word w10 = calldata_word w3\nword w11 = calldata_word w0\nword w12 = or w10 w11\nword w13 = eq w12 w3\n\
     word w14 = defined\nword w15 = eq w14 w3\nword w16 = 0xfd\nword w17 = shr w10 w16\nword w18 = 0x1\nword w19 = eq w17 w18\n\
     word w20 = lt w1 w2\nword w21 = lt w11 w10\nword w22 = shr w11 w10\nword w23 = and w22 w18\nword w24 = mul w11 w10\nword w25 = add w24 w22\n\
-    word w26 = defined\nword w27 = and w10 w0\nword w28 = div w11 w16\nword w29 = mod w28 w16\n";
+    word w26 = defined\nword w27 = and w10 w0\nword w28 = div w11 w16\nword w29 = mod w28 w16\n\
+    word w30 = 0x3\nword w31 = and w10 w30\nword w32 = defined\nword w33 = mul w32 w0\nword w34 = and w32 w18\nword w35 = shr w11 w32\nword w36 = and w35 w18\n";
 /// Those that branches and requirements may be of.
 const CONDITIONS: [&str; 14] =
     ["w26", "w29", "w5", "w7", "w8", "w9", "w12", "w13", "w14", "w15", "w19", "w20", "w21", "w23"];
 
+/// The same in a turn of a loop, whose index is w32.
+const OF_TURNS: [&str; 4] = ["w34", "w36", "w33", "w13"];
+
 /// Writes a program.
 struct Writer<'a> {
     rng: &'a mut ChaCha8Rng,
+    conditions: &'a [&'a str],
     /// Values so far.
     next: usize,
 }
@@ -76,7 +82,7 @@ impl Writer<'_> {
         match self.rng.random_range(0..6) {
             0 => writeln!(text, "return_elements (v{last} v{last}) bytes 32").unwrap(),
             1 => writeln!(text, "return_word {}", CONDITIONS[0]).unwrap(),
-            2 => writeln!(text, "require {}", CONDITIONS.choose(self.rng).unwrap()).unwrap(),
+            2 => writeln!(text, "require {}", self.conditions.choose(self.rng).unwrap()).unwrap(),
             _ => {}
         }
         (text, last)
@@ -84,7 +90,7 @@ impl Writer<'_> {
 
     /// A branch, and its value.
     fn branch(&mut self, scope: &[usize], depth: usize) -> (String, usize) {
-        let condition = CONDITIONS.choose(self.rng).unwrap();
+        let condition = self.conditions.choose(self.rng).unwrap();
         let (first, a) = self.arm(scope, depth);
         let (second, b) = self.arm(scope, depth);
         let value = self.next;
@@ -93,14 +99,34 @@ impl Writer<'_> {
             format!("branch {condition} {{\n{first}give (v{a})\n}} else {{\n{second}give (v{b})\n}} -> (v{value})\n");
         (text, value)
     }
+
+    /// A loop of up to three turns, each of which parses an element, and its two values.
+    fn looped(&mut self, scope: &[usize]) -> (String, [usize; 2]) {
+        let [first, second] = [0, 1].map(|_| *scope.choose(self.rng).unwrap());
+        let [a, b, parsed] = [0, 1, 2].map(|number| self.next + number);
+        self.next += 3;
+        let mut inner = [scope, &[a, b, parsed]].concat();
+        let block = self.block(&mut inner);
+        let outer = std::mem::replace(&mut self.conditions, &OF_TURNS);
+        let (branch, value) = self.branch(&inner, 0);
+        self.conditions = outer;
+        let given = *inner.choose(self.rng).unwrap();
+        let results = [self.next, self.next + 1];
+        self.next += 2;
+        let text = format!(
+            "repeat w31 index w32 (v{a} v{b}) = (v{first} v{second}) {{\nparse w33 bytes 32 -> v{parsed}\n{block}{branch}give (v{value} v{given})\n}} -> (v{} v{})\n",
+            results[0], results[1]
+        );
+        (text, results)
+    }
 }
 
 /// Text of a random program over one of these moduli of two elements, which may end in several places. The second element is parsed once more at the
-/// offset that is given: a word.
-fn program(rng: &mut ChaCha8Rng, moduli: &[&str], offset: &str) -> String {
+/// offset that is given: a word. Some have a loop.
+fn program(rng: &mut ChaCha8Rng, moduli: &[&str], offset: &str, is_looped: bool) -> String {
     let p: BigUint = moduli.choose(rng).unwrap().parse().unwrap();
     let constant = rng.random_range(0..15);
-    let mut writer = Writer { rng, next: 2 };
+    let mut writer = Writer { rng, conditions: &CONDITIONS, next: 2 };
     let called = writer.block(&mut vec![0, 1]);
     let values = writer.next;
     writer.next = 4;
@@ -108,15 +134,20 @@ fn program(rng: &mut ChaCha8Rng, moduli: &[&str], offset: &str) -> String {
     let size = if writer.rng.random_ratio(1, 2) { "require w4\n" } else { "" };
     let block = writer.block(&mut scope);
     let [a, b] = [0, 1].map(|_| *scope.choose(writer.rng).unwrap());
-    let (branch, value) = writer.branch(&scope, 1);
+    let (branch, value) = writer.branch(&scope, usize::from(!is_looped));
     scope.push(value);
+    let looped = if is_looped { writer.looped(&scope) } else { (String::new(), [value; 2]) };
+    scope.extend(looped.1);
     let last = writer.block(&mut scope);
+    // Of a program with a loop what is returned is made after it.
+    let value = if is_looped { writer.next - 1 } else { value };
+    let looped = looped.0;
     let result = writer.next - 1;
     format!(
         "program \"p\"\nmodulus {p:#x}\nconstant c0 = {constant:#x}\n\
          function f0 \"called\" (v0 v1) -> (v{}) values {values} {{\n{called}}}\n\
          function f1 \"start\" () -> () values {} {{\n{WORDS}{size}parse w3 bytes 32 -> v0\nparse w0 bytes 32 -> v1\nreduce w25 -> v2\nparse {offset} bytes 32 -> v3\nequal v1 v3 -> w26\n\
-         {block}is_zero v{a} -> w5\nis_zero v{b} -> w6\nbind w13 -> w14\n{branch}{last}return_elements (v{value} v{result}) bytes 32\n}}\n",
+         {block}is_zero v{a} -> w5\nis_zero v{b} -> w6\nbind w13 -> w14\n{branch}{looped}{last}return_elements (v{value} v{result}) bytes 32\n}}\n",
         values - 1,
         writer.next,
     )
@@ -144,26 +175,42 @@ fn read(written: &str) -> Program {
 }
 
 /// Head of a source that speaks of these programs.
-const HEAD: &str = "From Coq Require Import ZArith List.\nFrom Residue Require Import Evm Program Check Slots CheckSlots Flow CheckFlow CheckFlowSlots Run.\n\
+const HEAD: &str = "From Coq Require Import ZArith List.\nFrom Residue Require Import Evm Program Check Slots CheckSlots Flow CheckFlow CheckLoop CheckFlowSlots Run.\n\
     Import ListNotations.\nOpen Scope Z_scope.\n";
-const SOURCES: [&str; 8] = ["Evm", "Program", "Check", "Slots", "CheckSlots", "Flow", "CheckFlow", "CheckFlowSlots"];
+const SOURCES: [&str; 9] =
+    ["Evm", "Program", "Check", "Slots", "CheckSlots", "Flow", "CheckFlow", "CheckLoop", "CheckFlowSlots"];
 
 /// Coq's definitions of a program, by a module of its own.
 fn module(number: usize, source: &Source) -> Option<String> {
-    let Source::Flow(branching) = source else { return None };
-    Some(format!("Module M{number}.\n{}\nEnd M{number}.\n", coq::branching(&branching.flow)))
+    let terms = match source {
+        Source::Flow(branching) => coq::branching(&branching.flow),
+        Source::Loop(looping) => coq::looping(looping),
+        Source::Straight(_) => return None,
+    };
+    Some(format!("Module M{number}.\n{terms}\nEnd M{number}.\n"))
 }
 
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
 fn coq_says_what_the_evaluator_does_of_programs_with_branches() {
     let Some(folder) = library("flows", &["Evm", "Program", "Flow"]) else { return };
+    for (is_looped, kind, meaning) in [(false, "flow", "flow_meaning"), (true, "looped", "looped_meaning")] {
+        coq_says_what_the_evaluator_does(&folder, is_looped, kind, meaning);
+    }
+}
+
+fn coq_says_what_the_evaluator_does(folder: &Path, is_looped: bool, kind: &str, meaning: &str) {
     let rng = &mut ChaCha8Rng::seed_from_u64(seed());
     let (mut modules, mut terms, mut returned) = (String::new(), Vec::new(), 0);
     for number in 0..cases(60) {
-        let written = program(rng, &MODULI, "w27");
+        let written = program(rng, &MODULI, "w27", is_looped);
         let program = read(&written);
-        let source = Source::of(&program).unwrap_or_else(|error| panic!("{error}:\n{written}"));
+        let source = match Source::of(&program) {
+            Ok(source) => source,
+            // Its ends come before.
+            Err(error) if error.0 == "a loop that no path comes to" => continue,
+            Err(error) => panic!("{error}:\n{written}"),
+        };
         modules += &module(number, &source).unwrap();
         for _ in 0..6 {
             let calldata = calldata(rng, &program);
@@ -178,66 +225,105 @@ fn coq_says_what_the_evaluator_does_of_programs_with_branches() {
     }
     let source = format!(
         "From Coq Require Import ZArith List.\nFrom Residue Require Import Evm Program Flow Run.\nImport ListNotations.\nOpen Scope Z_scope.\n{modules}\
-         Definition agrees (c : flow * list Z * option (list Z)) : bool :=\n\
-         let '(p, cd, expected) := c in ends (flow_meaning p cd) expected.\n\
-         Definition cases : list (flow * list Z * option (list Z)) :=\n [{}].\nEval vm_compute in differing agrees 0 cases.\n",
+         Definition agrees (c : {kind} * list Z * option (list Z)) : bool :=\n\
+         let '(p, cd, expected) := c in ends ({meaning} p cd) expected.\n\
+         Definition cases : list ({kind} * list Z * option (list Z)) :=\n [{}].\nEval vm_compute in differing agrees 0 cases.\n",
         terms.join(";\n ")
     );
-    let said = compiled(&folder, "Cases", &source);
-    println!("{} outcomes, of which {returned} are returns", terms.len());
+    let file = format!("Cases_{kind}");
+    let said = compiled(folder, &file, &source);
+    println!("{kind}: {} outcomes, of which {returned} are returns", terms.len());
     assert!(returned * 3 > terms.len() && returned < terms.len(), "{returned} of {}", terms.len());
-    assert_eq!(numbers(&said), "[]", "cases that differ, by number, in {}", folder.join("Cases.v").display());
+    assert_eq!(numbers(&said), "[]", "cases that differ, by number, in {}/{file}.v", folder.display());
+}
+
+/// Programs of a kind, whose code both checkers look at.
+struct Kind {
+    semantics: Semantics,
+    is_looped: bool,
+    /// Coq's type of programs, its type of hints, and its checker.
+    program: &'static str,
+    hints: &'static str,
+    checker: &'static str,
 }
 
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
 fn coq_accepts_what_the_checker_accepts_of_programs_with_branches() {
     let Some(folder) = library("ways", &SOURCES) else { return };
-    for (semantics, checker, programs) in [
-        (Semantics::Evm, "check_flow", cases(24)),
+    let of =
+        |semantics, checker| Kind { semantics, is_looped: false, program: "flow", hints: "hints_of_flow", checker };
+    let looped = Kind {
+        semantics: Semantics::Evm,
+        is_looped: true,
+        program: "looped",
+        hints: "loop_hints",
+        checker: "check_loop",
+    };
+    for (kind, programs) in [
+        (of(Semantics::Evm, "check_flow"), cases(24)),
         // Contexts take Coq's machine several times as long. In `evmmax-next` an instruction tests for zero, which certificates do not know.
-        (Semantics::Slots, "check_flow_slots false", cases(4)),
+        (of(Semantics::Slots, "check_flow_slots false"), cases(4)),
+        (looped, cases(24)),
     ] {
-        let rng = &mut ChaCha8Rng::seed_from_u64(seed());
-        let (mut modules, mut terms, mut accepted, mut made) = (String::new(), Vec::new(), 0, 0);
-        for number in 0..programs {
-            let moduli = if semantics == Semantics::Evm { &MODULI[..] } else { &MODULI[3..] };
-            // Contexts take words from offsets that are known.
-            let offset = if semantics == Semantics::Evm && number % 2 == 0 { "w27" } else { "w0" };
-            let program = read(&program(rng, moduli, offset));
-            let Ok(certificate) = Certificate::new(&program, semantics, &code_of(&program, semantics)) else {
-                continue;
-            };
-            made += 1;
-            modules += &module(number, &certificate.program).unwrap();
-            let starts = starts(&certificate.code, semantics);
-            let mut codes = vec![certificate.code.clone()];
-            for _ in 0..MUTANTS {
-                let place = rng.random_range(0..starts.len() - 1);
-                codes.extend(mutants(&certificate.code, &starts, place).choose(rng).cloned());
-            }
-            // A mutant may go through a part of the code once more.
-            let hints = coq::hints_of_flow(&certificate, certificate.code.len()).unwrap();
-            for code in codes {
-                let gas = certificate.gas_of(&code).ok().map(|gas| gas.gas);
-                accepted += usize::from(gas.is_some());
-                terms.push(format!("(M{number}.the_program, {hints}, {}, {})", coq::bytes(&code), verdict(gas)));
-            }
-        }
-        let revision = semantics.revision();
-        println!("{revision}: {made} of {programs} programs, {} codes, {accepted} accepted by both", terms.len());
-        assert!(made > 1 && made <= accepted && accepted < terms.len(), "{made} programs, {accepted} accepted");
-        let source = format!(
-            "{HEAD}{modules}Definition agrees (c : flow * hints_of_flow * list Z * option Z) : bool :=\n\
-             let '(p, h, code, expected) := c in\n\
-             match {checker} p h code, expected with Some g, Some h => g =? h | None, None => true | _, _ => false end.\n\
-             Definition cases : list (flow * hints_of_flow * list Z * option Z) :=\n [{}].\nEval vm_compute in differing agrees 0 cases.\n",
-            terms.join(";\n ")
-        );
-        let file = format!("Cases_{semantics:?}");
-        let said = compiled(&folder, &file, &source);
-        assert_eq!(numbers(&said), "[]", "cases that differ, by number, in {}/{file}.v", folder.display());
+        coq_accepts_what_the_checker_accepts(&folder, &kind, programs);
     }
+}
+
+fn coq_accepts_what_the_checker_accepts(folder: &Path, kind: &Kind, programs: usize) {
+    let Kind { semantics, is_looped, program: type_of_program, hints: type_of_hints, checker } = *kind;
+    let rng = &mut ChaCha8Rng::seed_from_u64(seed());
+    let (mut modules, mut terms, mut accepted, mut made) = (String::new(), Vec::new(), 0, 0);
+    for number in 0..programs {
+        let moduli = if semantics == Semantics::Evm { &MODULI[..] } else { &MODULI[3..] };
+        // Contexts take words from offsets that are known.
+        let offset = if semantics == Semantics::Evm && number % 2 == 0 { "w27" } else { "w0" };
+        let program = read(&program(rng, moduli, offset, is_looped));
+        let certificate = match Certificate::new(&program, semantics, &code_of(&program, semantics)) {
+            Ok(certificate) => certificate,
+            Err(error) => {
+                println!("{error}");
+                continue;
+            }
+        };
+        made += 1;
+        modules += &module(number, &certificate.program).unwrap();
+        let starts = starts(&certificate.code, semantics);
+        let mut codes = vec![certificate.code.clone()];
+        for _ in 0..MUTANTS {
+            let place = rng.random_range(0..starts.len() - 1);
+            codes.extend(mutants(&certificate.code, &starts, place).choose(rng).cloned());
+        }
+        // A mutant may go through a part of the code once more.
+        let more = certificate.code.len();
+        let hints = |code: &[u8]| match is_looped {
+            true => coq::hints_of_loop(&certificate, code, more),
+            false => coq::hints_of_flow(&certificate, more),
+        };
+        let own = hints(&certificate.code).unwrap();
+        for code in codes {
+            let gas = certificate.gas_of(&code).ok().map(|gas| gas.gas);
+            accepted += usize::from(gas.is_some());
+            let hints = hints(&code).unwrap_or_else(|| own.clone());
+            terms.push(format!("(M{number}.the_program, {hints}, {}, {})", coq::bytes(&code), verdict(gas)));
+        }
+    }
+    let revision = semantics.revision();
+    println!(
+        "{revision}, {type_of_program}: {made} of {programs} programs, {} codes, {accepted} accepted by both",
+        terms.len()
+    );
+    assert!(made > 1 && made <= accepted && accepted < terms.len(), "{made} programs, {accepted} accepted");
+    let source = format!(
+        "{HEAD}{modules}Definition agrees (c : {type_of_program} * {type_of_hints} * list Z * option Z) : bool :=\n\
+         let '(p, h, code, expected) := c in\n\
+         match {checker} p h code, expected with Some g, Some h => g =? h | None, None => true | _, _ => false end.\n\
+         Definition cases : list ({type_of_program} * {type_of_hints} * list Z * option Z) :=\n [{}].\nEval vm_compute in differing agrees 0 cases.\n",
+        terms.join(";\n ")
+    );
+    let file = format!("Cases_{semantics:?}_{type_of_program}");
+    let said = compiled(folder, &file, &source);
+    assert_eq!(numbers(&said), "[]", "cases that differ, by number, in {}/{file}.v", folder.display());
 }
 
 /// A program that returns twice its element where that is 0, and its square elsewhere.
