@@ -116,7 +116,7 @@ Fixpoint block (fuel : nat) (T : tables) (rest : list Z) (names : list (option p
   end.
 
 Lemma block_ok code cd e (bytes : Forall is_byte cd) (short : Z.of_nat (length cd) < W)
-  (p_pos : 1 < modulus P) (p_fits : modulus P < W) (one : e 1%positive = 1)
+  (p_pos : 1 < modulus P) (one : e 1%positive = 1)
   (parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off) T (HT : tables_ok P e T) fuel :
   forall pc names s g n s' k m mw,
   block fuel T (skipn pc code) names s = Some (g, n, s') -> match_ok P cd e k m mw s ->
@@ -132,7 +132,7 @@ Proof.
     destruct (block fuel T _ names' s2) as [[[g' n'] s3]|] eqn:B; [|discriminate].
     assert (g = cost + g' /\ n = (len + n')%nat /\ s' = s3) as [-> [-> ->]] by (repeat split; congruence).
     rewrite skipn_skipn' in B.
-    destruct (sinstr_ok P cd bytes short code p_pos p_fits e one parsed T i s cost s1 k m mw (pc + len)%nat HT HM X)
+    destruct (sinstr_ok P cd bytes short code p_pos e one parsed T i s cost s1 k m mw (pc + len)%nat HT HM X)
       as [k1 [m1 [mw1 [E HM1]]]].
     pose proof (named_ok P cd e T f s1 s2 k1 m1 mw1 HT HM1 Nm) as HM2.
     destruct (IH _ _ _ _ _ _ _ _ _ B HM2) as [k' [m' [mw' [Sg HM']]]].

@@ -6,7 +6,7 @@ use crate::flow::{Expression, Flow, Step};
 use crate::semantics::Semantics;
 use crate::source::Source;
 use crate::straight::{Operation, Read, Straight};
-use crate::sum::Atom;
+use crate::sum::{Atom, is_wide};
 use crate::tables::Tables;
 use crate::witness::Witness;
 use crate::words::{NamedWord, Part};
@@ -24,7 +24,7 @@ const ROW_BYTES: usize = 32;
 const ROW_ITEMS: usize = 16;
 
 /// The sources that theorems stand on, each with its name, in the order in which they are compiled.
-pub const SOURCES: [(&str, &str); 15] = [
+pub const SOURCES: [(&str, &str); 18] = [
     ("Evm", include_str!("../coq/Evm.v")),
     ("Words", include_str!("../coq/Words.v")),
     ("Program", include_str!("../coq/Program.v")),
@@ -40,23 +40,31 @@ pub const SOURCES: [(&str, &str); 15] = [
     ("SoundFlow", include_str!("../coq/SoundFlow.v")),
     ("CheckFlowSlots", include_str!("../coq/CheckFlowSlots.v")),
     ("SoundFlowSlots", include_str!("../coq/SoundFlowSlots.v")),
+    ("Limbs", include_str!("../coq/Limbs.v")),
+    ("CheckWide", include_str!("../coq/CheckWide.v")),
+    ("SoundWide", include_str!("../coq/SoundWide.v")),
 ];
 /// Those that every theorem stands on: the first ones.
 const COMMON: usize = 6;
-/// After them those of code with slots, of programs with branches, and of both together.
+/// After them those of code with slots, of programs with branches, and of both together; the last ones are of moduli that are no words.
 const SLOTS: usize = 4;
 const FLOW: usize = 3;
+const BOTH: usize = 2;
 
 /// The sources that the theorem of a certificate stands on.
 pub fn sources(certificate: &Certificate) -> Vec<(&'static str, &'static str)> {
     let (common, rest) = SOURCES.split_at(COMMON);
     let (slots, rest) = rest.split_at(SLOTS);
-    let (flow, both) = rest.split_at(FLOW);
+    let (flow, rest) = rest.split_at(FLOW);
+    let (both, wide) = rest.split_at(BOTH);
     let has_slots = certificate.semantics != Semantics::Evm;
     match (&certificate.program, has_slots) {
         (Source::Straight(_), false) => common.to_vec(),
         (Source::Straight(_), true) => [common, slots].concat(),
         (Source::Flow(_), false) => [common, flow].concat(),
+        (Source::Flow(branching), true) if is_wide(branching.flow.modulus) => {
+            [common, slots, flow, both, wide].concat()
+        }
         (Source::Flow(_), true) => [common, slots, flow, both].concat(),
     }
 }
@@ -214,9 +222,11 @@ fn steps(flow: &Flow, all: &[Step]) -> String {
             }
             Step::Return(returned) => format!("(Return {}", reads(returned)),
             Step::ReturnWord(returned) => format!("(ReturnWord {}", expression(returned)),
+            Step::ParseBytes(parsed, offset, bytes) => format!("(ParseBytes {} {offset} {bytes}\n", value(*parsed)),
+            Step::ReturnBytes(bytes, returned) => format!("(ReturnBytes {bytes} {}", reads(returned)),
         };
     }
-    if !matches!(all.last(), Some(Step::Return(_) | Step::ReturnWord(_))) {
+    if !matches!(all.last(), Some(Step::Return(_) | Step::ReturnWord(_) | Step::ReturnBytes(..))) {
         text += "Done";
     }
     text + &")".repeat(all.len())
@@ -247,27 +257,45 @@ pub fn hints_of_flow(certificate: &Certificate, more: usize) -> Option<String> {
     Some(format!("Hints {reads} {words} {steps}\n  {same}%positive\n  ({})", hints(witness)))
 }
 
+/// The checker of a theorem, its proof, the files that have them beside those of today's EVM, and a run.
+struct Judge {
+    files: String,
+    check: String,
+    sound: String,
+    eval: String,
+}
+
+impl Judge {
+    fn of(program: &Source, semantics: Semantics) -> Self {
+        let (slots, flow) = (" Slots CheckSlots SoundSlots", " Flow CheckFlow SoundFlow");
+        let both = format!("{slots}{flow} CheckFlowSlots SoundFlowSlots");
+        let (name, files) = match (program, semantics) {
+            (Source::Straight(_), Semantics::Evm) => ("check", String::new()),
+            (Source::Flow(_), Semantics::Evm) => ("check_flow", flow.to_owned()),
+            (Source::Straight(_), _) => ("check_slots", slots.to_owned()),
+            (Source::Flow(branching), _) if is_wide(branching.flow.modulus) => {
+                ("check_wide", format!("{both} Limbs CheckWide SoundWide"))
+            }
+            (Source::Flow(_), _) => ("check_flow_slots", both),
+        };
+        match semantics {
+            Semantics::Evm => {
+                let eval = "Eval code calldata (start g)".to_owned();
+                Self { files, check: name.to_owned(), sound: format!("{name}_sound"), eval }
+            }
+            Semantics::Slots | Semantics::Next => {
+                let next = semantics == Semantics::Next;
+                let eval = format!("FEval {next} code calldata (start g) none");
+                Self { files, check: format!("{name} {next}"), sound: format!("{name}_sound {next}"), eval }
+            }
+        }
+    }
+}
+
 /// The theorem of a certificate, as a source for Coq: the code ends as the program does, with any gas from the stated amount on.
 pub fn theorem(certificate: &Certificate) -> String {
     let Certificate { program, semantics, code, gas, witness, .. } = certificate;
-    // What a theorem needs beside the files of today's EVM, checker and its proof, and a run.
-    let (with_branches, slots) = (matches!(program, Source::Flow(_)), " Slots CheckSlots SoundSlots");
-    let flow = " Flow CheckFlow SoundFlow";
-    let files = match (with_branches, semantics) {
-        (false, Semantics::Evm) => String::new(),
-        (true, Semantics::Evm) => flow.to_owned(),
-        (false, _) => slots.to_owned(),
-        (true, _) => format!("{slots}{flow} CheckFlowSlots SoundFlowSlots"),
-    };
-    let name = if with_branches { "check_flow" } else { "check" };
-    let (check, sound, eval) = match semantics {
-        Semantics::Evm => (name.to_owned(), format!("{name}_sound"), "Eval code calldata (start g)".to_owned()),
-        Semantics::Slots | Semantics::Next => {
-            let next = *semantics == Semantics::Next;
-            let eval = format!("FEval {next} code calldata (start g) none");
-            (format!("{name}_slots {next}"), format!("{name}_slots_sound {next}"), eval)
-        }
-    };
+    let Judge { files, check, sound, eval } = Judge::of(program, *semantics);
     let (program, meaning, kind, witness) = match program {
         Source::Straight(straight) => {
             let program = format!("Definition the_program : program := {}.", self::program(straight));

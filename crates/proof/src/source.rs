@@ -42,6 +42,14 @@ impl Source {
         Self::of(&program).map_err(|error| (1, error.to_string()))
     }
 
+    pub(crate) fn modulus_bits(&self) -> u64 {
+        let modulus = match self {
+            Self::Straight(program) => program.modulus,
+            Self::Flow(branching) => branching.flow.modulus,
+        };
+        modulus.bit_len() as u64 // usize to u64 widens
+    }
+
     pub(crate) fn job<'a>(&'a self, semantics: Semantics, code: &'a [u8]) -> Job<'a> {
         match self {
             Self::Straight(program) => Job { program, ends: None, semantics, code },
