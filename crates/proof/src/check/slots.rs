@@ -7,7 +7,7 @@
 use super::{COPY_BYTES, Condition, Hints, Machine, Step, Symbol, WORD_BYTES, greatest, is_below, memory_gas, refuse};
 use crate::semantics::Semantics;
 use crate::straight::Straight;
-use crate::sum::{Atom, Number, Sum};
+use crate::sum::{Atom, Number, Sum, is_wide};
 use foldhash::HashMap;
 use residue_isa::form::{LOADPX, SETMODCX, STORECX, STOREPX};
 use residue_isa::opcode::evm as op;
@@ -144,9 +144,10 @@ impl<H: Hints> Machine<'_, H> {
             _ => self.modulus_in_code()?,
         };
         let p = self.program.modulus;
-        if modulus != Some(p) {
-            let modulus = modulus.map_or_else(|| "a greater number".to_owned(), |modulus| format!("{modulus:#x}"));
-            return refuse(format!("the modulus {p:#x} is expected, found {modulus}"));
+        let modulus = modulus.filter(|&modulus| self.is_wide() || !is_wide(modulus));
+        let modulus = modulus.map_or_else(|| refuse("the modulus has more than 256 bits"), Ok)?;
+        if modulus != p {
+            return refuse(format!("the modulus {p:#x} is expected, found {modulus:#x}"));
         }
         let width_limbs = size.div_ceil(LIMB_BYTES);
         let count = self.pop()?.exact()?;

@@ -276,7 +276,7 @@ impl Symbol {
             }
             (op::OR, ..) => match (x.parses()?, y.parses()?) {
                 ((a, n), (b, m)) if n == m => return Ok(Self::Or(a.iter().chain(&*b).copied().collect(), n)),
-                ((_, n), (_, m)) => return refuse(format!("bits from {n} on and bits from {m} on have no OR here")),
+                _ => return refuse("a parsed number is expected, found bits of several numbers"),
             },
             (op::EQ, Self::Size, other) | (op::EQ, other, Self::Size) => Condition::SizeIs(other.exact()?),
             (op::SHR, ..) => {

@@ -32,15 +32,19 @@ const CONDITIONS: [&str; 14] =
     ["w26", "w29", "w5", "w7", "w8", "w9", "w12", "w13", "w14", "w15", "w19", "w20", "w21", "w23"];
 
 /// Writes a program.
-struct Writer<'a> {
-    rng: &'a mut ChaCha8Rng,
+pub struct Writer<'a> {
+    pub rng: &'a mut ChaCha8Rng,
     /// Values so far.
-    next: usize,
+    pub next: usize,
+    /// Words that branches and requirements may be of.
+    pub conditions: &'static [&'static str],
+    /// Bytes of an element that is returned.
+    pub bytes: usize,
 }
 
 impl Writer<'_> {
     /// Operations on the values in scope, which what they define comes into.
-    fn block(&mut self, scope: &mut Vec<usize>) -> String {
+    pub fn block(&mut self, scope: &mut Vec<usize>) -> String {
         let mut text = "block {\n".to_owned();
         for _ in 0..self.rng.random_range(1..5) {
             let operands = [0, 1].map(|_| match self.rng.random_ratio(1, 5) {
@@ -74,17 +78,17 @@ impl Writer<'_> {
         }
         let last = *scope.last().unwrap();
         match self.rng.random_range(0..6) {
-            0 => writeln!(text, "return_elements (v{last} v{last}) bytes 32").unwrap(),
-            1 => writeln!(text, "return_word {}", CONDITIONS[0]).unwrap(),
-            2 => writeln!(text, "require {}", CONDITIONS.choose(self.rng).unwrap()).unwrap(),
+            0 => writeln!(text, "return_elements (v{last} v{last}) bytes {}", self.bytes).unwrap(),
+            1 if self.bytes == 32 => writeln!(text, "return_word {}", self.conditions[0]).unwrap(),
+            2 => writeln!(text, "require {}", self.conditions.choose(self.rng).unwrap()).unwrap(),
             _ => {}
         }
         (text, last)
     }
 
     /// A branch, and its value.
-    fn branch(&mut self, scope: &[usize], depth: usize) -> (String, usize) {
-        let condition = CONDITIONS.choose(self.rng).unwrap();
+    pub fn branch(&mut self, scope: &[usize], depth: usize) -> (String, usize) {
+        let condition = self.conditions.choose(self.rng).unwrap();
         let (first, a) = self.arm(scope, depth);
         let (second, b) = self.arm(scope, depth);
         let value = self.next;
@@ -100,7 +104,7 @@ impl Writer<'_> {
 fn program(rng: &mut ChaCha8Rng, moduli: &[&str], offset: &str) -> String {
     let p: BigUint = moduli.choose(rng).unwrap().parse().unwrap();
     let constant = rng.random_range(0..15);
-    let mut writer = Writer { rng, next: 2 };
+    let mut writer = Writer { rng, next: 2, conditions: &CONDITIONS, bytes: 32 };
     let called = writer.block(&mut vec![0, 1]);
     let values = writer.next;
     writer.next = 4;
@@ -139,7 +143,7 @@ fn calldata(rng: &mut ChaCha8Rng, program: &Program) -> Vec<u8> {
     calldata
 }
 
-fn read(written: &str) -> Program {
+pub fn read(written: &str) -> Program {
     text::read(written).unwrap_or_else(|error| panic!("{error}:\n{written}"))
 }
 
@@ -149,7 +153,7 @@ const HEAD: &str = "From Coq Require Import ZArith List.\nFrom Residue Require I
 const SOURCES: [&str; 8] = ["Evm", "Program", "Check", "Slots", "CheckSlots", "Flow", "CheckFlow", "CheckFlowSlots"];
 
 /// Coq's definitions of a program, by a module of its own.
-fn module(number: usize, source: &Source) -> Option<String> {
+pub fn module(number: usize, source: &Source) -> Option<String> {
     let Source::Flow(branching) = source else { return None };
     Some(format!("Module M{number}.\n{}\nEnd M{number}.\n", coq::branching(&branching.flow)))
 }
