@@ -53,7 +53,7 @@ pub struct Straight {
 /// Why no certificate speaks of a program yet: the part of it that they have no words for.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "certificates do not know {0} yet: they speak of programs with requirements, parses of 32 bytes, lookups at known rows, blocks, tests for zero, \
+    "certificates do not know {0} yet: they speak of programs with requirements, parses, lookups at known rows, blocks, tests for zero, \
      branches, calls and return_elements"
 )]
 pub struct Unsupported(pub String);
