@@ -150,6 +150,14 @@ Definition wide_returned (T : tables) (m : M.t limb) (key : positive) (n : Z) (w
 (* The memory of `flat` is never read nor written. *)
 Record wstate := WS { flat : fstate; limbs : M.t limb }.
 
+(* Limbs of n bytes that a copy writes: after them the last limb keeps the bytes of a number. *)
+Definition filled_limbs (m : M.t limb) (key : positive) (n : Z) (k : nat) (l : list Z) : option (list limb) :=
+  let bytes := take (Z.to_nat n) l in
+  match (8 * k - Z.to_nat n)%nat with
+  | O => Some (map LNum (pieces 8 k bytes))
+  | r => match limb_at m (further key (k - 1)) with LNum z => Some (map LNum (pieces 8 k (bytes ++ bytes_of r z))) | _ => None end
+  end.
+
 (* A copy of n bytes that are these limbs. *)
 Definition wide_copy (st : wstate) (r : list sword) (a : Z) (key : positive) (n : Z) (l : list limb) : Z * wstate * list cond :=
   let fs := flat st in let s := base fs in
@@ -167,12 +175,12 @@ Definition wfield (T : tables) (F : list fact) (i : finstr) (st : wstate) : opti
       match exactly id, limb_of a, exactly size, exactly n with
       | Some id, Some (a, key), Some size, Some n =>
           let width := 8 * ((size + 7) / 8) in
-          match eighths size with
+          match eighths width with
           | Some k =>
               if between 0 id 256 && between 1 size 96 && between 1 n 256 && (width * n <=? 24576)
                  && inside (smw s) a size && (3 <=? p) then
                 match numeral (limbs_at (limbs st) key k) with
-                | Some v => if v =? p then flatly (opened_slots p fs r width n) (limbs st) [] else None
+                | Some v => if v / 256 ^ (width - size) =? p then flatly (opened_slots p fs r width n) (limbs st) [] else None
                 | None => None
                 end
               else None
@@ -215,13 +223,12 @@ Definition wfield (T : tables) (F : list fact) (i : finstr) (st : wstate) : opti
   | CODECOPY, a :: from :: n :: r, _ =>
       match limb_of a, exactly from, exactly n with
       | Some (a, key), Some from, Some n =>
-          match eighths n with
-          | Some k =>
-              if from <=? Z.of_nat (length code) then
-                Some (wide_copy st r a key n (map LNum (pieces 8 k (skipn (Z.to_nat from) code))))
-              else None
-          | None => None
-          end
+          if (0 <=? n) && (from <=? Z.of_nat (length code)) then
+            match eighths (8 * ((n + 7) / 8)) with
+            | Some k => option_map (wide_copy st r a key n) (filled_limbs (limbs st) key n k (skipn (Z.to_nat from) code))
+            | None => None
+            end
+          else None
       | _, _, _ => None
       end
   | SETMODCX, _, _ | STORECX, _, _ | LANES _ _, _, _ => flatly (sfield p code prog T i fs) (limbs st) []

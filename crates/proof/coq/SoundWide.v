@@ -205,6 +205,18 @@ Proof.
   pose proof (beZ_range _ (take_bytes 8 _ H)) as R. rewrite take_length in R. split; [exact R | reflexivity].
 Qed.
 
+(* The first bytes of a number of limbs. *)
+Lemma first_bytes m a size c v : (forall x, is_byte (m x)) -> 0 <= size -> 8 * ((size + 7) / 8) = 8 * Z.of_nat c ->
+  beZ (mbytes m a (8 * c)) = v -> beZ (mbytes m a (Z.to_nat size)) = v / 256 ^ (8 * Z.of_nat c - size).
+Proof.
+  intros B S0 C <-.
+  pose proof (Z.div_mod (size + 7) 8 ltac:(lia)). pose proof (Z.mod_pos_bound (size + 7) 8 ltac:(lia)).
+  set (r := (8 * c - Z.to_nat size)%nat). replace (8 * c)%nat with (Z.to_nat size + r)%nat by (unfold r; lia).
+  rewrite mbytes_app, beZ_cat, mbytes_length. replace (8 * Z.of_nat c - size) with (Z.of_nat r) by (unfold r; lia).
+  pose proof (beZ_range _ (mbytes_bytes m (a + Z.of_nat (Z.to_nat size)) r B)) as R. rewrite mbytes_length in R.
+  pose proof (pow256_pos r). rewrite Z.div_add_l, Z.div_small by lia. lia.
+Qed.
+
 (* ---- words and elements ---- *)
 
 Lemma first_wide_ok ok i off more : first_wide wnames ok = Some (i, off, more) ->
@@ -405,18 +417,19 @@ Proof.
   cbn [fields_ok] in HF. subst f.
   destruct (exactly x) as [id|] eqn:X; [|discriminate]. destruct (limb_of y) as [[a key]|] eqn:Y; [|discriminate].
   destruct (exactly z) as [size|] eqn:Zz; [|discriminate]. destruct (exactly u) as [n|] eqn:U; [|discriminate].
-  destruct (eighths size) as [c|] eqn:Ei; [|discriminate].
+  destruct (eighths (8 * ((size + 7) / 8))) as [c|] eqn:Ei; [|discriminate].
   destruct (between 0 id 256) eqn:B1; [|discriminate]. destruct (between 1 size 96) eqn:B2; [|discriminate].
   destruct (between 1 n 256) eqn:B3; [|discriminate]. destruct (_ * n <=? 24576) eqn:B4; [|discriminate].
   destruct (inside _ a size) eqn:B5; [|discriminate]. destruct (3 <=? p) eqn:B6; [|discriminate]. cbn [andb] in H.
-  destruct (numeral _) as [v|] eqn:N; [|discriminate]. destruct (Z.eqb_spec v p) as [->|]; [|discriminate].
+  destruct (numeral _) as [v|] eqn:N; [|discriminate]. match type of H with (if ?q =? _ then _ else _) = _ => destruct (Z.eqb_spec q p) as [Ev|]; [|discriminate] end.
   destruct (opened_slots p (flat st) r _ n) as [[cost' fs]|] eqn:O; [|discriminate]. injection H as <- <- <-. split; [|reflexivity].
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
   inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst. inversion Hk3 as [|wd ? k4 ? Hd Hk4]; subst.
   apply (exactly_ok _ _ _ _ _ _ Ha) in X. destruct (limb_of_ok _ _ _ _ Hb Y) as [-> [A0 E]].
   apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. apply (exactly_ok _ _ _ _ _ _ Hd) in U. subst wa wc wd.
-  destruct (eighths_ok _ _ Ei) as [_ Ec]. apply (numeral_ok _ _ (limbs_at_ok m (limbs st) c HL key)) in N.
-  rewrite <- mbytes_number, <- E, <- Ec in N.
+  destruct (eighths_ok _ _ Ei) as [Ec _]. apply (numeral_ok _ _ (limbs_at_ok m (limbs st) c HL key)) in N.
+  rewrite <- mbytes_number, <- E in N. apply (first_bytes m a size c) in N; [|apply HL | unfold between in B2; apply andb_prop in B2; lia | exact Ec].
+  rewrite <- Ec, Ev in N. clear Ev.
   destruct (opened_ok P cd p_pos p_odd e (mbytes m a) (flat st) _ k4 r id size n (8 * ((size + 7) / 8)) zeros (smw (base (flat st))) cost' fs HFl Hk4)
     as [g [Op S']]; [exact B2 | exact B3 | reflexivity | exact B4 | exact B6 | exact N | exact O |].
   do 4 eexists. split; [|split; [exact S' | exact HL]]. cbn [fexec]. unfold set_context. rewrite B1.
@@ -480,15 +493,41 @@ Proof.
       * induction is as [|i is IH]; cbn [flat_map]; [constructor|]. apply Forall2_app; [apply element_limbs_ok | exact IH].
 Qed.
 
-Lemma wide_copied_ok st k r a key from n c vs xs m mw f l : wstate_ok k m mw f st -> stack_ok P cd e r xs -> a = 8 * (Z.pos key - 1) ->
-  n = 8 * Z.of_nat c /\ Z.to_nat n = (8 * c)%nat -> Forall is_byte l -> pieces 8 c (skipn (Z.to_nat from) l) = vs ->
+Lemma wide_copied_ok st k r a key from n vs xs m mw f l : wstate_ok k m mw f st -> stack_ok P cd e r xs -> a = 8 * (Z.pos key - 1) ->
+  (forall x, write m a (take (Z.to_nat n) (skipn (Z.to_nat from) l)) x = write m a (flat_map (bytes_of 8) vs) x) ->
   forall ls, Forall2 limb_ok vs ls -> exists m' mw',
     copied r m mw f l a from n = (fst (fst (wide_copy st xs a key n ls)), Some (r, m', mw', f)) /\
     wstate_ok r m' mw' f (snd (fst (wide_copy st xs a key n ls))).
 Proof.
-  intros HS Hr E [_ N] Hl <- ls Hls. pose proof HS as [[[Hk Hm Hw] HF HC] HL]. unfold copied, wide_copy. cbv zeta. cbn [fst snd].
+  intros HS Hr E Wr ls Hls. pose proof HS as [[[Hk Hm Hw] HF HC] HL]. unfold copied, wide_copy. cbv zeta. cbn [fst snd].
   rewrite (reserved_ok _ _ _ _ HF), Hw. do 2 eexists. split; [reflexivity|]. eapply moved_on; [exact HS | exact Hr | | reflexivity].
-  rewrite N, pieces_bytes by (apply skipn_Forall; exact Hl). rewrite E. apply limbs_put_ok; assumption.
+  eapply limbs_ext; [intros y; symmetry; apply Wr|]. rewrite E. apply limbs_put_ok; assumption.
+Qed.
+
+(* Limbs that a copy of the code writes. *)
+Lemma filled_limbs_ok m l key n k bytes ls : limbs_ok m l -> 0 <= n -> 8 * ((n + 7) / 8) = 8 * Z.of_nat k -> Forall is_byte bytes ->
+  filled_limbs l key n k bytes = Some ls -> exists vs, Forall2 limb_ok vs ls /\
+  forall x, write m (8 * (Z.pos key - 1)) (take (Z.to_nat n) bytes) x = write m (8 * (Z.pos key - 1)) (flat_map (bytes_of 8) vs) x.
+Proof.
+  intros HL N K Hb H. set (a := 8 * (Z.pos key - 1)). pose proof (Z.div_mod (n + 7) 8 ltac:(lia)). pose proof (Z.mod_pos_bound (n + 7) 8 ltac:(lia)).
+  assert (all : forall b, Forall is_byte b -> length b = (8 * k)%nat -> flat_map (bytes_of 8) (pieces 8 k b) = b).
+  { intros b B L. rewrite <- pieces_bytes by exact B. rewrite <- L. clear. induction b as [|x b IH]; cbn; congruence. }
+  assert (Ht : Forall is_byte (take (Z.to_nat n) bytes)) by (apply take_bytes; exact Hb). unfold filled_limbs in H. cbv zeta in H.
+  destruct (8 * k - Z.to_nat n)%nat as [|r'] eqn:R.
+  - injection H as <-. exists (pieces 8 k (take (Z.to_nat n) bytes)). split; [apply number_limbs_ok; exact Ht|].
+    intros x. rewrite all; [reflexivity | exact Ht | rewrite take_length; lia].
+  - rewrite <- R in H. set (r := (8 * k - Z.to_nat n)%nat) in *. pose proof (lm_limbs _ _ HL (further key (k - 1))) as Lk.
+    destruct (limb_at l _) as [z| |]; try discriminate. injection H as <-. destruct Lk as [_ Lk].
+    assert (Hr : mbytes m (a + n) r = bytes_of r z).
+    { pose proof (mbytes_limbs m 1 (lm_bytes _ _ HL) (8 * (Z.pos (further key (k - 1)) - 1))) as M1. cbn [numbers flat_map] in M1.
+      change (Z.to_nat 8) with 8%nat in M1. rewrite Lk, app_nil_r in M1. change (8 * 1)%nat with 8%nat in M1.
+      replace 8%nat with ((8 - r) + r)%nat in M1 by lia. rewrite mbytes_app in M1.
+      apply (f_equal (skipn (8 - r))) in M1. rewrite bytes_tail, skipn_app, mbytes_length, Nat.sub_diag in M1.
+      rewrite skipn_all2 in M1 by (rewrite mbytes_length; lia). cbn [skipn app] in M1. rewrite <- M1. f_equal. rewrite further_pos. unfold a. lia. }
+    assert (Hw : Forall is_byte (take (Z.to_nat n) bytes ++ bytes_of r z)) by (apply Forall_app; split; [exact Ht | apply bytes_of_bytes]).
+    exists (pieces 8 k (take (Z.to_nat n) bytes ++ bytes_of r z)). split; [apply number_limbs_ok; exact Hw|].
+    intros x. rewrite all; [|exact Hw | rewrite app_length, take_length, bytes_of_length; lia].
+    apply write_more. rewrite take_length, bytes_of_length, Z2Nat.id by lia. exact Hr.
 Qed.
 
 Lemma wide_calldatacopy_ok F st cost st' l k m mw f : wstate_ok k m mw f st ->
@@ -501,8 +540,11 @@ Proof.
   destruct (Z.leb_spec 0 from); [|discriminate]. destruct (from <? 2 ^ 32); [|discriminate]. cbn [andb] in H.
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst. inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
   destruct (limb_of_ok _ _ _ _ Ha X) as [-> [_ E]]. apply (exactly_ok _ _ _ _ _ _ Hb) in Y. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wb wc.
-  destruct (wide_copied_ok st _ k3 a key from n c _ r m (smw (base (flat st))) f cd HS Hk3 E (eighths_ok _ _ Ei) cd_bytes eq_refl (call_limbs from c))
-    as [m' [mw' [G S']]]; [apply call_limbs_ok; assumption|].
+  destruct (eighths_ok _ _ Ei) as [_ Ec].
+  destruct (wide_copied_ok st _ k3 a key from n (pieces 8 c (skipn (Z.to_nat from) cd)) r m (smw (base (flat st))) f cd HS Hk3 E) with (ls := call_limbs from c)
+    as [m' [mw' [G S']]].
+  { intros x0. rewrite Ec, pieces_bytes by (apply skipn_Forall; exact cd_bytes). reflexivity. }
+  { apply call_limbs_ok; assumption. }
   assert (Q : wide_copy st r a key n (call_limbs from c) = (cost, st', l)) by congruence. rewrite Q in G, S'. cbn [fst snd] in G, S'.
   split; [|unfold wide_copy in Q; congruence]. do 4 eexists. split; [cbn [fexec]; exact G | exact S'].
 Qed.
@@ -513,13 +555,13 @@ Proof.
   intros HS H. pose proof HS as [[[Hk Hm Hw] HF HC] HL]. unfold wfield in H. cbv zeta in H.
   destruct (sstack (base (flat st))) as [|x [|y [|z r]]]; try discriminate.
   destruct (limb_of x) as [[a key]|] eqn:X; [|discriminate]. destruct (exactly y) as [from|] eqn:Y; [|discriminate].
-  destruct (exactly z) as [n|] eqn:Zz; [|discriminate]. destruct (eighths n) as [c|] eqn:Ei; [|discriminate].
-  destruct (from <=? _); [|discriminate].
+  destruct (exactly z) as [n|] eqn:Zz; [|discriminate]. destruct (Z.leb_spec 0 n) as [N0|]; [|discriminate].
+  destruct (from <=? _); [|discriminate]. cbn [andb] in H. destruct (eighths _) as [c|] eqn:Ei; [|discriminate].
+  destruct (filled_limbs _ _ _ _ _) as [ls|] eqn:Fl; [|discriminate]. cbn [option_map] in H.
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst. inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
   destruct (limb_of_ok _ _ _ _ Ha X) as [-> [_ E]]. apply (exactly_ok _ _ _ _ _ _ Hb) in Y. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. subst wb wc.
-  set (ls := map LNum (pieces 8 c (skipn (Z.to_nat from) code))) in *.
-  destruct (wide_copied_ok st _ k3 a key from n c _ r m (smw (base (flat st))) f code HS Hk3 E (eighths_ok _ _ Ei) code_bytes eq_refl ls)
-    as [m' [mw' [G S']]]; [apply number_limbs_ok, skipn_Forall; exact code_bytes|].
+  destruct (filled_limbs_ok m _ _ _ _ _ _ HL N0 (proj1 (eighths_ok _ _ Ei)) (skipn_Forall _ (Z.to_nat from) _ code_bytes) Fl) as [vs [Fv Wr]].
+  rewrite <- E in Wr. destruct (wide_copied_ok st _ k3 a key from n vs r m (smw (base (flat st))) f code HS Hk3 E Wr ls Fv) as [m' [mw' [G S']]].
   assert (Q : wide_copy st r a key n ls = (cost, st', l)) by congruence. rewrite Q in G, S'. cbn [fst snd] in G, S'.
   split; [|unfold wide_copy in Q; congruence]. do 4 eexists. split; [cbn [fexec]; exact G | exact S'].
 Qed.

@@ -165,9 +165,9 @@ impl<H: Hints> Machine<'_, H> {
     pub(super) fn wide_modulus(&self, from: u64, size: usize) -> Step<Option<Number>> {
         let place = u32::try_from(from).ok().filter(|from| from.is_multiple_of(LIMB_BYTES));
         let place = place.map_or_else(|| refuse("an address of a limb is expected"), Ok)? / LIMB_BYTES;
-        let bytes = bytes_of(&self.limbs_at(place, limbs_in(size)?));
+        let bytes = bytes_of(&self.limbs_at(place, size.div_ceil(LIMB_BYTES as usize))); // u32 to usize widens
         let bytes = bytes.map_or_else(|| refuse("no number is in memory there"), Ok)?;
-        Ok(Number::try_from_be_slice(&bytes))
+        Ok(Number::try_from_be_slice(&bytes[..size]))
     }
 
     /// Slots of a transfer with memory, the first limb there, and limbs of a value.
@@ -252,26 +252,41 @@ impl<H: Hints> Machine<'_, H> {
         Ok(())
     }
 
-    /// Limbs of calldata or of the code, with zeros after its end.
+    /// Limbs of calldata, or bytes of the code, with zeros after its end.
     pub(super) fn wide_copy(&mut self, byte: u8) -> Step<()> {
         let (address, place) = self.limb_place()?;
         let [from, size] = [self.pop()?.exact()?, self.pop()?.exact()?];
         let size = usize::try_from(size).or_else(|_| refuse("a copy of less than 2⁶⁴ bytes is expected"))?;
-        let count = limbs_in(size)?;
-        self.budget.take(count)?;
-        self.gas += 3 + 3 * (size.div_ceil(WORD_BYTES as usize) as u64); // u32 to usize and usize to u64 widen
-        self.grow_bytes(address, size as u64); // usize to u64 widens
         let limbs: Vec<Limb> = if byte == op::CODECOPY {
-            let rest = usize::try_from(from).ok().and_then(|from| self.code.get(from..));
-            let rest = rest.map_or_else(|| refuse(format!("a copy from byte {from} on is none of the code")), Ok)?;
-            let bytes = rest.iter().copied().chain(std::iter::repeat(0)).take(size).collect::<Vec<u8>>();
-            bytes.as_chunks().0.iter().map(|&limb| Limb::Number(u64::from_be_bytes(limb))).collect()
+            self.limbs_of_code(place, from, size)?
         } else {
             let from = u32::try_from(from).or_else(|_| refuse("a copy from less than byte 2³² on is expected"))?;
-            (u64::from(from)..).step_by(LIMB_BYTES as usize).take(count).map(Limb::Calldata).collect() // u32 to usize widens
+            let places = (u64::from(from)..).step_by(LIMB_BYTES as usize); // u32 to usize widens
+            places.take(limbs_in(size)?).map(Limb::Calldata).collect()
         };
+        self.budget.take(limbs.len())?;
+        self.gas += 3 + 3 * (size.div_ceil(WORD_BYTES as usize) as u64); // u32 to usize and usize to u64 widen
+        self.grow_bytes(address, size as u64); // usize to u64 widens
         self.limbs.extend((place..).zip(limbs));
         Ok(())
+    }
+
+    /// So many bytes of the code for memory from a limb on: after them the last limb keeps the bytes of a number.
+    fn limbs_of_code(&self, place: u32, from: U256, size: usize) -> Step<Vec<Limb>> {
+        let rest = usize::try_from(from).ok().and_then(|from| self.code.get(from..));
+        let rest = rest.map_or_else(|| refuse(format!("a copy from byte {from} on is none of the code")), Ok)?;
+        let whole =
+            size.checked_next_multiple_of(LIMB_BYTES as usize).ok_or("a copy of less than 2⁶⁴ bytes is expected")?; // u32 to usize widens
+        let count = limbs_in(whole)?;
+        let mut bytes: Vec<u8> = rest.iter().copied().chain(std::iter::repeat(0)).take(size).collect();
+        if whole > size {
+            let last = place.checked_add(u32::try_from(count - 1).or_else(|_| refuse("a limb below 2³² is expected"))?);
+            let kept = last.and_then(|last| bytes_of(&self.limbs_at(last, 1)));
+            let kept =
+                kept.map_or_else(|| refuse("the last limb of the copy has bytes after it that are no number"), Ok)?;
+            bytes.extend(&kept[kept.len() - (whole - size)..]);
+        }
+        Ok(bytes.as_chunks().0.iter().map(|&limb| Limb::Number(u64::from_be_bytes(limb))).collect())
     }
 
     /// The return, which is that of all ends.
