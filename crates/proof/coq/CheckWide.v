@@ -34,6 +34,11 @@ Fixpoint numeral (l : list limb) : option Z :=
   | LNum n :: l => option_map (fun v => n * 2 ^ (64 * Z.of_nat (length l)) + v) (numeral l)
   | _ => None
   end.
+(* The number that n bytes of memory are. *)
+Definition number_at (m : M.t limb) (a n : Z) : option Z :=
+  let low := a mod 8 in
+  let c := (low + n + 7) / 8 in
+  option_map (fun v => v / 256 ^ (8 * c - low - n) mod 256 ^ n) (numeral (limbs_at m (Z.to_pos (a / 8 + 1)) (Z.to_nat c))).
 Fixpoint calls (off : Z) (l : list limb) : bool :=
   match l with [] => true | LCall o :: l => (o =? off) && calls (off + 8) l | _ => false end.
 Definition of_calldata (l : list limb) : option Z :=
@@ -90,13 +95,13 @@ Definition word_of_limbs (l : list limb) : option sword :=
 
 (* The element that a value in memory is, and when a store of it halts: a number, or one that is parsed, whose first bytes may be left out
    once they are known to be zero. *)
-Definition wide_element (F : list fact) (l : list limb) : option (sum * list cond) :=
-  match numeral l, of_calldata l with
+Definition wide_element (F : list fact) (m : M.t limb) (a : Z) (size : nat) : option (sum * list cond) :=
+  let n := 8 * Z.of_nat size in
+  match number_at m a n, of_calldata (limbs_at m (Z.to_pos (a / 8 + 1)) size) with
   | Some v, _ => if v <? p then Some (const p v, []) else None
   | None, Some off =>
-      let n := 8 * Z.of_nat (length l) in
       let is_it i o more :=
-        (o <=? off) && (o + (32 + more) =? off + n)
+        (a mod 8 =? 0) && (o <=? off) && (o + (32 + more) =? off + n)
         && ((o =? off) || match look p F (CAbove i (8 * n)) with Some false => true | _ => false end) in
       match first_wide is_it with
       | Some (i, _, _) => Some ([(i, 1)], [CNotBelow i])
@@ -104,11 +109,11 @@ Definition wide_element (F : list fact) (l : list limb) : option (sum * list con
       end
   | None, None => None
   end.
-Fixpoint wide_elements (F : list fact) (m : M.t limb) (key : positive) (size n : nat) : option (list sum * list cond) :=
+Fixpoint wide_elements (F : list fact) (m : M.t limb) (a : Z) (size n : nat) : option (list sum * list cond) :=
   match n with
   | O => Some ([], [])
   | Datatypes.S n =>
-      match wide_element F (limbs_at m key size), wide_elements F m (further key size) size n with
+      match wide_element F m a size, wide_elements F m (a + 8 * Z.of_nat size) size n with
       | Some (s, c), Some (sums, conds) => Some (s :: sums, c ++ conds)
       | _, _ => None
       end
@@ -172,28 +177,24 @@ Definition wfield (T : tables) (F : list fact) (i : finstr) (st : wstate) : opti
     match r with Some (cost, fs) => Some (cost, WS fs m, conds) | None => None end in
   match i, sstack s, known fs with
   | SETMODX, id :: a :: size :: n :: r, None =>
-      match exactly id, limb_of a, exactly size, exactly n with
-      | Some id, Some (a, key), Some size, Some n =>
+      match exactly id, exactly a, exactly size, exactly n with
+      | Some id, Some a, Some size, Some n =>
           let width := 8 * ((size + 7) / 8) in
-          match eighths width with
-          | Some k =>
-              if between 0 id 256 && between 1 size 96 && between 1 n 256 && (width * n <=? 24576)
-                 && inside (smw s) a size && (3 <=? p) then
-                match numeral (limbs_at (limbs st) key k) with
-                | Some v => if v / 256 ^ (width - size) =? p then flatly (opened_slots p fs r width n) (limbs st) [] else None
-                | None => None
-                end
-              else None
-          | None => None
-          end
+          if between 0 id 256 && between 1 size 96 && between 1 n 256 && (width * n <=? 24576) && (0 <=? a)
+             && inside (smw s) a size && (3 <=? p) then
+            match number_at (limbs st) a size with
+            | Some v => if v =? p then flatly (opened_slots p fs r width n) (limbs st) [] else None
+            | None => None
+            end
+          else None
       | _, _, _, _ => None
       end
   | STOREX padded, first :: a :: n :: r, Some G =>
       let bytes := match padded with Some b => b | None => width G end in
-      match exactly first, limb_of a, exactly n, eighths bytes with
-      | Some first, Some (a, key), Some n, Some size =>
-          if has G first n && inside (smw s) a (n * bytes) && (width G <=? bytes) then
-            match wide_elements F (limbs st) key size (Z.to_nat n) with
+      match exactly first, exactly a, exactly n, eighths bytes with
+      | Some first, Some a, Some n, Some size =>
+          if has G first n && (0 <=? a) && inside (smw s) a (n * bytes) && (width G <=? bytes) then
+            match wide_elements F (limbs st) a size (Z.to_nat n) with
             | Some (sums, conds) => flatly (stored_slots p fs r G first n sums []) (limbs st) conds
             | None => None
             end

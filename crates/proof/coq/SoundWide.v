@@ -205,16 +205,28 @@ Proof.
   pose proof (beZ_range _ (take_bytes 8 _ H)) as R. rewrite take_length in R. split; [exact R | reflexivity].
 Qed.
 
-(* The first bytes of a number of limbs. *)
-Lemma first_bytes m a size c v : (forall x, is_byte (m x)) -> 0 <= size -> 8 * ((size + 7) / 8) = 8 * Z.of_nat c ->
-  beZ (mbytes m a (8 * c)) = v -> beZ (mbytes m a (Z.to_nat size)) = v / 256 ^ (8 * Z.of_nat c - size).
+(* The limb that an address within it belongs to. *)
+Lemma limb_start a : 0 <= a -> 8 * (Z.pos (Z.to_pos (a / 8 + 1)) - 1) = a - a mod 8.
+Proof. intros A. pose proof (Z.div_mod a 8 ltac:(lia)). assert (0 <= a / 8) by (apply Z.div_pos; lia). rewrite Z2Pos.id by lia. lia. Qed.
+
+Lemma number_at_ok m l a n v : limbs_ok m l -> 0 <= a -> 0 <= n -> number_at l a n = Some v -> beZ (mbytes m a (Z.to_nat n)) = v.
 Proof.
-  intros B S0 C <-.
-  pose proof (Z.div_mod (size + 7) 8 ltac:(lia)). pose proof (Z.mod_pos_bound (size + 7) 8 ltac:(lia)).
-  set (r := (8 * c - Z.to_nat size)%nat). replace (8 * c)%nat with (Z.to_nat size + r)%nat by (unfold r; lia).
-  rewrite mbytes_app, beZ_cat, mbytes_length. replace (8 * Z.of_nat c - size) with (Z.of_nat r) by (unfold r; lia).
-  pose proof (beZ_range _ (mbytes_bytes m (a + Z.of_nat (Z.to_nat size)) r B)) as R. rewrite mbytes_length in R.
-  pose proof (pow256_pos r). rewrite Z.div_add_l, Z.div_small by lia. lia.
+  intros HL A N H. unfold number_at in H. cbv zeta in H. set (low := a mod 8) in *. set (c := (low + n + 7) / 8) in *.
+  destruct (numeral _) as [w|] eqn:E; [|discriminate].
+  assert (V : v = w / 256 ^ (8 * c - low - n) mod 256 ^ n) by (cbn [option_map] in H; congruence). clear H. rewrite V. clear V.
+  apply (numeral_ok _ _ (limbs_at_ok m l _ HL _)) in E. rewrite limb_start in E by exact A. fold low in E. rewrite <- mbytes_number in E.
+  pose proof (Z.mod_pos_bound a 8 ltac:(lia)) as L. fold low in L.
+  pose proof (Z.div_mod (low + n + 7) 8 ltac:(lia)) as D. pose proof (Z.mod_pos_bound (low + n + 7) 8 ltac:(lia)). fold c in D.
+  set (after := Z.to_nat (8 * c - low - n)). replace (8 * Z.to_nat c)%nat with (Z.to_nat low + (Z.to_nat n + after))%nat in E by (unfold after; lia).
+  rewrite !mbytes_app, !beZ_cat, app_length, !mbytes_length in E. replace (a - low + Z.of_nat (Z.to_nat low)) with a in E by lia.
+  set (x := beZ (mbytes m a (Z.to_nat n))) in *. subst w.
+  replace (8 * c - low - n) with (Z.of_nat after) by (unfold after; lia).
+  pose proof (beZ_range _ (mbytes_bytes m (a + Z.of_nat (Z.to_nat n)) after (lm_bytes _ _ HL))) as R1. rewrite mbytes_length in R1.
+  pose proof (beZ_range _ (mbytes_bytes m a (Z.to_nat n) (lm_bytes _ _ HL))) as R2. rewrite mbytes_length in R2. fold x in R2.
+  pose proof (pow256_pos after). rewrite Nat2Z.inj_add, Z.pow_add_r by lia. rewrite Z2Nat.id in * by exact N.
+  match goal with |- x = (?b * _ + (_ + ?r)) / ?q mod ?s => replace (b * (s * q) + (x * q + r)) with ((b * s + x) * q + r) by ring end.
+  rewrite Z.div_add_l, (Z.div_small _ (256 ^ Z.of_nat after)), Z.add_0_r by lia.
+  rewrite Z.add_comm, Z.mod_add by (apply Z.pow_nonzero; lia). symmetry. apply Z.mod_small. exact R2.
 Qed.
 
 (* ---- words and elements ---- *)
@@ -260,21 +272,23 @@ Proof.
   split; [exact R|]. unfold all_parts. cbn [fold_right]. rewrite Z.lor_0_r, V, E. reflexivity.
 Qed.
 
-Lemma wide_element_ok F m l key size s conds : truths F -> limbs_ok m l -> wide_element p wnames F (limbs_at l key size) = Some (s, conds) ->
-  let v := beZ (mbytes m (8 * (Z.pos key - 1)) (8 * size)) in
+Lemma wide_element_ok F m l a size s conds : truths F -> limbs_ok m l -> 0 <= a -> wide_element p wnames F l a size = Some (s, conds) ->
+  let v := beZ (mbytes m a (8 * size)) in
   (v < p /\ elem v s /\ forall c, In c conds -> ceval c = false) \/ (p <= v /\ exists c, In c conds /\ ceval c = true).
 Proof.
-  intros HF HL H v. pose proof (limbs_at_ok m l size HL key) as Fl. unfold v. rewrite mbytes_number. clear v.
-  set (vs := numbers m (8 * (Z.pos key - 1)) 8 size) in *. unfold wide_element in H.
-  assert (V0 : 0 <= whole_number vs) by (unfold vs; rewrite <- mbytes_number; apply beZ_range, mbytes_bytes, HL).
-  destruct (numeral _) as [v|] eqn:N.
-  { apply (numeral_ok _ _ Fl) in N. rewrite N in *. destruct (Z.ltb_spec v p); [|discriminate]. injection H as <- <-. left.
+  intros HF HL A H v. unfold wide_element in H. cbv zeta in H. set (n := 8 * Z.of_nat size) in *. assert (N0 : 0 <= n) by (unfold n; lia).
+  assert (V0 : 0 <= v) by (unfold v; apply beZ_range, mbytes_bytes, HL).
+  destruct (number_at l a n) as [w|] eqn:N.
+  { apply (number_at_ok _ _ _ _ _ HL A N0) in N. replace (Z.to_nat n) with (8 * size)%nat in N by (unfold n; lia). fold v in N. subst w.
+    destruct (Z.ltb_spec v p); [|discriminate]. injection H as <- <-. left.
     split; [assumption|]. split; [|intros c []]. split; [lia|]. apply cong_sym, den_const; assumption. }
-  destruct (of_calldata _) as [off|] eqn:C; [|discriminate]. apply (of_calldata_ok _ _ _ Fl) in C as [O C]. cbv zeta in H.
-  set (n := 8 * Z.of_nat (length (limbs_at l key size))) in *.
+  destruct (of_calldata _) as [off|] eqn:C; [|discriminate].
   destruct (first_wide wnames _) as [[[i o] more]|] eqn:Fw; [|discriminate]. injection H as <- <-.
-  apply first_wide_ok in Fw as [B [O' [N' E]]]. apply andb_prop in B as [B B2]. apply andb_prop in B as [B0 B1].
-  apply Z.leb_le in B0. apply Z.eqb_eq in B1. assert (V : whole_number vs = e i).
+  apply first_wide_ok in Fw as [B [O' [N' E]]]. apply andb_prop in B as [B B2]. apply andb_prop in B as [B B1]. apply andb_prop in B as [Ba B0].
+  apply Z.eqb_eq in Ba. apply Z.leb_le in B0. apply Z.eqb_eq in B1.
+  pose proof (limbs_at_ok m l size HL (Z.to_pos (a / 8 + 1))) as Fl. apply (of_calldata_ok _ _ _ Fl) in C as [O C].
+  rewrite <- (limbs_length _ _ Fl), numbers_length, <- mbytes_number, limb_start, Ba, Z.sub_0_r in C by exact A. fold n v in C.
+  assert (V : v = e i).
   { rewrite C, E. destruct (Z.eqb_spec o off) as [->|D]; [f_equal; lia|]. cbn [orb] in B2.
     destruct (look p F (CAbove i (8 * n))) as [[]|] eqn:L0; try discriminate.
     assert (L : ceval (CAbove i (8 * n)) = false) by (eapply look_ok; eassumption). cbn [Sound.ceval] in L.
@@ -288,17 +302,16 @@ Proof.
   - right. split; [exact B|]. exists (CNotBelow i). split; [left; reflexivity | cbn; apply Z.leb_le; exact B].
 Qed.
 
-Lemma wide_elements_ok F m l size n : truths F -> limbs_ok m l -> forall key sums conds, wide_elements p wnames F l key size n = Some (sums, conds) ->
-  let vs := numbers m (8 * (Z.pos key - 1)) (8 * Z.of_nat size) n in
+Lemma wide_elements_ok F m l size n : truths F -> limbs_ok m l -> forall a sums conds, 0 <= a -> wide_elements p wnames F l a size n = Some (sums, conds) ->
+  let vs := numbers m a (8 * Z.of_nat size) n in
   (forallb (fun v => v <? p) vs = true /\ Forall2 elem vs sums /\ forall c, In c conds -> ceval c = false) \/
   (forallb (fun v => v <? p) vs = false /\ exists c, In c conds /\ ceval c = true).
 Proof.
-  intros HF HL. induction n as [|n IH]; intros key sums conds H; cbn [wide_elements numbers forallb] in *.
+  intros HF HL. induction n as [|n IH]; intros a sums conds A H; cbn [wide_elements numbers forallb] in *.
   { injection H as <- <-. left. repeat split; [constructor | intros c []]. }
-  destruct (wide_element p wnames F _) as [[s c]|] eqn:E; [|discriminate].
+  destruct (wide_element p wnames F l a size) as [[s c]|] eqn:E; [|discriminate].
   destruct (wide_elements p wnames F l _ size n) as [[sums1 conds1]|] eqn:Es; [|discriminate]. injection H as <- <-.
-  apply (wide_element_ok _ _ _ _ _ _ _ HF HL) in E. cbv zeta in E. apply IH in Es. cbv zeta in Es.
-  replace (8 * (Z.pos (further key size) - 1)) with (8 * (Z.pos key - 1) + 8 * Z.of_nat size) in Es by (rewrite further_pos; lia).
+  apply (wide_element_ok _ _ _ _ _ _ _ HF HL A) in E. cbv zeta in E. apply IH in Es; [|lia]. cbv zeta in Es.
   replace (Z.to_nat (8 * Z.of_nat size)) with (8 * size)%nat by lia.
   destruct E as [[B [El Cs]]|[B [x [I X]]]].
   - rewrite (proj2 (Z.ltb_lt _ _) B). cbn [andb]. destruct Es as [[B' [El' Cs']]|[B' [x [I X]]]].
@@ -415,21 +428,19 @@ Proof.
   intros HS H. pose proof HS as [HFl HL]. pose proof HFl as [[Hk Hm Hw] HF HC]. unfold wfield in H. cbv zeta in H.
   destruct (sstack (base (flat st))) as [|x [|y [|z [|u r]]]]; try discriminate. destruct (known (flat st)) as [G|] eqn:K; [discriminate|].
   cbn [fields_ok] in HF. subst f.
-  destruct (exactly x) as [id|] eqn:X; [|discriminate]. destruct (limb_of y) as [[a key]|] eqn:Y; [|discriminate].
+  destruct (exactly x) as [id|] eqn:X; [|discriminate]. destruct (exactly y) as [a|] eqn:Y; [|discriminate].
   destruct (exactly z) as [size|] eqn:Zz; [|discriminate]. destruct (exactly u) as [n|] eqn:U; [|discriminate].
-  destruct (eighths (8 * ((size + 7) / 8))) as [c|] eqn:Ei; [|discriminate].
   destruct (between 0 id 256) eqn:B1; [|discriminate]. destruct (between 1 size 96) eqn:B2; [|discriminate].
   destruct (between 1 n 256) eqn:B3; [|discriminate]. destruct (_ * n <=? 24576) eqn:B4; [|discriminate].
+  destruct (Z.leb_spec 0 a) as [A0|]; [|discriminate].
   destruct (inside _ a size) eqn:B5; [|discriminate]. destruct (3 <=? p) eqn:B6; [|discriminate]. cbn [andb] in H.
-  destruct (numeral _) as [v|] eqn:N; [|discriminate]. match type of H with (if ?q =? _ then _ else _) = _ => destruct (Z.eqb_spec q p) as [Ev|]; [|discriminate] end.
+  destruct (number_at _ a size) as [v|] eqn:N; [|discriminate]. destruct (Z.eqb_spec v p) as [->|]; [|discriminate].
   destruct (opened_slots p (flat st) r _ n) as [[cost' fs]|] eqn:O; [|discriminate]. injection H as <- <- <-. split; [|reflexivity].
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
   inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst. inversion Hk3 as [|wd ? k4 ? Hd Hk4]; subst.
-  apply (exactly_ok _ _ _ _ _ _ Ha) in X. destruct (limb_of_ok _ _ _ _ Hb Y) as [-> [A0 E]].
-  apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. apply (exactly_ok _ _ _ _ _ _ Hd) in U. subst wa wc wd.
-  destruct (eighths_ok _ _ Ei) as [Ec _]. apply (numeral_ok _ _ (limbs_at_ok m (limbs st) c HL key)) in N.
-  rewrite <- mbytes_number, <- E in N. apply (first_bytes m a size c) in N; [|apply HL | unfold between in B2; apply andb_prop in B2; lia | exact Ec].
-  rewrite <- Ec, Ev in N. clear Ev.
+  apply (exactly_ok _ _ _ _ _ _ Ha) in X. apply (exactly_ok _ _ _ _ _ _ Hb) in Y.
+  apply (exactly_ok _ _ _ _ _ _ Hc) in Zz. apply (exactly_ok _ _ _ _ _ _ Hd) in U. subst wa wb wc wd.
+  apply (number_at_ok _ _ _ _ _ HL A0) in N; [|unfold between in B2; apply andb_prop in B2; lia].
   destruct (opened_ok P cd p_pos p_odd e (mbytes m a) (flat st) _ k4 r id size n (8 * ((size + 7) / 8)) zeros (smw (base (flat st))) cost' fs HFl Hk4)
     as [g [Op S']]; [exact B2 | exact B3 | reflexivity | exact B4 | exact B6 | exact N | exact O |].
   do 4 eexists. split; [|split; [exact S' | exact HL]]. cbn [fexec]. unfold set_context. rewrite B1.
@@ -445,16 +456,16 @@ Proof.
   destruct (sstack (base (flat st))) as [|x [|y [|z r]]]; try discriminate. destruct (known (flat st)) as [G|] eqn:K; [|discriminate].
   cbn [fields_ok] in HF. destruct HF as [id [slots [-> HG]]].
   set (bytes := match padded with Some b => b | None => width G end) in *.
-  destruct (exactly x) as [first|] eqn:X; [|discriminate]. destruct (limb_of y) as [[a key]|] eqn:Y; [|discriminate].
+  destruct (exactly x) as [first|] eqn:X; [|discriminate]. destruct (exactly y) as [a|] eqn:Y; [|discriminate].
   destruct (exactly z) as [n|] eqn:Zz; [|discriminate]. destruct (eighths bytes) as [size|] eqn:Ei; [|discriminate].
-  destruct (has G first n) eqn:B1; [|discriminate]. destruct (inside _ a (n * bytes)) eqn:B2; [|discriminate].
-  destruct (width G <=? bytes) eqn:B3; [|discriminate]. cbn [andb] in H.
+  destruct (has G first n) eqn:B1; [|discriminate]. destruct (Z.leb_spec 0 a) as [A0|]; [|discriminate].
+  destruct (inside _ a (n * bytes)) eqn:B2; [|discriminate]. destruct (width G <=? bytes) eqn:B3; [|discriminate]. cbn [andb] in H.
   destruct (wide_elements _ _ _ _ _ _ _) as [[sums conds]|] eqn:El; [|discriminate].
   destruct (stored_slots p (flat st) r G first n sums []) as [[cost' fs]|] eqn:St; [|discriminate]. injection H as <- <- <-.
   inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst.
   inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst. apply (exactly_ok _ _ _ _ _ _ Ha) in X. apply (exactly_ok _ _ _ _ _ _ Hc) in Zz.
-  destruct (limb_of_ok _ _ _ _ Hb Y) as [-> [_ E]]. subst wa wc. destruct (eighths_ok _ _ Ei) as [Ec _].
-  apply (wide_elements_ok _ m _ _ _ HF0 HL) in El. cbv zeta in El. rewrite <- E, <- Ec in El.
+  apply (exactly_ok _ _ _ _ _ _ Hb) in Y. subst wa wb wc. destruct (eighths_ok _ _ Ei) as [Ec _].
+  apply (wide_elements_ok _ m _ _ _ HF0 HL) in El; [|exact A0]. cbv zeta in El. rewrite <- Ec in El.
   assert (V : value_bytes padded (Context p (width G) slots) = bytes) by (destruct padded; reflexivity).
   destruct (has_ok P cd _ _ _ B1) as [N1 [N0 B4]]. destruct El as [[A [Fe Cs]]|[A Me]]; [left | right].
   - split; [|exact Cs].

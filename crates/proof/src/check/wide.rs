@@ -74,6 +74,12 @@ fn shows(limbs: &[Limb], sum: &Sum, p: Number) -> bool {
     })
 }
 
+/// The number of the limb that begins at an address.
+fn limb_number(address: u64) -> Option<u32> {
+    let limb = u64::from(LIMB_BYTES);
+    u32::try_from(address / limb).ok().filter(|_| address.is_multiple_of(limb))
+}
+
 /// Limbs of so many bytes.
 fn limbs_in(bytes: usize) -> Step<usize> {
     let is_known = bytes < COPY_BYTES as usize && bytes.is_multiple_of(LIMB_BYTES as usize); // u32 to usize widens
@@ -161,17 +167,22 @@ impl<H: Hints> Machine<'_, H> {
         read.map_or_else(|| refuse(format!("the program reads no word at byte {offset} of calldata")), Ok)
     }
 
-    /// The modulus in memory, if it is a number of at most 768 bits.
-    pub(super) fn wide_modulus(&self, from: u64, size: usize) -> Step<Option<Number>> {
-        let place = u32::try_from(from).ok().filter(|from| from.is_multiple_of(LIMB_BYTES));
-        let place = place.map_or_else(|| refuse("an address of a limb is expected"), Ok)? / LIMB_BYTES;
-        let bytes = bytes_of(&self.limbs_at(place, size.div_ceil(LIMB_BYTES as usize))); // u32 to usize widens
-        let bytes = bytes.map_or_else(|| refuse("no number is in memory there"), Ok)?;
-        Ok(Number::try_from_be_slice(&bytes[..size]))
+    /// Bytes of memory, where its limbs are numbers.
+    fn number_at(&self, from: u64, count: usize) -> Option<Vec<u8>> {
+        let first = u32::try_from(from / u64::from(LIMB_BYTES)).ok()?;
+        let before = (from % u64::from(LIMB_BYTES)) as usize; // below 8
+        let limbs = (before + count).div_ceil(LIMB_BYTES as usize); // u32 to usize widens
+        Some(bytes_of(&self.limbs_at(first, limbs))?[before..before + count].to_vec())
     }
 
-    /// Slots of a transfer with memory, the first limb there, and limbs of a value.
-    fn wide_moved(&mut self, byte: u8, first: U256, from: U256, count: U256) -> Step<(Range<usize>, u32, usize)> {
+    /// The modulus in memory, if it is a number of at most 768 bits.
+    pub(super) fn wide_modulus(&self, from: u64, size: usize) -> Step<Option<Number>> {
+        let bytes = self.number_at(from, size).map_or_else(|| refuse("no number is in memory there"), Ok)?;
+        Ok(Number::try_from_be_slice(&bytes))
+    }
+
+    /// Slots of a transfer with memory, the address there, and limbs of a value.
+    fn wide_moved(&mut self, byte: u8, first: U256, from: U256, count: U256) -> Step<(Range<usize>, u64, usize)> {
         let width = self.field()?.context()?.width_bytes();
         let mut value_bytes = width;
         if matches!(byte, LOADPX | STOREPX) {
@@ -184,24 +195,20 @@ impl<H: Hints> Machine<'_, H> {
         }
         let range = self.field()?.context()?.range(first, count)?;
         let from = self.inside(from, range.len() * value_bytes)?;
-        match u32::try_from(from) {
-            Ok(from) if from.is_multiple_of(LIMB_BYTES) => Ok((range, from / LIMB_BYTES, limbs_in(value_bytes)?)),
-            _ => refuse(format!("an address of a limb below 2³² is expected, found {from:#x}")),
-        }
+        Ok((range, from, limbs_in(value_bytes)?))
     }
 
     /// Values of memory into slots. Where a parsed number is not below p it halts, and the program fails.
     pub(super) fn wide_store(&mut self, byte: u8) -> Step<()> {
         let [first, from, count] = [self.pop()?.exact()?, self.pop()?.exact()?, self.pop()?.exact()?];
-        let (range, mut place, size) = self.wide_moved(byte, first, from, count)?;
-        let step = u32::try_from(size).or_else(|_| refuse("a value of less than 2³² limbs is expected"))?;
+        let (range, from, size) = self.wide_moved(byte, first, from, count)?;
         let (mut sums, mut parsed) = (Vec::with_capacity(range.len()), Vec::new());
         self.budget.take(range.len() * size)?;
-        for _ in range.clone() {
-            let (sum, condition) = self.wide_element(&self.limbs_at(place, size))?;
+        let value_bytes = size * LIMB_BYTES as usize; // u32 to usize widens
+        for address in (from..).step_by(value_bytes.max(1)).take(range.len()) {
+            let (sum, condition) = self.wide_element(address, size)?;
             sums.push(sum);
             parsed.extend(condition);
-            place += step;
         }
         if !self.halts_for(&parsed)? {
             return Ok(());
@@ -209,16 +216,19 @@ impl<H: Hints> Machine<'_, H> {
         self.stored(byte, range, sums)
     }
 
-    /// The element that a value in memory is, and when a store of it halts: a number, or one that is parsed, whose first bytes may be left out once they
-    /// are known to be zero.
-    fn wide_element(&self, limbs: &[Limb]) -> Step<(Arc<Sum>, Option<Condition>)> {
+    /// The element that a value of so many limbs in memory is, and when a store of it halts: a number, or one that is parsed, whose first bytes may be left
+    /// out once they are known to be zero.
+    fn wide_element(&self, address: u64, size: usize) -> Step<(Arc<Sum>, Option<Condition>)> {
         let p = self.program.modulus;
-        if let Some(bytes) = bytes_of(limbs) {
+        if let Some(bytes) = self.number_at(address, size * LIMB_BYTES as usize) {
+            // u32 to usize widens
             return match Number::try_from_be_slice(&bytes) {
                 Some(number) if number < p => Ok((Arc::new(Sum::constant(number, p)), None)),
                 _ => refuse(format!("a slot is to hold 0x{}, which is p or more", hex::encode(bytes))),
             };
         }
+        let place = limb_number(address).map_or_else(|| refuse("a slot is to hold whole limbs"), Ok)?;
+        let limbs = &self.limbs_at(place, size);
         let offset = offset_of(limbs).map_or_else(|| refuse("a slot is to hold a number that is parsed"), Ok)?;
         let bytes = u64::from(LIMB_BYTES) * limbs.len() as u64; // usize to u64 widens
         let bits = u16::try_from(8 * bytes).or_else(|_| refuse("a value of less than 2¹³ bytes is expected"))?;
@@ -237,7 +247,9 @@ impl<H: Hints> Machine<'_, H> {
     /// Slots into memory.
     pub(super) fn wide_load(&mut self, byte: u8) -> Step<()> {
         let [from, first, count] = [self.pop()?.exact()?, self.pop()?.exact()?, self.pop()?.exact()?];
-        let (range, place, size) = self.wide_moved(byte, first, from, count)?;
+        let (range, from, size) = self.wide_moved(byte, first, from, count)?;
+        let place = limb_number(from);
+        let place = place.map_or_else(|| refuse(format!("an address of a limb is expected, found {from:#x}")), Ok)?;
         self.budget.take(range.len() * size)?;
         let field = self.field()?;
         let base = field.base(byte);
