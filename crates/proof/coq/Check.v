@@ -109,7 +109,8 @@ Inductive sword :=
 | SRaw (i : positive)       (* exactly what a parse reads, below the modulus or not *)
 | SSize
 | SB (c : cond)
-| SOr (l : list positive) (n : Z). (* the OR of what these parses read, without the lowest n bits *)
+| SOr (l : list positive) (n : Z)  (* the OR of what these parses read, without the lowest n bits *)
+| SPart (s : sum) (l : list Z). (* the OR of parts of the element that a sum is: for each n the 256 bits of it above the lowest n *)
 
 (* True of equal conditions, as far as the failures of a straight program have them. *)
 Fixpoint condeqb (a b : cond) : bool :=
@@ -173,9 +174,24 @@ Definition product (T : tables) (a b : sum) (hs : list positive) : option (sum *
 
 Definition is_p (x : sword) : bool := match exactly x with Some v => v =? p | None => false end.
 
-(* The parses that a word is the OR of. *)
-Definition ored (x : sword) : option (list positive) :=
-  match x with SRaw i => Some [i] | SOr l n => if n =? 0 then Some l else None | _ => None end.
+(* The parses that a word is the OR of, without so many bits. *)
+Definition ored (x : sword) : option (list positive * Z) :=
+  match x with SRaw i => Some ([i], 0) | SOr l n => Some (l, n) | _ => None end.
+(* The word without n more bits. *)
+Definition shifted (n : Z) (x : sword) : option sword :=
+  match ored x with Some (l, m) => if (0 <=? n) && (n <? 256) then Some (SOr l (m + n)) else None | None => None end.
+
+(* None of these numbers has more than n bits. *)
+Fixpoint none_above (l : list positive) (n : Z) : cond :=
+  match l with
+  | [] => CNone []
+  | [i] => CNot (CAbove i n)
+  | i :: l => CAnd (CNot (CAbove i n)) (none_above l n)
+  end.
+(* True if the parts of an element are all that it has: it is zero where they are. *)
+Definition covers (l : list Z) : bool :=
+  let limbs := Z.to_nat (Z.log2 p / 64 + 1) in
+  forallb (fun j => let low := 64 * Z.of_nat j in existsb (fun n => (0 <=? n) && (n <=? low) && (low + 64 <=? n + 256)) l) (seq 0 limbs).
 
 (* The condition that a word is zero. *)
 Definition iszero (x : sword) : option cond :=
@@ -183,8 +199,9 @@ Definition iszero (x : sword) : option cond :=
   | SB c => Some (CNot c)
   | SW s lo hi => if (0 <=? lo) && (hi <? p) then Some (CZero s) else None
   | SRaw i => Some (CNone [i])
-  | SOr l n => if n =? 0 then Some (CNone l) else None
+  | SOr l n => if n =? 0 then Some (CNone l) else if 0 <? n then Some (none_above l n) else None
   | SSize => Some (CSize 0)
+  | SPart s l => if covers l then Some (CZero s) else None
   end.
 
 (* A comparison, or bits, of two words. *)
@@ -196,7 +213,9 @@ Definition sbin (i : instr) (x y : sword) : option sword :=
   | GT, SB a, SB b => Some (SB (CAnd a (CNot b)))
   | GT, SRaw i, _ =>
       match exactly y with Some n => if n =? p - 1 then Some (SB (CNotBelow i)) else None | None => None end
-  | OR, _, _ => match ored x, ored y with Some a, Some b => Some (SOr (a ++ b) 0) | _, _ => None end
+  | OR, SPart s l, SPart t m => if seqb s t then Some (SPart s (l ++ m)) else None
+  | OR, _, _ =>
+      match ored x, ored y with Some (a, n), Some (b, m) => if n =? m then Some (SOr (a ++ b) n) else None | _, _ => None end
   | EQ, SSize, _ => match exactly y with Some n => Some (SB (CSize n)) | None => None end
   | EQ, _, SSize => match exactly x with Some n => Some (SB (CSize n)) | None => None end
   | EQ, _, _ =>
@@ -241,9 +260,9 @@ Definition sinstr (T : tables) (P : list (positive * Z)) (i : instr) (s : sstate
   | LT, x :: y :: r | GT, x :: y :: r | EQ, x :: y :: r | AND, x :: y :: r | OR, x :: y :: r =>
       match sbin i x y with Some z => push 3 z r | None => None end
   | SHR, x :: y :: r =>
-      match exactly x, ored y with
-      | Some n, Some l => if (0 <=? n) && (n <? 256) then push 3 (SOr l n) r else None
-      | _, _ => None
+      match exactly x with
+      | Some n => match shifted n y with Some z => push 3 z r | None => None end
+      | None => None
       end
   | CALLDATASIZE, k => push 2 SSize k
   | CALLDATALOAD, x :: r =>

@@ -39,6 +39,10 @@ Definition look_both (F : list fact) (c : cond) : option bool :=
   | None => match other_form F c with Some c => look F c | None => None end
   end.
 
+(* A number below the modulus has no more bits than that. *)
+Definition look_above (F : list fact) (i : positive) (n : Z) : option bool :=
+  match look F (CNotBelow i) with Some false => if p <=? 2 ^ n then Some false else None | _ => None end.
+
 (* What the facts say of a condition. *)
 Fixpoint decide (F : list fact) (c : cond) : option bool :=
   match c with
@@ -50,6 +54,7 @@ Fixpoint decide (F : list fact) (c : cond) : option bool :=
       | _, _ => None
       end
   | CZero s => match as_const s with Some k => Some (k mod p =? 0) | None => look_both F c end
+  | CAbove i n => match look_both F c with Some b => Some b | None => look_above F i n end
   | _ => look_both F c
   end.
 
@@ -63,7 +68,8 @@ Fixpoint unknown (F : list fact) (c : cond) : cond :=
 
 (* ---- words that are values: each an operation on two words ---- *)
 
-(* A word that an operation reads: a number, calldata's size, a value as it is, or bits of several without the lowest n. *)
+(* A word that an operation reads: a number, calldata's size, a value as it is, or bits of several without the lowest n.
+   CALLDATALOAD has beside the offset how many bytes more than a word are read. *)
 Inductive part := PNum (n : Z) | PSize | PRead (i : positive) | PBits (l : list positive) (n : Z).
 Definition named_word := (positive * (instr * part * part))%type.
 
@@ -118,11 +124,7 @@ Definition word_of (i : instr) (x y : sword) : option sword :=
 (* An operation of a program. *)
 Definition known_bin (i : instr) (x y : sword) : option sword :=
   match i with
-  | SHR =>
-      match exactly x, ored y with
-      | Some n, Some l => if (0 <=? n) && (n <? 256) then Some (SOr l n) else None
-      | _, _ => None
-      end
+  | SHR => match exactly x with Some n => shifted n y | None => None end
   | _ => sbin p i x y
   end.
 Definition sym_bin (i : instr) (x y : sword) : option sword :=
@@ -174,7 +176,8 @@ Definition widened (i : instr) (s : sstate) : sstate :=
 Record path := Path { ren : M.t operand; pwords : M.t sword; facts : list fact }.
 Record made := Made { next : positive; done : list op }.
 (* An end: a failure, values that are returned, the truth of a condition, or the next turn of a loop with what is known there. *)
-Inductive goal := Fails | Returns (l : list positive) | Tells (c : cond) | Again (s : path).
+Inductive goal := Fails | Returns (l : list positive) | Tells (c : cond) | Again (s : path)
+| ReturnsBytes (n : Z) (l : list positive). (* values of n bytes each *)
 (* A path that has come so far, or its end. *)
 Inductive fin := At (s : path) | End (F : list fact) (o : goal).
 
@@ -350,6 +353,23 @@ Fixpoint sym (b : body) (g : made) (s : path) : option (made * list fin) :=
       | None => None
       end
   | ReturnWord x => match sym_word s x with Some (SB c) => Some (g, [End (facts s) (Tells c)]) | _ => None end
+  | ParseBytes i off n k =>
+      match (if 32 <=? n then found wnames CALLDATALOAD (PNum off) (PNum (n - 32)) else None) with
+      | Some r =>
+          match split split_fuel (CNotBelow r) s with
+          | Some l =>
+              each (fun '(fails, s) g =>
+                if fails : bool then Some (g, [End (facts s) Fails])
+                else sym k g (Path (M.add i (V r) (ren s)) (pwords s) (facts s))) l g
+          | None => None
+          end
+      | None => None
+      end
+  | ReturnBytes n l =>
+      match sym_operands (ren s) l with
+      | Some l => match values_of l with Some l => Some (g, [End (facts s) (ReturnsBytes n l)]) | None => None end
+      | None => None
+      end
   end.
 
 (* ---- the tables of all paths, where equal values are one atom ---- *)
@@ -556,14 +576,14 @@ Definition flow_tables (Q : program) (l : list named_word) : tables :=
   Tables (fold_left (fun m '(i, _) => M.add i [(i, 1)] m) l (sums T)) (products T) (defs T).
 
 (* The operations of all paths, their tables, and the paths. *)
-Definition paths_of (P : flow) (h : hints_of_flow) : option (program * tables * list way) :=
+Definition all_paths (P : flow) (h : hints_of_flow) : option (program * tables * list way) :=
   let p := f_modulus P in
   match match parses_ascend 2 (h_reads h) with Some first => words_ascend first (h_words h) | None => None end with
   | Some first =>
       match sym p (h_reads h) (h_words h) (f_body P) (Made first []) (Path (M.empty operand) (M.empty sword) []) with
       | Some (g, l) =>
           let Q := Program p 0 (h_reads h) (rev (done g)) [] in
-          if (1 <? p) && (p <? W) && ascends first (ops Q) then
+          if (1 <? p) && ascends first (ops Q) then
             match join_ops p (cuts_of (h_witness h)) (joined_of h) (flow_tables Q (h_words h)) (ops Q) with
             | Some T => option_map (fun ways => (Q, T, ways)) (ways_of T l)
             | None => None
@@ -573,6 +593,10 @@ Definition paths_of (P : flow) (h : hints_of_flow) : option (program * tables * 
       end
   | None => None
   end.
+
+(* The same of a modulus that is a word. *)
+Definition paths_of (P : flow) (h : hints_of_flow) : option (program * tables * list way) :=
+  if f_modulus P <? W then all_paths P h else None.
 
 Definition check_flow (P : flow) (h : hints_of_flow) (code : list Z) : option Z :=
   match paths_of P h with

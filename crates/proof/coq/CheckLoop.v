@@ -70,6 +70,7 @@ Definition word_below (x : sword) : bool :=
   | SSize => true
   | SB c => cond_below c
   | SOr l _ => forallb below l
+  | SPart s _ => sum_below s
   end.
 Definition operand_below (x : operand) : bool := match x with V i => below i | C _ => true end.
 

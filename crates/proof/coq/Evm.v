@@ -52,6 +52,8 @@ Definition cmem (n : Z) : Z := 3 * n + n * n / 512.
 (* ---- calldata ---- *)
 
 Definition cdword (cd : list Z) (off : Z) : Z := beZ (take 32 (skipn (Z.to_nat off) cd)).
+(* The same of n bytes. *)
+Definition cdnumber (cd : list Z) (off n : Z) : Z := beZ (take (Z.to_nat n) (skipn (Z.to_nat off) cd)).
 
 (* ---- instructions ---- *)
 

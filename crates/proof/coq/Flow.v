@@ -20,7 +20,9 @@ Inductive body :=
 | Branch (x : word) (t u k : body)                                (* t where the word is not zero, then k *)
 | Call (params : list positive) (args : list operand) (b : body) (gives : list operand) (results : list positive) (k : body)
 | Return (l : list operand)                                       (* return_elements, 32 bytes each *)
-| ReturnWord (x : word).
+| ReturnWord (x : word)
+| ParseBytes (i : positive) (off n : Z) (k : body)                (* n bytes, below the modulus *)
+| ReturnBytes (n : Z) (l : list operand).                         (* return_elements, n bytes each *)
 
 Record flow := Flow { f_modulus : Z; f_body : body }.
 
@@ -66,6 +68,10 @@ Fixpoint mean (p : Z) (cd : list Z) (b : body) (f : frame) : frame + outcome :=
       end
   | Return l => inr (Returned (concat (map (fun x => bytes_of 32 (read (vals f) x)) l)))
   | ReturnWord x => inr (Returned (bytes_of 32 (word_value cd (wrds f) x)))
+  | ParseBytes i off n k =>
+      let v := cdnumber cd off n in
+      if v <? p then mean p cd k (Frame (set (vals f) i v) (wrds f)) else inr Failed
+  | ReturnBytes n l => inr (Returned (concat (map (fun x => bytes_of (Z.to_nat n) (read (vals f) x)) l)))
   end.
 
 (* Certificates speak of no program that ends without a return: nothing is said of it. *)

@@ -21,7 +21,6 @@ Hypothesis cd_short : Z.of_nat (length cd) < W.
 Variable code : list Z.
 Let p := modulus P.
 Hypothesis p_pos : 1 < p.
-Hypothesis p_fits : p < W.
 Variable e : env.
 Hypothesis one : e 1%positive = 1.
 Hypothesis parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off.
@@ -91,6 +90,8 @@ Qed.
 
 (* ---- symbolic words ---- *)
 
+(* Parts of a number. *)
+Definition all_parts (v : Z) (l : list Z) : Z := fold_right (fun n a => Z.lor (Z.shiftr v n mod W) a) 0 l.
 (* The OR of what parses read. *)
 Definition all_bits (l : list positive) : Z := fold_right (fun i a => Z.lor (e i) a) 0 l.
 
@@ -113,6 +114,7 @@ Definition is_word (w : Z) (x : sword) : Prop :=
   | SSize => w = Z.of_nat (length cd)
   | SB c => w = b2z (ceval c)
   | SOr l n => w = Z.shiftr (all_bits l) n
+  | SPart s l => w = all_parts (den e s mod p) l
   end.
 
 Lemma lor_range a b : 0 <= a < W -> 0 <= b < W -> 0 <= Z.lor a b < W.
@@ -134,11 +136,52 @@ Qed.
 Lemma all_bits_app a b : all_bits (a ++ b) = Z.lor (all_bits a) (all_bits b).
 Proof. induction a as [|i a IH]; [reflexivity|]. cbn. unfold all_bits in *. rewrite IH. apply Z.lor_assoc. Qed.
 
-Lemma ored_ok w x l : is_word w x -> ored x = Some l -> w = all_bits l.
+Lemma ored_ok w x l n : is_word w x -> ored x = Some (l, n) -> w = Z.shiftr (all_bits l) n.
 Proof.
-  intros [_ H] E. destruct x as [| i | | | l' n]; try discriminate; cbn in E.
-  - injection E as <-. cbn. rewrite Z.lor_0_r. exact H.
-  - destruct (Z.eqb_spec n 0) as [->|]; [|discriminate]. injection E as <-. rewrite Z.shiftr_0_r in H. exact H.
+  intros [_ H] E. destruct x as [| i | | | l' m |]; try discriminate; cbn in E.
+  - injection E as <- <-. unfold all_bits. cbn [fold_right]. rewrite Z.lor_0_r, Z.shiftr_0_r. exact H.
+  - injection E as <- <-. exact H.
+Qed.
+
+Lemma shifted_ok n w x y : is_word w x -> shifted n x = Some y -> 0 <= n < 256 /\ is_word (Z.shiftr w n) y.
+Proof.
+  intros H E. unfold shifted in E. destruct (ored x) as [[l m]|] eqn:O; [|discriminate].
+  destruct (Z.leb_spec 0 n); [|discriminate]. destruct (Z.ltb_spec n 256); [|discriminate]. injection E as <-.
+  split; [lia|]. split; [apply shiftr_range; [lia | apply H]|]. rewrite (ored_ok _ _ _ _ H O), Z.shiftr_shiftr by lia. reflexivity.
+Qed.
+
+Lemma all_parts_app v a b : all_parts v (a ++ b) = Z.lor (all_parts v a) (all_parts v b).
+Proof.
+  induction a as [|n a IH]; [reflexivity|]. change (all_parts v ((n :: a) ++ b)) with (Z.lor (Z.shiftr v n mod W) (all_parts v (a ++ b))).
+  rewrite IH. apply Z.lor_assoc.
+Qed.
+
+(* An element is zero where all parts of it are. *)
+Lemma covers_ok s l : covers p l = true -> (all_parts (den e s mod p) l =? 0) = (den e s mod p =? 0).
+Proof.
+  intros H. pose proof (Z.mod_pos_bound (den e s) p ltac:(lia)) as R. set (v := den e s mod p) in *.
+  destruct (Z.eqb_spec v 0) as [->|N].
+  - apply Z.eqb_eq. clear. induction l as [|n l IH]; [reflexivity|].
+    change (all_parts 0 (n :: l)) with (Z.lor (Z.shiftr 0 n mod W) (all_parts 0 l)). rewrite IH, Z.shiftr_0_l. reflexivity.
+  - apply Z.eqb_neq. intros E. apply N. clear N.
+    assert (Parts : forall n, In n l -> Z.shiftr v n mod W = 0).
+    { clear - E. induction l as [|m l IH]; intros n I; [destruct I|]. cbn in E. apply Z.lor_eq_0_iff in E as [E1 E2].
+      destruct I as [<-|I]; [exact E1 | apply IH; assumption]. }
+    apply Z.bits_inj_0. intros i. destruct (Z.ltb_spec i 0) as [I0|I0]; [apply Z.testbit_neg_r; exact I0|].
+    pose proof (Z.log2_nonneg p) as L0. set (limbs := Z.log2 p / 64 + 1) in *.
+    assert (L1 : 0 <= Z.log2 p / 64) by (apply Z.div_pos; lia).
+    destruct (Z.ltb_spec i (64 * limbs)) as [L|L].
+    + unfold covers in H. fold limbs in H. rewrite forallb_forall in H. assert (0 <= i / 64) by (apply Z.div_pos; lia).
+      assert (i / 64 < limbs) by (apply Z.div_lt_upper_bound; lia).
+      specialize (H (Z.to_nat (i / 64))). rewrite existsb_exists in H. destruct H as [n [In_ B]]; [apply in_seq; lia|].
+      rewrite Z2Nat.id in B by lia. apply andb_prop in B as [B B2]. apply andb_prop in B as [B0 B1]. apply Z.leb_le in B0, B1, B2.
+      pose proof (Z.div_mod i 64 ltac:(lia)). pose proof (Z.mod_pos_bound i 64 ltac:(lia)).
+      apply Parts in In_. assert (T : Z.testbit (Z.shiftr v n mod 2 ^ 256) (i - n) = false).
+      { change (2 ^ 256) with W. rewrite In_. apply Z.testbit_0_l. }
+      rewrite Z.mod_pow2_bits_low, Z.shiftr_spec in T by lia. replace (i - n + n) with i in T by lia. exact T.
+    + destruct (Z.eq_dec v 0) as [->|V]; [apply Z.testbit_0_l|]. apply Z.bits_above_log2; [lia|].
+      eapply Z.le_lt_trans; [apply Z.log2_le_mono; apply Z.lt_le_incl; apply R|].
+      pose proof (Z.div_mod (Z.log2 p) 64 ltac:(lia)). pose proof (Z.mod_pos_bound (Z.log2 p) 64 ltac:(lia)). unfold limbs in L. lia.
 Qed.
 
 (* A shift leaves something if one of the numbers has more bits. *)
@@ -159,6 +202,24 @@ Proof.
       rewrite Z.shiftr_div_pow2 in E by lia. destruct (Z.le_gt_cases (2 ^ n) (e i)); [assumption|].
       exfalso. apply E. apply Z.div_small. lia.
     + destruct IH as [j [J C]]. exists j. split; [right; exact J | exact C].
+Qed.
+
+Lemma all_bits_nonneg l : 0 <= all_bits l -> forall i, In i l -> 0 <= e i.
+Proof.
+  induction l as [|j l IH]; intros H i I; [destruct I|]. change (all_bits (j :: l)) with (Z.lor (e j) (all_bits l)) in H.
+  apply Z.lor_nonneg in H as [H1 H2]. destruct I as [<-|I]; [exact H1 | apply IH; assumption].
+Qed.
+
+Lemma none_above_ok l n : 0 <= n -> 0 <= all_bits l -> (Z.shiftr (all_bits l) n =? 0) = ceval (none_above l n).
+Proof.
+  intros N R. pose proof (above l n N (all_bits_nonneg l R)) as A. clear R.
+  assert (T : ceval (none_above l n) = forallb (fun i => negb (ceval (CAbove i n))) l).
+  { clear. induction l as [|i [|j l] IH]; [reflexivity | cbn; rewrite andb_true_r; reflexivity|].
+    change (ceval (none_above (i :: j :: l) n)) with (negb (ceval (CAbove i n)) && ceval (none_above (j :: l) n)). rewrite IH. reflexivity. }
+  rewrite T. clear T. destruct (Z.shiftr (all_bits l) n =? 0).
+  - symmetry. apply forallb_forall. intros i I. rewrite (A i I). reflexivity.
+  - destruct A as [i [I A]]. symmetry. apply not_true_is_false. intros F. rewrite forallb_forall in F. specialize (F i I).
+    rewrite A in F. discriminate.
 Qed.
 
 Lemma condeqb_ok a b : condeqb a b = true -> a = b.
@@ -320,14 +381,17 @@ Proof. split; [|reflexivity]. destruct (ceval c); cbn; pose proof W_pos; pose pr
 
 Lemma iszero_ok w x c : is_word w x -> iszero p x = Some c -> (w =? 0) = ceval c.
 Proof.
-  intros [R H] E. destruct x as [s lo hi|i| |c'|l n]; cbn in E.
+  intros [R H] E. destruct x as [s lo hi|i| |c'|l n|s l]; cbn in E.
   - destruct (Z.leb_spec 0 lo); [|discriminate]. destruct (Z.ltb_spec hi p); [|discriminate]. injection E as <-.
     destruct H as [B C]. cbn [ceval]. f_equal. destruct C as [q ->].
     rewrite <- (Z_mod_plus_full (den e s) q p). symmetry. apply Z.mod_small. lia.
   - injection E as <-. cbn. rewrite Z.lor_0_r, H. reflexivity.
   - injection E as <-. cbn. rewrite H. reflexivity.
   - injection E as <-. rewrite H. cbn. destruct (ceval c'); reflexivity.
-  - destruct (Z.eqb_spec n 0) as [->|]; [|discriminate]. injection E as <-. rewrite H, Z.shiftr_0_r. reflexivity.
+  - destruct (Z.eqb_spec n 0) as [->|]; [injection E as <-; rewrite H, Z.shiftr_0_r; reflexivity|].
+    destruct (Z.ltb_spec 0 n); [|discriminate]. injection E as <-. rewrite H. apply none_above_ok; [lia|].
+    rewrite H in R. apply (proj1 (Z.shiftr_nonneg _ n)). lia.
+  - destruct (covers p l) eqn:C; [|discriminate]. injection E as <-. rewrite H. apply covers_ok; exact C.
 Qed.
 
 Lemma sbin_ok i w u x y z : is_word w x -> is_word u y -> sbin p i x y = Some z -> is_word (bin i w u) z.
@@ -340,16 +404,16 @@ Proof.
   { intros v t c Hv E. destruct (iszero p t) as [c'|] eqn:Q; [|discriminate]. injection E as <-.
     rewrite (iszero_ok _ _ _ Hv Q). apply truth_word. }
   destruct i; try (destruct x, y; discriminate).
-  - destruct x as [| | |a|], y as [| | |b|]; try discriminate H. destruct Hw as [_ Hw], Hu as [_ Hu].
+  - destruct x as [| | |a| |], y as [| | |b| |]; try discriminate H. destruct Hw as [_ Hw], Hu as [_ Hu].
     eapply both; [exact Hw | exact Hu | exact H|]. subst. cbn. destruct (ceval a), (ceval b); reflexivity.
-  - destruct x as [|i| |a|]; try (destruct y; discriminate H).
+  - destruct x as [|i| |a| |]; try (destruct y; discriminate H).
     + assert (E : match exactly y with
           | Some n => if n =? p - 1 then Some (SB (CNotBelow i)) else None | None => None end = Some z) by (destruct y; exact H).
       destruct (exactly y) as [v|] eqn:X; [|discriminate]. apply (exactly_ok _ _ _ Hu) in X. subst u.
       destruct (Z.eqb_spec v (p - 1)) as [->|]; [|discriminate]. injection E as <-. destruct Hw as [_ ->].
       replace (bin GT (e i) (p - 1)) with (b2z (ceval (CNotBelow i))); [apply truth_word|]. cbn.
       f_equal. destruct (Z.ltb_spec (p - 1) (e i)), (Z.leb_spec p (e i)); lia.
-    + destruct y as [| | |b|]; try discriminate H. destruct Hw as [_ Hw], Hu as [_ Hu].
+    + destruct y as [| | |b| |]; try discriminate H. destruct Hw as [_ Hw], Hu as [_ Hu].
       eapply both; [exact Hw | exact Hu | exact H|]. subst. cbn. destruct (ceval a), (ceval b); reflexivity.
   - assert (size : forall v, is_word (b2z (Z.of_nat (length cd) =? v)) (SB (CSize v))) by (intros v; apply (truth_word (CSize v))).
     assert (eqs : match exactly x, exactly y with
@@ -359,24 +423,26 @@ Proof.
         try (apply (exactly_ok _ _ _ Hw) in X; subst w; rewrite Z.eqb_sym; apply (zero _ _ _ Hu E));
         try (apply (exactly_ok _ _ _ Hu) in Y; subst u; apply (zero _ _ _ Hw E)). }
     cbn [bin].
-    destruct x as [| | | |]; destruct y as [| | | |]; try (apply eqs; exact H); cbn [sbin] in H;
+    destruct x as [| | | | |]; destruct y as [| | | | |]; try (apply eqs; exact H); cbn [sbin] in H;
       try (match type of H with context [exactly ?t] => destruct (exactly t) as [v|] eqn:X; [|discriminate] end;
            injection H as <-;
            (apply (exactly_ok _ _ _ Hu) in X; subst u; destruct Hw as [_ ->]; apply size)
            || (apply (exactly_ok _ _ _ Hw) in X; subst w; destruct Hu as [_ ->]; rewrite Z.eqb_sym; apply size)).
-  - destruct x as [| | |a|], y as [| | |b|]; try discriminate H. destruct Hw as [_ Hw], Hu as [_ Hu].
+  - destruct x as [| | |a| |], y as [| | |b| |]; try discriminate H. destruct Hw as [_ Hw], Hu as [_ Hu].
     eapply both; [exact Hw | exact Hu | exact H|]. subst. cbn. destruct (ceval a), (ceval b); reflexivity.
-  - assert (ors : match ored x, ored y with Some a, Some b => Some (SOr (a ++ b) 0) | _, _ => None end = Some z ->
-      is_word (Z.lor w u) z).
-    { intros E. destruct (ored x) as [a|] eqn:X; [|discriminate]. destruct (ored y) as [b|] eqn:Y; [|discriminate].
-      injection E as <-. split; [apply lor_range; [apply Hw | apply Hu]|]. rewrite Z.shiftr_0_r, all_bits_app.
-      rewrite (ored_ok _ _ _ Hw X), (ored_ok _ _ _ Hu Y). reflexivity. }
-    destruct x as [| | |a|]; try (apply ors; destruct y; exact H).
-    destruct y as [| | |b|]; try (apply ors; exact H). destruct Hw as [_ Hw], Hu as [_ Hu].
-    eapply both; [exact Hw | exact Hu | exact H|]. subst. cbn. destruct (ceval a), (ceval b); reflexivity.
+  - assert (ors : match ored x, ored y with
+        Some (a, n), Some (b, m) => if n =? m then Some (SOr (a ++ b) n) else None | _, _ => None end = Some z -> is_word (Z.lor w u) z).
+    { intros E. destruct (ored x) as [[a n]|] eqn:X; [|discriminate]. destruct (ored y) as [[b m]|] eqn:Y; [|discriminate].
+      destruct (Z.eqb_spec n m) as [->|]; [|discriminate]. injection E as <-. split; [apply lor_range; [apply Hw | apply Hu]|].
+      rewrite all_bits_app, Z.shiftr_lor, (ored_ok _ _ _ _ Hw X), (ored_ok _ _ _ _ Hu Y). reflexivity. }
+    cbn [bin].
+    destruct x as [| | |a| |s l]; try (apply ors; destruct y; exact H).
+    + destruct y as [| | |b| |]; try (apply ors; exact H). destruct Hw as [_ Hw], Hu as [_ Hu].
+      eapply both; [exact Hw | exact Hu | exact H|]. subst. cbn. destruct (ceval a), (ceval b); reflexivity.
+    + destruct y as [| | | | |t m]; try (apply ors; exact H). cbn [sbin] in H. destruct (seqb s t) eqn:Q; [|discriminate].
+      apply seqb_ok in Q. subst t. injection H as <-. split; [apply lor_range; [apply Hw | apply Hu]|].
+      rewrite all_parts_app. destruct Hw as [_ ->], Hu as [_ ->]. reflexivity.
 Qed.
-
-Lemma small_mod x : 0 <= x < p -> 0 <= x < W. Proof. lia. Qed.
 
 Lemma sinstr_ok T i s cost s' k m mw next :
   tables_ok T -> match_ok k m mw s -> sinstr p T (parses P) i s = Some (cost, s') ->
@@ -411,7 +477,7 @@ Proof.
     destruct ss as [|x r]; [discriminate|]. injection H as <- <-. inversion Hk; subst.
     do 3 eexists; split; [reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
   - (* ADD *)
-    destruct ss as [|[a l h| | | |] [|[b l' h'| | | |] r]]; try discriminate.
+    destruct ss as [|[a l h| | | | |] [|[b l' h'| | | | |] r]]; try discriminate.
     destruct (Z.ltb_spec (h + h') W); [|discriminate]. injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     destruct Hw as [Rw [Bw Cw]], Hu as [Ru [Bu Cu]].
@@ -419,7 +485,7 @@ Proof.
     rewrite Z.mod_small by lia. split; [lia|]. split; [lia|].
     eapply cong_trans; [apply cong_add; eassumption|]. apply cong_sym, den_sadd; assumption.
   - (* MUL *)
-    destruct ss as [|[a l h| | | |] [|[b l' h'| | | |] r]]; try discriminate.
+    destruct ss as [|[a l h| | | | |] [|[b l' h'| | | | |] r]]; try discriminate.
     destruct (Z.leb_spec 0 l); [|discriminate]. destruct (Z.leb_spec 0 l'); [|discriminate].
     destruct (Z.ltb_spec (h * h') W); [|discriminate]. cbn [andb] in H.
     destruct (product p T a b hs) as [[c hs']|] eqn:E; [|discriminate]. injection H as <- <-.
@@ -431,7 +497,7 @@ Proof.
     split. { split; [apply Z.mul_le_mono_nonneg; lia | lia]. }
     eapply cong_trans; [apply cong_mul; eassumption|]. apply cong_sym. eapply product_ok; eassumption.
   - (* SUB *)
-    destruct ss as [|[a l h| | | |] [|[b l' h'| | | |] r]]; try discriminate.
+    destruct ss as [|[a l h| | | | |] [|[b l' h'| | | | |] r]]; try discriminate.
     destruct (Z.leb_spec h' l); [|discriminate]. injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     destruct Hw as [Rw [Bw Cw]], Hu as [Ru [Bu Cu]].
@@ -440,28 +506,28 @@ Proof.
     eapply cong_trans; [apply cong_sub; eassumption|]. apply cong_sym.
     eapply cong_trans; [apply den_sadd; assumption|]. apply cong_add; [apply cong_refl | apply den_sneg].
   - (* MOD *)
-    destruct ss as [|[a l h| | | |] [|q r]]; try discriminate. destruct (is_p p q) eqn:Q; [|discriminate]. injection H as <- <-.
+    destruct ss as [|[a l h| | | | |] [|q r]]; try discriminate. destruct (is_p p q) eqn:Q; [|discriminate]. injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
-    apply (is_p_ok _ _ Hu) in Q. subst u. destruct Hw as [Rw [Bw Cw]].
+    apply (is_p_ok _ _ Hu) in Q. subst u. pose proof (proj1 Hu) as Rp. destruct Hw as [Rw [Bw Cw]].
     do 3 eexists; split; [cbn; rewrite (proj2 (Z.eqb_neq p 0)) by lia; reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
     constructor; [|assumption]. pose proof (Z.mod_pos_bound w p). split; [lia|]. split; [lia|].
     eapply cong_trans; [apply cong_mod; lia | exact Cw].
   - (* ADDMOD *)
-    destruct ss as [|[a l h| | | |] [|[b l' h'| | | |] [|q r]]]; try discriminate.
+    destruct ss as [|[a l h| | | | |] [|[b l' h'| | | | |] [|q r]]]; try discriminate.
     destruct (is_p p q) eqn:Q; [|discriminate]. injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
-    inversion Hk2 as [|v ? k3 ? Hv Hk3]; subst. apply (is_p_ok _ _ Hv) in Q. subst v.
+    inversion Hk2 as [|v ? k3 ? Hv Hk3]; subst. apply (is_p_ok _ _ Hv) in Q. subst v. pose proof (proj1 Hv) as Rp.
     destruct Hw as [Rw [Bw Cw]], Hu as [Ru [Bu Cu]].
     do 3 eexists; split; [cbn; rewrite (proj2 (Z.eqb_neq p 0)) by lia; reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
     constructor; [|assumption]. pose proof (Z.mod_pos_bound (w + u) p). split; [lia|]. split; [lia|].
     eapply cong_trans; [apply cong_mod; lia|].
     eapply cong_trans; [apply cong_add; eassumption|]. apply cong_sym, den_sadd; assumption.
   - (* MULMOD *)
-    destruct ss as [|[a l h| | | |] [|[b l' h'| | | |] [|q r]]]; try discriminate.
+    destruct ss as [|[a l h| | | | |] [|[b l' h'| | | | |] [|q r]]]; try discriminate.
     destruct (is_p p q) eqn:Q; [|discriminate]. destruct (product p T a b hs) as [[c hs']|] eqn:E; [|discriminate].
     injection H as <- <-.
     inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
-    inversion Hk2 as [|v ? k3 ? Hv Hk3]; subst. apply (is_p_ok _ _ Hv) in Q. subst v.
+    inversion Hk2 as [|v ? k3 ? Hv Hk3]; subst. apply (is_p_ok _ _ Hv) in Q. subst v. pose proof (proj1 Hv) as Rp.
     destruct Hw as [Rw [Bw Cw]], Hu as [Ru [Bu Cu]].
     do 3 eexists; split; [cbn; rewrite (proj2 (Z.eqb_neq p 0)) by lia; reflexivity|]. split; cbn [sstack smem Check.smw]; auto.
     constructor; [|assumption]. pose proof (Z.mod_pos_bound (w * u) p). split; [lia|]. split; [lia|].
@@ -474,13 +540,11 @@ Proof.
     rewrite (iszero_ok _ _ _ Hw X). apply truth_word.
   - (* SHR *)
     destruct ss as [|x [|y r]]; try discriminate.
-    destruct (exactly x) as [n|] eqn:X; [|discriminate]. destruct (ored y) as [l|] eqn:Y; [|discriminate].
-    destruct (Z.leb_spec 0 n); [|discriminate]. destruct (Z.ltb_spec n 256) as [L|]; [|discriminate]. cbn [andb] in H.
+    destruct (exactly x) as [n|] eqn:X; [|discriminate]. destruct (shifted n y) as [z|] eqn:Y; [|discriminate].
     injection H as <- <-. inversion Hk as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
-    apply (exactly_ok _ _ _ Hw) in X. subst w.
+    apply (exactly_ok _ _ _ Hw) in X. subst w. destruct (shifted_ok _ _ _ _ Hu Y) as [N Hz].
     do 3 eexists; split; [cbn; rewrite (proj2 (Z.ltb_lt n 256)) by lia; reflexivity|].
-    split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
-    split; [apply shiftr_range; [lia | apply Hu]|]. rewrite (ored_ok _ _ _ Hu Y). reflexivity.
+    split; cbn [sstack smem Check.smw]; auto. constructor; assumption.
   - (* CALLDATALOAD *)
     destruct ss as [|x r]; [discriminate|]. destruct (exactly x) as [off|] eqn:X; [|discriminate].
     destruct hs as [|h hs]; [discriminate|]. destruct (existsb _ (parses P)) eqn:Q; [|discriminate]. injection H as <- <-.
@@ -533,7 +597,7 @@ Qed.
 Lemma named_ok T f s s' k m mw : tables_ok T -> match_ok k m mw s -> named p T f s = Some s' -> match_ok k m mw s'.
 Proof.
   intros HT HM H. unfold named in H. destruct f as [i|]; [|injection H as <-; exact HM].
-  destruct s as [ss sm smw hs]. cbn [sstack smem Check.smw hints] in H. destruct ss as [|[a lo hi| | | |] r]; try discriminate.
+  destruct s as [ss sm smw hs]. cbn [sstack smem Check.smw hints] in H. destruct ss as [|[a lo hi| | | | |] r]; try discriminate.
   destruct (renamed p T (Some i) a) as [b|] eqn:N; [|discriminate]. injection H as <-.
   destruct HM as [Hk Hm Hw]. cbn [sstack smem Check.smw] in *. inversion Hk as [|w ? k1 ? Hx Hk1]; subst.
   destruct Hx as [R [B Cg]]. split; cbn [sstack smem Check.smw]; auto. constructor; [|assumption].
@@ -572,7 +636,7 @@ Lemma checked_ok c k ss : ceval c = false -> stack_ok k ss -> stack_ok k (checke
 Proof.
   intros F H. destruct c as [| i | | | | |]; try exact H. cbn in F. apply Z.leb_gt in F. cbn [checked].
   induction H as [|w x k ss Hw _ IH]; cbn; [constructor|]. constructor; [|exact IH].
-  destruct x as [| j | | |]; try exact Hw. destruct (Pos.eqb_spec i j) as [->|]; [|exact Hw].
+  destruct x as [| j | | | |]; try exact Hw. destruct (Pos.eqb_spec i j) as [->|]; [|exact Hw].
   destruct Hw as [R ->]. split; [exact R|]. split; [lia|]. exists 0. cbn [den]. ring.
 Qed.
 
@@ -581,7 +645,7 @@ Lemma returns_ok T m sm l : tables_ok T -> mem_ok m sm -> forall key,
   mbytes m (32 * (Z.pos key - 1)) (32 * length l) = concat (map (fun i => bytes_of 32 (e i)) l).
 Proof.
   intros HT Hm. induction l as [|i l IH]; intros key R H; [reflexivity|].
-  cbn in H. destruct (M.find key sm) as [[s lo hi| | | |]|] eqn:F; try discriminate.
+  cbn in H. destruct (M.find key sm) as [[s lo hi| | | | |]|] eqn:F; try discriminate.
   destruct (M.find i (sums T)) as [s'|] eqn:Fi; [|discriminate].
   apply andb_prop in H as [H Hr]. apply andb_prop in H as [H Hhi]. apply andb_prop in H as [Hs Hlo].
   apply Z.ltb_lt in Hhi. apply Z.leb_le in Hlo. apply seqb_ok in Hs. subst s'.
@@ -653,7 +717,7 @@ Proof.
   destruct i; try (apply plain; exact H).
   - (* JUMPI *)
     clear plain. destruct s as [ss sm smw hs]. cbn [sstack smem Check.smw hints] in *.
-    destruct ss as [|d [|[s lo hi| i | |c|] r]]; try (cbn in H; discriminate).
+    destruct ss as [|d [|[s lo hi| i | |c| |] r]]; try (cbn in H; discriminate).
     destruct (exactly d) as [dv|] eqn:X; [|discriminate].
     destruct (failing code dv) eqn:Fd; [|discriminate]. destruct (existsb (condeqb c) (fails P)) eqn:Fc; [|discriminate].
     destruct (within r) eqn:Wi; [|discriminate]. cbn [andb] in H.
@@ -760,7 +824,7 @@ Theorem check_sound P w code g0 : check P w code = Some g0 ->
 Proof.
   unfold check. intros H cd Hcd Len g G. destruct (prepared P w) as [T|] eqn:Pr; [|discriminate].
   destruct (prepared_ok P w T cd Pr) as [[p1 pW] [one [parsed [T1 small]]]].
-  refine (proj2 (run_ok P cd Hcd Len code p1 pW (final P cd) one parsed _ small (length code) T 0%nat [] _ _ g0 [] (fun _ => 0) 0 g T1 _ _ H G)).
+  refine (proj2 (run_ok P cd Hcd Len code p1 (final P cd) one parsed _ small (length code) T 0%nat [] _ _ g0 [] (fun _ => 0) 0 g T1 _ _ H G)).
   - reflexivity.
   - split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
   - intros c [].

@@ -16,7 +16,7 @@ Definition part_value (cd : list Z) (e : env) (a : part) : Z :=
 
 (* What an operation on words gives. *)
 Definition named_value (cd : list Z) (e : env) (o : instr) (a b : part) : Z :=
-  match o with CALLDATALOAD => cdword cd (part_value cd e a) | _ => bin o (part_value cd e a) (part_value cd e b) end.
+  match o with CALLDATALOAD => cdnumber cd (part_value cd e a) (32 + part_value cd e b) | _ => bin o (part_value cd e a) (part_value cd e b) end.
 
 Lemma positives_ok l : forall m, positives l m = true -> l = m.
 Proof.
@@ -58,7 +58,7 @@ Proof.
     apply Z.log2_lt_cancel. eapply Z.le_lt_trans; [apply Z.log2_land; lia|].
     change (Z.log2 W) with 256. apply Z.min_lt_iff. left. destruct (Z.eq_dec a 0) as [->|]; [cbn; lia|].
     apply Z.log2_lt_pow2; [lia | exact (proj2 Ha)].
-  - apply (lor_range (Program 2 0 [] [] []) [] eq_refl eq_refl); assumption.
+  - apply (lor_range (Program 2 0 [] [] []) []); assumption.
   - destruct (Z.ltb_spec a 256); [apply (shiftr_range (Program 2 0 [] [] []) []); [lia | assumption] | lia].
 Qed.
 
@@ -93,7 +93,6 @@ Hypothesis cd_short : Z.of_nat (length cd) < W.
 Variable code : list Z.
 Let p := modulus P.
 Hypothesis p_pos : 1 < p.
-Hypothesis p_fits : p < W.
 Variable e : env.
 Hypothesis one : e 1%positive = 1.
 Hypothesis parsed : forall i off, In (i, off) (parses P) -> e i = cdword cd off.
@@ -169,6 +168,10 @@ Lemma decide_ok F c : truths F -> forall b, decide p F c = Some b -> ceval c = b
 Proof.
   intros HF. induction c as [n|i|a IH|i n|s|l|a IHa b IHb]; intros v H; cbn [decide] in H; try (eapply look_both_ok; eassumption).
   - destruct (decide p F a) as [x|]; [|discriminate]. injection H as <-. cbn. rewrite (IH _ eq_refl). reflexivity.
+  - destruct (look_both p F (CAbove i n)) as [b|] eqn:L; [injection H as <-; eapply look_both_ok; eassumption|].
+    unfold look_above in H. destruct (look p F (CNotBelow i)) as [[]|] eqn:B; try discriminate.
+    destruct (Z.leb_spec p (2 ^ n)); [|discriminate]. injection H as <-. apply (look_ok _ _ _ HF) in B. cbn [Sound.ceval] in B |- *.
+    apply Z.leb_gt in B. apply Z.leb_gt. fold p in B. lia.
   - destruct (as_const s) as [k|] eqn:C; [|eapply look_both_ok; eassumption]. injection H as <-.
     apply (as_const_ok e one) in C. cbn. rewrite C. reflexivity.
   - cbn [Sound.ceval].
@@ -181,8 +184,9 @@ Qed.
 
 Lemma part_of_ok w x a : is_word w x -> part_of x = Some a -> w = part_value cd e a.
 Proof.
-  intros H E. pose proof H as [_ H']. destruct x as [s lo hi|i| |c|l n]; cbn [part_of] in E; try (injection E as <-; exact H').
+  intros H E. pose proof H as [_ H']. destruct x as [s lo hi|i| |c|l n|]; cbn [part_of] in E; try (injection E as <-; exact H').
   - match type of E with option_map _ ?t = _ => destruct t as [v|] eqn:X; [|discriminate] end. injection E as <-. exact (exactly_ok _ _ _ _ _ _ H X).
+  - discriminate.
   - discriminate.
 Qed.
 
@@ -199,7 +203,7 @@ Proof. intros N H. rewrite (found_ok _ _ _ _ H). unfold named_value. destruct i;
 Lemma at_word_ok w x h : is_word w x -> at_word wnames x = Some h -> cdword cd w = e h.
 Proof.
   intros Hw H. unfold at_word in H. destruct (part_of x) as [a|] eqn:A; [|discriminate].
-  rewrite (part_of_ok _ _ _ Hw A). symmetry. exact (found_ok _ _ _ _ H).
+  rewrite (part_of_ok _ _ _ Hw A). symmetry. rewrite (found_ok _ _ _ _ H). reflexivity.
 Qed.
 
 Lemma word_of_ok i w u x y z : is_word w x -> is_word u y -> word_of wnames i x y = Some z -> is_word (bin i w u) z.
@@ -218,17 +222,14 @@ Lemma sym_bin_ok i w u x y z : is_word w x -> is_word u y -> sym_bin p wnames i 
 Proof.
   intros Hw Hu H. unfold sym_bin in H. destruct (known_bin p i x y) as [v|] eqn:K; [|eapply word_of_ok; eassumption].
   injection H as ->. destruct i; try (eapply sbin_ok; eassumption). cbn [known_bin] in K.
-  destruct (exactly x) as [n|] eqn:X; [|discriminate]. destruct (ored y) as [l|] eqn:Y; [|discriminate].
-  destruct (Z.leb_spec 0 n); [|discriminate]. destruct (Z.ltb_spec n 256); [|discriminate]. cbn [andb] in K.
-  injection K as <-. apply (exactly_ok _ _ _ _ _ _ Hw) in X. subst w. cbn [bin].
-  destruct (Z.ltb_spec n 256); [|lia]. split; [apply (shiftr_range P cd); [lia | apply Hu]|].
-  rewrite (ored_ok _ _ _ _ _ _ Hu Y). reflexivity.
+  destruct (exactly x) as [n|] eqn:X; [|discriminate]. apply (exactly_ok _ _ _ _ _ _ Hw) in X. subst w.
+  destruct (shifted_ok _ _ _ _ _ _ _ Hu K) as [N Hz]. cbn [bin]. destruct (Z.ltb_spec n 256); [exact Hz | lia].
 Qed.
 
 Lemma equal_ok i w u x y z : is_word w x -> is_word u y -> equal p i x y = Some z -> is_word (bin i w u) z.
 Proof.
-  intros [Rw Hw] [Ru Hu] H. destruct i; try discriminate. destruct x as [a lo hi| | | |]; try discriminate.
-  destruct y as [b lo' hi'| | | |]; try discriminate. cbn [equal] in H.
+  intros [Rw Hw] [Ru Hu] H. destruct i; try discriminate. destruct x as [a lo hi| | | | |]; try discriminate.
+  destruct y as [b lo' hi'| | | | |]; try discriminate. cbn [equal] in H.
   destruct (Z.leb_spec 0 lo); [|discriminate]. destruct (Z.ltb_spec hi p); [|discriminate].
   destruct (Z.leb_spec 0 lo'); [|discriminate]. destruct (Z.ltb_spec hi' p); [|discriminate]. cbn [andb] in H. injection H as <-.
   destruct Hw as [Bw Cw], Hu as [Bu Cu]. cbn [bin].
@@ -278,7 +279,7 @@ Proof.
   rewrite <- (firstn_skipn (modular i) (sstack s)) in Hk. unfold stack_ok in *.
   apply Forall2_app_inv_r in Hk as [u [v [A [B ->]]]]. apply Forall2_app; [|exact B].
   clear B. induction A as [|w x u xs Hx _ IHA]; cbn [map]; constructor; [|exact IHA].
-  destruct x as [|i'| | |]; try exact Hx. cbn [wide]. destruct Hx as [R ->]. split; [exact R|]. split; [lia|].
+  destruct x as [|i'| | | |]; try exact Hx. cbn [wide]. destruct Hx as [R ->]. split; [exact R|]. split; [lia|].
   exists 0. cbn [den]. ring.
 Qed.
 
@@ -297,6 +298,8 @@ Definition fin_ok (x : fin) (o : frame + outcome) : Prop :=
   | End F (Returns l), inr o =>
       o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ truths F /\ forall i, In i l -> 0 <= e i < p
   | End F (Tells c), inr o => o = Returned (bytes_of 32 (b2z (ceval c))) /\ truths F
+  | End F (ReturnsBytes n l), inr o =>
+      o = Returned (concat (map (fun i => bytes_of (Z.to_nat n) (e i)) l)) /\ truths F /\ forall i, In i l -> 0 <= e i < p
   | _, _ => False
   end.
 
@@ -335,7 +338,7 @@ Qed.
 
 Lemma sym_more b : forall g s g' a, sym p reads wnames b g s = Some (g', a) -> more g g'.
 Proof.
-  induction b as [|l k IH|to from k IH|i off k IH|i x k IH|i x k IH|w x k IH|w x k IH|x k IH|x t IHt u IHu k IH|ps args b IHb gives rs k IH|l|x];
+  induction b as [|l k IH|to from k IH|i off k IH|i x k IH|i x k IH|w x k IH|w x k IH|x k IH|x t IHt u IHu k IH|ps args b IHb gives rs k IH|l|x|i off n k IH|n l];
     intros g s g' a H; cbn [sym] in H.
   - injection H as <- <-. apply more_refl.
   - destruct (sym_ops p l g (ren s)) as [[g1 r]|] eqn:E; [|discriminate].
@@ -343,7 +346,7 @@ Proof.
   - destruct (sym_operands p (ren s) from); [|discriminate]. eapply IH; exact H.
   - destruct (find_read reads off); [|discriminate]. destruct (split p split_fuel _ s) as [l|]; [|discriminate].
     eapply each_more; [|exact H]. intros [[] s1] h h' c E; [injection E as <- <-; apply more_refl | eapply IH; exact E].
-  - destruct (sym_word p reads wnames s x) as [[| | | |]|]; try discriminate. eapply more_trans; [|eapply IH; exact H]. eexists [_]. reflexivity.
+  - destruct (sym_word p reads wnames s x) as [[| | | | |]|]; try discriminate. eapply more_trans; [|eapply IH; exact H]. eexists [_]. reflexivity.
   - destruct (sym_offset p reads wnames s x); [|discriminate]. destruct (split p split_fuel _ s) as [l|]; [|discriminate].
     eapply each_more; [|exact H]. intros [[] s1] h h' c E; [injection E as <- <-; apply more_refl | eapply IH; exact E].
   - destruct (sym_operand p (ren s) x); [|discriminate]. eapply IH; exact H.
@@ -364,7 +367,11 @@ Proof.
     destruct (sym_operands p (ren s2) gives); [|discriminate]. eapply IH; exact E'.
   - destruct (sym_operands p (ren s) l); [|discriminate]. destruct (values_of _); [|discriminate].
     injection H as <- <-. apply more_refl.
-  - destruct (sym_word p reads wnames s x) as [[| | | |]|]; try discriminate. injection H as <- <-. apply more_refl.
+  - destruct (sym_word p reads wnames s x) as [[| | | | |]|]; try discriminate. injection H as <- <-. apply more_refl.
+  - destruct (if 32 <=? n then _ else None); [|discriminate]. destruct (split p split_fuel _ s) as [l|]; [|discriminate].
+    eapply each_more; [|exact H]. intros [[] s1] h h' c E; [injection E as <- <-; apply more_refl | eapply IH; exact E].
+  - destruct (sym_operands p (ren s) l); [|discriminate]. destruct (values_of _); [|discriminate].
+    injection H as <- <-. apply more_refl.
 Qed.
 
 Lemma sym_operand_ok s f x y : rel s f -> sym_operand p (ren s) x = Some y ->
@@ -460,7 +467,7 @@ Lemma split_word_ok s f x l : rel s f -> split_word p reads wnames s x = Some l 
 Proof.
   intros HR H HF. unfold split_word in H. destruct (sym_word p reads wnames s x) as [y|] eqn:E; [|discriminate].
   destruct (iszero p y) as [c|] eqn:Z0; [|discriminate].
-  rewrite (iszero_ok P cd e _ _ _ (sym_word_ok _ _ _ HR _ E) Z0).
+  rewrite (iszero_ok P cd p_pos e _ _ _ (sym_word_ok _ _ _ HR _ E) Z0).
   destruct (split_ok _ _ _ _ H HF) as [s' [I [A [B T1]]]]. exists s'. split; [exact I|].
   split; [eapply rel_same; eassumption | exact T1].
 Qed.
@@ -478,10 +485,19 @@ Proof.
   injection H as <-. cbn. rewrite <- IH; reflexivity.
 Qed.
 
+(* Values that are returned, each of so many bytes. *)
+Lemma returned_values n (f : operand -> Z) l m : Forall2 (fun v y => v = read e y /\ 0 <= v < p) (map f l) (map V m) ->
+  map (fun x => bytes_of n (f x)) l = map (fun i => bytes_of n (e i)) m /\ forall i, In i m -> 0 <= e i < p.
+Proof.
+  revert m. induction l as [|x l IH]; intros [|i m] F2; inversion F2 as [|? ? ? ? Hv F]; subst; [split; [reflexivity | intros j []]|].
+  destruct Hv as [Hv Rv]. cbn [read] in Hv. destruct (IH _ F) as [E R]. cbn [map]. rewrite Hv, E. split; [reflexivity|].
+  intros j [<-|J]; [lia | apply R; exact J].
+Qed.
+
 Lemma sym_ok b : forall g s g' a f, sym p reads wnames b g s = Some (g', a) -> made_ok g' -> rel s f -> truths (facts s) ->
   exists x, In x a /\ fin_ok x (mean p cd b f).
 Proof.
-  induction b as [|l k IH|to from k IH|i off k IH|i x k IH|i x k IH|w x k IH|w x k IH|x k IH|x t IHt u IHu k IH|ps args b IHb gives rs k IH|l|x];
+  induction b as [|l k IH|to from k IH|i off k IH|i x k IH|i x k IH|w x k IH|w x k IH|x k IH|x t IHt u IHu k IH|ps args b IHb gives rs k IH|l|x|i off n k IH|n l];
     intros g s g' a f H G HR HF; cbn [sym mean] in H |- *.
   - injection H as <- <-. exists (At s). split; [left; reflexivity | split; assumption].
   - destruct (sym_ops p l g (ren s)) as [[g1 r]|] eqn:E; [|discriminate].
@@ -505,7 +521,7 @@ Proof.
         [| exact T1 | exists x; split; [apply Inc; exact Ix | exact Fx]].
       split; cbn [ren pwords vals wrds]; rewrite ?A, ?B; [|apply HR]. intros j y. rewrite find_add. unfold set.
       destruct (Pos.eqb_spec j i) as [->|N]; [|apply HR]. intros Ey. injection Ey as <-. cbn [read]. rewrite Er. split; [reflexivity | lia].
-  - destruct (sym_word p reads wnames s x) as [[s0 lo hi|r| |c|l n]|] eqn:E; try discriminate.
+  - destruct (sym_word p reads wnames s x) as [[s0 lo hi|r| |c|l n|]|] eqn:E; try discriminate.
     pose proof (sym_word_ok _ _ _ HR _ E) as [_ Er].
     pose proof (more_ok _ _ (sym_more _ _ _ _ _ H) G) as G1. inversion G1 as [|? ? Ho _]; subst.
     unfold holds in Ho. cbn [out what left right read field_op] in Ho. rewrite Z.add_0_r in Ho.
@@ -596,17 +612,30 @@ Proof.
       destruct callee as [f2|]; [destruct o; destruct Fy | exact Fy].
   - destruct (sym_operands p (ren s) l) as [ys|] eqn:E; [|discriminate]. destruct (values_of ys) as [m|] eqn:Vs; [|discriminate].
     injection H as <- <-. eexists; split; [left; reflexivity|]. cbn [fin_ok]. apply values_of_ok in Vs. subst ys.
-    pose proof (sym_operands_ok _ _ _ HR _ E) as F2. clear E.
-    split; [|split; [exact HF|]].
-    + do 2 f_equal. remember (map V m) as ys. revert m Heqys.
-      rewrite <- (map_map (read (vals f)) (bytes_of 32)).
-      induction F2 as [|v y vs ys [Hv _] _ IHF]; intros [|i m] Eq; try discriminate; [reflexivity|].
-      injection Eq as -> Eq. cbn [map]. rewrite Hv. cbn [read]. f_equal. apply IHF. exact Eq.
-    + remember (map V m) as ys. revert m Heqys.
-      induction F2 as [|v y vs ys [Hv Rv] _ IHF]; intros [|i m] Eq j J; try discriminate; [destruct J|].
-      injection Eq as -> Eq. destruct J as [<-|J]; [cbn [read] in Hv; lia | eapply IHF; eassumption].
-  - destruct (sym_word p reads wnames s x) as [[| | |c|]|] eqn:E; try discriminate. injection H as <- <-.
+    pose proof (sym_operands_ok _ _ _ HR _ E) as F2. destruct (returned_values 32 _ _ _ F2) as [R1 R2].
+    split; [rewrite R1; reflexivity | split; assumption].
+  - destruct (sym_word p reads wnames s x) as [[| | |c| |]|] eqn:E; try discriminate. injection H as <- <-.
     eexists; split; [left; reflexivity|]. split; [|exact HF]. pose proof (sym_word_ok _ _ _ HR _ E) as [_ ->]. reflexivity.
+  - destruct (if 32 <=? n then _ else None) as [r|] eqn:E; [|discriminate]. destruct (Z.leb_spec 32 n); [|discriminate].
+    pose proof (found_ok _ _ _ _ E) as Er. unfold named_value in Er. cbn [part_value] in Er. replace (32 + (n - 32)) with n in Er by lia.
+    cbv zeta. set (v := cdnumber cd off n) in *.
+    destruct (split p split_fuel _ s) as [l|] eqn:S0; [|discriminate].
+    destruct (split_ok _ _ _ _ S0 HF) as [s' [I [A [B T1]]]]. cbn [Sound.ceval] in I. rewrite Er in I. fold p in I.
+    destruct (each_in _ _ _ I _ _ _ H) as [g1 [g2 [c [Q [Mo Inc]]]]].
+    { intros [[] s1] h h' c Q; [injection Q as <- <-; apply more_refl | eapply sym_more; exact Q]. }
+    cbn beta iota in Q. pose proof (no_sign r) as Rg. rewrite Er in Rg.
+    destruct (Z.leb_spec p v) as [L|L].
+    + injection Q as <- <-. destruct (Z.ltb_spec v p); [lia|]. eexists; split; [apply Inc; left; reflexivity|].
+      split; [reflexivity | exact T1].
+    + destruct (Z.ltb_spec v p); [|lia].
+      destruct (IH _ _ _ _ (Frame (set (vals f) i v) (wrds f)) Q (more_ok _ _ Mo G)) as [y0 [Ix Fx]];
+        [| exact T1 | exists y0; split; [apply Inc; exact Ix | exact Fx]].
+      split; cbn [ren pwords vals wrds]; rewrite ?A, ?B; [|apply HR]. intros j y. rewrite find_add. unfold set.
+      destruct (Pos.eqb_spec j i) as [->|N]; [|apply HR]. intros Ey. injection Ey as <-. cbn [read]. rewrite Er. split; [reflexivity | lia].
+  - destruct (sym_operands p (ren s) l) as [ys|] eqn:E; [|discriminate]. destruct (values_of ys) as [m|] eqn:Vs; [|discriminate].
+    injection H as <- <-. eexists; split; [left; reflexivity|]. cbn [fin_ok]. apply values_of_ok in Vs. subst ys.
+    pose proof (sym_operands_ok _ _ _ HR _ E) as F2. destruct (returned_values (Z.to_nat n) _ _ _ F2) as [R1 R2].
+    split; [rewrite R1; reflexivity | split; assumption].
 Qed.
 
 (* ---- tables ---- *)
@@ -665,7 +694,7 @@ Qed.
 
 Lemma element_ok F w x : truths F -> is_word w x -> is_word w (element p F x).
 Proof.
-  intros HF H. destruct x as [|i| | |]; try exact H. cbn [element].
+  intros HF H. destruct x as [|i| | | |]; try exact H. cbn [element].
   destruct (look p F (CNotBelow i)) as [[]|] eqn:D; try exact H. apply (look_ok _ _ _ HF) in D. cbn in D.
   apply Z.leb_gt in D. fold p in D. destruct H as [R ->]. split; [exact R|]. split; [lia|]. exists 0. cbn [den]. ring.
 Qed.
@@ -694,6 +723,7 @@ Hypothesis ending : match snd taken with
   | Fails => o = Failed
   | Returns l => o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ forall i, In i l -> 0 <= e i < p
   | Tells c => o = Returned (bytes_of 32 (b2z (ceval c)))
+  | ReturnsBytes n l => o = Returned (concat (map (fun i => bytes_of (Z.to_nat n) (e i)) l)) /\ forall i, In i l -> 0 <= e i < p
   | Again q => forall k m mw pc gas s, match_ok P cd e k m mw s -> turn_at (skipn pc code) = true -> arrives s (fst taken) q = true ->
       after + extra <= gas -> Eval code cd (State k m mw pc gas) o
   end.
@@ -790,7 +820,7 @@ Proof.
     destruct (named p T f s1) as [s'|] eqn:Nm; [|discriminate].
     destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within (sstack s')) eqn:Wi; [|discriminate]. cbn [andb] in H.
     apply plus_inv in H as [h [R ->]]. rewrite skipn_skipn' in R. pose proof (walk_nonneg _ _ _ _ _ _ _ _ _ _ R) as N1.
-    destruct (sinstr_ok P cd cd_bytes cd_short code p_pos p_fits e one parsed T i _ cost s1 k m mw (pc + n)%nat HT
+    destruct (sinstr_ok P cd cd_bytes cd_short code p_pos e one parsed T i _ cost s1 k m mw (pc + n)%nat HT
       (widened_ok i _ _ _ _ (ready_ok F i _ _ _ _ HF HM)) X) as [k' [m' [mw' [E HM1]]]].
     pose proof (named_ok _ _ _ _ _ _ _ _ _ _ HT HM1 Nm) as HM'.
     eapply Eval_step; [|apply (IH _ _ _ _ _ _ _ _ k' m' mw' (gas - cost) HM' I HF R); lia].
@@ -817,7 +847,7 @@ Proof.
     destruct ss as [|d [|x r]]; try discriminate. destruct (exactly d) as [dv|] eqn:X; [|discriminate].
     destruct (iszero p x) as [c|] eqn:Z0; [|discriminate]. destruct (within r) eqn:Wi; [|discriminate].
     inversion Hst as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
-    apply (exactly_ok _ _ _ _ _ _ Hw) in X. subst w. apply (iszero_ok P cd e _ _ _ Hu) in Z0.
+    apply (exactly_ok _ _ _ _ _ _ Hw) in X. subst w. apply (iszero_ok P cd p_pos e _ _ _ Hu) in Z0.
     apply Z.leb_le in Wi. pose proof (stack_length _ _ _ _ _ Hk2) as Len.
     assert (HM2 : forall hs, match_ok P cd e k2 m mw0 (S r sm mw0 hs)) by (intros; split; cbn [sstack smem Check.smw]; auto).
     match type of H with match ?t with _ => _ end = _ => destruct t as [[[g1 hs1] ns1]|] eqn:On; [|discriminate] end.
@@ -847,7 +877,7 @@ Proof.
     destruct (forallb again ways && turn_at (skipn pc code)) eqn:At; [|apply plain; exact H]. apply andb_prop in At as [_ At].
     destruct (forallb _ ways) eqn:All; [|discriminate].
     injection H as <- _ _. rewrite forallb_forall in All. specialize (All _ I). unfold comes in All.
-    destruct (snd taken) as [| | |q]; try discriminate. eapply ending; eassumption.
+    destruct (snd taken) as [| | |q|]; try discriminate. eapply ending; eassumption.
   - (* RETURN *)
     destruct ss as [|x [|y r]]; try discriminate. destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate].
     destruct (exactly y) as [v|] eqn:Y; [|discriminate]. destruct (forallb _ ways) eqn:All; [|discriminate]. cbn [andb] in H.
@@ -856,10 +886,10 @@ Proof.
     inversion Hst as [|w ? k1 ? Hw Hk1]; subst. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst.
     destruct (slot_ok _ _ _ _ _ _ _ Hw X) as [-> [Ha E]]. apply (exactly_ok _ _ _ _ _ _ Hu) in Y. subst u.
     assert (o = Returned (mbytes m a (Z.to_nat v))) as ->.
-    { destruct (snd taken) as [|l|c|l]; try discriminate; apply andb_prop in All as [Ev Rt]; apply Z.eqb_eq in Ev; subst v.
+    { destruct (snd taken) as [|l|c|l|]; try discriminate; apply andb_prop in All as [Ev Rt]; apply Z.eqb_eq in Ev; subst v.
       - destruct ending as [-> small]. f_equal. replace (Z.to_nat (32 * Z.of_nat (length l))) with (32 * length l)%nat by lia.
         rewrite E. symmetry. eapply returns_ok; eassumption.
-      - rewrite ending. f_equal. destruct (M.find key sm) as [[| | |c'|]|] eqn:F0; try discriminate.
+      - rewrite ending. f_equal. destruct (M.find key sm) as [[| | |c'| |]|] eqn:F0; try discriminate.
         apply (mem_words _ _ _ _ _ Hmem) in F0 as [_ F0]. change (Z.to_nat 32) with 32%nat. rewrite mload_bytes by apply Hmem.
         rewrite E, F0, (same_ok _ _ Rt). reflexivity. }
     apply Eval_halt. unfold step. cbn [Evm.pc Evm.stack Evm.mem Evm.mwords Evm.gas]. rewrite D. cbn [exec].
@@ -997,7 +1027,7 @@ Proof.
     destruct (Pos.leb least0 j); [|discriminate]. destruct (before j a) eqn:Ba; [|discriminate]. destruct (before j b) eqn:Bb; [|discriminate].
     unfold eval_words. cbn [fold_left]. apply (IH _ _ H). intros i. unfold set.
     destruct (Pos.eqb i j); [|apply Hn]. assert (0 <= bin o (part_value cd n a) (part_value cd n b)) by (apply bin_nonneg; eapply part_nonneg; eassumption).
-    unfold named_value. destruct o; try assumption. apply cdword_range; exact Hcd. }
+    unfold named_value. destruct o; try assumption. apply cdnumber_range; exact Hcd. }
   apply B, (D l _ _ Wa), A. intros i. destruct (Pos.eqb i 1); lia.
 Qed.
 
@@ -1008,46 +1038,56 @@ Definition way_ends (P : program) (cd : list Z) (e : env) (w : way) (o : outcome
   | Fails => o = Failed
   | Returns l => o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ forall i, In i l -> 0 <= e i < p
   | Tells c => o = Returned (bytes_of 32 (b2z (ceval P cd e c)))
+  | ReturnsBytes n l => o = Returned (concat (map (fun i => bytes_of (Z.to_nat n) (e i)) l)) /\ forall i, In i l -> 0 <= e i < p
   | Again _ => False
   end.
 
 (* Of all calldata one of the paths is taken, and the program ends there. *)
-Lemma paths_of_ok P h Q T ways : paths_of P h = Some (Q, T, ways) ->
+Lemma all_paths_ok P h Q T ways : all_paths P h = Some (Q, T, ways) ->
   forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
   let e := flow_env Q (h_words h) cd in
-  modulus Q = f_modulus P /\ parses Q = h_reads h /\ 1 < modulus Q < W /\
+  modulus Q = f_modulus P /\ parses Q = h_reads h /\ 1 < modulus Q /\
   e 1%positive = 1 /\ (forall i off, In (i, off) (parses Q) -> e i = cdword cd off) /\ (forall i, 0 <= e i) /\
   (forall i o a b, In (i, (o, a, b)) (h_words h) -> e i = named_value cd e o a b) /\ tables_ok Q e T /\
   exists w, In w ways /\ truths Q cd e (fst w) /\ way_ends Q cd e w (flow_meaning P cd).
 Proof.
-  unfold paths_of. intros H cd Hcd Len.
+  unfold all_paths. intros H cd Hcd Len.
   destruct (parses_ascend 2 (h_reads h)) as [least|] eqn:Pa; [|discriminate].
   destruct (words_ascend least (h_words h)) as [first|] eqn:Wa; [|discriminate].
   destruct (sym _ _ _ _ _ _) as [[made l]|] eqn:Sy; [|discriminate].
   set (Q' := Program (f_modulus P) 0 (h_reads h) (rev (done made)) []) in *.
-  destruct (Z.ltb_spec 1 (f_modulus P)) as [p1|]; [|discriminate]. destruct (Z.ltb_spec (f_modulus P) W) as [pW|]; [|discriminate].
+  destruct (Z.ltb_spec 1 (f_modulus P)) as [p1|]; [|discriminate].
   destruct (ascends first (ops Q')) eqn:As; [|discriminate]. cbn [andb] in H.
   destruct (join_ops _ _ _ _ _) as [T'|] eqn:Jo; [|discriminate].
   destruct (ways_of T' l) as [ws|] eqn:Wy; [|discriminate]. injection H as <- <- <-. set (e := flow_env Q' (h_words h) cd).
   destruct (flow_values_ok Q' (h_words h) cd least first Pa Wa As) as [one [parsed [worded [Holds T0]]]]. fold e in one, parsed, worded, Holds, T0.
-  change (1 < modulus Q') in p1. change (modulus Q' < W) in pW.
+  change (1 < modulus Q') in p1.
   assert (HT : tables_ok Q' e T') by (eapply join_ops_ok; eauto).
   assert (eqs : made_ok Q' e made).
   { unfold made_ok. cbn [ops Q'] in Holds. apply Forall_rev in Holds. rewrite rev_involutive in Holds. exact Holds. }
   assert (sign : forall i, 0 <= e i) by (eapply flow_no_sign; [lia | exact Hcd | exact Wa]).
-  destruct (sym_ok Q' cd Hcd Len p1 pW e one parsed sign (h_words h) worded (f_body P) _ _ _ _ blank_frame Sy eqs) as [x [I Fx]].
+  destruct (sym_ok Q' cd Hcd Len p1 e one parsed sign (h_words h) worded (f_body P) _ _ _ _ blank_frame Sy eqs) as [x [I Fx]].
   { split; cbn [ren pwords]; intros i y E; rewrite PositiveMap.gempty in E; discriminate. }
   { constructor. }
   change (modulus Q') with (f_modulus P) in Fx. destruct (ways_of_in _ _ _ I _ Wy) as [w [Ew Iw]].
-  split; [reflexivity|]. split; [reflexivity|]. split; [split; assumption|]. split; [exact one|]. split; [exact parsed|].
+  split; [reflexivity|]. split; [reflexivity|]. split; [exact p1|]. split; [exact one|]. split; [exact parsed|].
   split; [exact sign|]. split; [exact worded|]. split; [exact HT|]. exists w. split; [exact Iw|]. destruct x as [s|F goal]; [discriminate|]. injection Ew as <-.
   unfold flow_meaning, way_ends. cbn [fst snd].
   destruct (mean (f_modulus P) cd (f_body P) blank_frame) as [f|o]; [destruct goal; destruct Fx|].
-  destruct goal as [|l0|c|l0]; cbn [fin_ok] in Fx; [| | |destruct Fx].
+  destruct goal as [|l0|c|l0|n0 l0]; cbn [fin_ok] in Fx; [| | |destruct Fx|].
   - split; [apply truths_lifted; [exact HT | apply Fx] | apply Fx].
   - destruct Fx as [A [B C]]. split; [apply truths_lifted; [exact HT | exact B] | split; assumption].
   - destruct Fx as [A B]. split; [apply truths_lifted; [exact HT | exact B]|].
     rewrite (lifted_ok Q' cd e T' HT). exact A.
+  - destruct Fx as [A [B C]]. split; [apply truths_lifted; [exact HT | exact B] | split; assumption].
+Qed.
+
+Lemma paths_of_ok P h Q T ways : paths_of P h = Some (Q, T, ways) -> all_paths P h = Some (Q, T, ways) /\ modulus Q < W.
+Proof.
+  unfold paths_of. destruct (Z.ltb_spec (f_modulus P) W) as [L|]; [|discriminate]. intros H. split; [exact H|].
+  unfold all_paths in H. destruct (match parses_ascend 2 (h_reads h) with Some _ => _ | None => None end); [|discriminate].
+  destruct (sym _ _ _ _ _ _) as [[made l]|]; [|discriminate]. destruct (_ && _); [|discriminate].
+  destruct (join_ops _ _ _ _ _); [|discriminate]. destruct (ways_of _ _); [|discriminate]. injection H as <- _ _. exact L.
 Qed.
 
 (* Code ends as the program means, whatever calldata is, with any gas from g0 on. *)
@@ -1057,10 +1097,10 @@ Theorem check_flow_sound P h code g0 : check_flow P h code = Some g0 ->
 Proof.
   unfold check_flow. intros H cd Hcd Len g G. destruct (paths_of P h) as [[[Q T] ways]|] eqn:Pp; [|discriminate].
   destruct (walk _ _ _ _ _ _ _ _ _ _ _ _ _) as [[[g1 hs] ns]|] eqn:R; [|discriminate]. injection H as ->.
-  destruct (paths_of_ok _ _ _ _ _ Pp cd Hcd Len) as [Eq [Er [[p1 pW] [one [parsed [sign [worded [HT [w [Iw [Tw Ew]]]]]]]]]]].
+  destruct (all_paths_ok _ _ _ _ _ (proj1 (paths_of_ok _ _ _ _ _ Pp)) cd Hcd Len) as [Eq [Er [p1 [one [parsed [sign [worded [HT [w [Iw [Tw Ew]]]]]]]]]]].
   rewrite <- Eq, <- Er in R.
-  eapply (walk_ok Q cd Hcd Len code p1 pW _ one parsed sign (h_words h) worded T HT w Tw _ (fun _ => false) (fun _ _ _ => false) 0 0); [lia | lia | | | exact Iw | | exact R | lia].
-  - unfold way_ends in Ew. destruct (snd w); [exact Ew | exact Ew | exact Ew | destruct Ew].
+  eapply (walk_ok Q cd Hcd Len code p1 _ one parsed sign (h_words h) worded T HT w Tw _ (fun _ => false) (fun _ _ _ => false) 0 0); [lia | lia | | | exact Iw | | exact R | lia].
+  - unfold way_ends in Ew. destruct (snd w); [exact Ew | exact Ew | exact Ew | destruct Ew | exact Ew].
   - split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
   - constructor.
 Qed.

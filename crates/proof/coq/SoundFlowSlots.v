@@ -133,8 +133,8 @@ Proof.
       unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. apply steps; [lia|]. cbn [stack].
       unfold within in Wi. apply Z.leb_le in Wi. rewrite (stack_length _ _ _ _ _ (ms_stack _ _ _ _ _ _ _ (so_base _ _ _ _ _ _ _ _ HS1))). exact Wi.
     - rewrite (excluded_ok _ _ _ El) in All. rewrite forallb_forall in All. specialize (All _ I).
-      unfold failed in All. unfold way_ends in ending. cbv zeta in ending. destruct (snd taken) as [|r|r|r].
-      2-4: exfalso; cbn [orb] in All; unfold all_false in All; rewrite forallb_forall in All; specialize (All _ Ic);
+      unfold failed in All. unfold way_ends in ending. cbv zeta in ending. destruct (snd taken) as [|r|r|r|r1 r2].
+      2-5: exfalso; cbn [orb] in All; unfold all_false in All; rewrite forallb_forall in All; specialize (All _ Ic);
         (destruct (decide p (fst taken) c') as [[]|] eqn:Dc; try discriminate);
         assert (ceval P cd e c' = false) by (eapply decide_ok; eauto); congruence.
       rewrite ending. apply FEval_halt. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. reflexivity. }
@@ -185,7 +185,7 @@ Proof.
     destruct (sstack (base st)) as [|d [|x r]] eqn:SS; try discriminate. destruct (exactly d) as [dv|] eqn:X; [|discriminate].
     destruct (iszero p x) as [c|] eqn:Z0; [|discriminate]. destruct (within r) eqn:Wi; [|discriminate].
     inversion Hk as [|w ? k1 ? Hd Hk1]; subst k. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst k1.
-    apply (exactly_ok _ _ _ _ _ _ Hd) in X. subst w. apply (iszero_ok P cd e _ _ _ Hu) in Z0.
+    apply (exactly_ok _ _ _ _ _ _ Hd) in X. subst w. apply (iszero_ok P cd p_pos e _ _ _ Hu) in Z0.
     apply Z.leb_le in Wi. pose proof (stack_length _ _ _ _ _ Hk2) as Len.
     assert (HS2 : forall hs names, state_ok k2 m mw f (FS (S r (smem (base st)) (smw (base st)) hs) (known st) (failures st) names))
       by (intros; eapply state_over; eassumption).
@@ -219,10 +219,10 @@ Proof.
     inversion Hk as [|w ? k1 ? Hx Hk1]; subst k. inversion Hk1 as [|u ? k2 ? Hu Hk2]; subst k1.
     destruct (slot_ok _ _ _ _ _ _ _ Hx X) as [Ea [Ha E]]. apply (exactly_ok _ _ _ _ _ _ Hu) in Y. subst w u.
     assert (o = Returned (mbytes m a (Z.to_nat v))) as ->.
-    { destruct (snd taken) as [|l|c|l]; try discriminate; apply andb_prop in All as [Ev Rt]; apply Z.eqb_eq in Ev; subst v.
+    { destruct (snd taken) as [|l|c|l|]; try discriminate; apply andb_prop in All as [Ev Rt]; apply Z.eqb_eq in Ev; subst v.
       - destruct ending as [-> small]. f_equal. replace (Z.to_nat (32 * Z.of_nat (length l))) with (32 * length l)%nat by lia.
         rewrite E. symmetry. eapply returns_ok; eassumption.
-      - rewrite ending. f_equal. destruct (M.find key (smem (base st))) as [[| | |c'|]|] eqn:F0; try discriminate.
+      - rewrite ending. f_equal. destruct (M.find key (smem (base st))) as [[| | |c'| |]|] eqn:F0; try discriminate.
         apply (mem_words _ _ _ _ _ Hm) in F0 as [_ F0]. change (Z.to_nat 32) with 32%nat. rewrite mload_bytes by apply Hm.
         assert (ceval P cd e c = ceval P cd e c') as -> by (eapply same_ok; eauto). rewrite E, F0. reflexivity. }
     apply FEval_halt. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'. cbn [exec]. cbv zeta.
@@ -244,7 +244,8 @@ Proof.
   destruct (Z.odd (f_modulus P)) eqn:Odd; [|discriminate]. cbn [andb] in H.
   destruct (paths_of P h) as [[[Q T] ways]|] eqn:Pp; [|discriminate].
   destruct (fwalk _ _ _ _ _ _ _ _ _ _ _) as [[[g1 hs] ns]|] eqn:R; [|discriminate]. injection H as ->.
-  destruct (paths_of_ok _ _ _ _ _ Pp cd Hcd Len) as [Eq [Er [[p1 pW] [one [parsed [sign [worded [HT [w [Iw [Tw Ew]]]]]]]]]]].
+  destruct (paths_of_ok _ _ _ _ _ Pp) as [Ap pW].
+  destruct (all_paths_ok _ _ _ _ _ Ap cd Hcd Len) as [Eq [Er [p1 [one [parsed [sign [worded [HT [w [Iw [Tw Ew]]]]]]]]]]].
   rewrite <- Eq in R, Odd.
   assert (Hc : Forall is_byte code).
   { apply Forall_forall. intros b I. rewrite forallb_forall in By. specialize (By _ I). unfold between in By.

@@ -46,12 +46,13 @@ Qed.
 
 Lemma word_below_ok w x : word_below base x = true -> is_word Q cd e w x -> is_word Q' cd e' w x.
 Proof.
-  intros H [R E]. split; [exact R|]. destruct x as [s lo hi|i| |c|l n]; cbn in H.
+  intros H [R E]. split; [exact R|]. destruct x as [s lo hi|i| |c|l n|s l]; cbn in H.
   - rewrite <- (den_below _ H), <- same_modulus. exact E.
   - rewrite <- (below_ok _ H). exact E.
   - exact E.
   - rewrite <- (cond_below_ok _ H). exact E.
   - rewrite <- (bits_below _ H). exact E.
+  - rewrite <- (den_below _ H), <- same_modulus. exact E.
 Qed.
 
 Lemma operand_below_ok x : operand_below base x = true -> read e x = read e' x.
@@ -60,7 +61,7 @@ End Below.
 
 Lemma wordeqb_ok x y : wordeqb x y = true -> x = y.
 Proof.
-  destruct x as [s l h|i| |c|l n], y as [t l' h'|j| |d|m k]; cbn; intros H; try discriminate.
+  destruct x as [s l h|i| |c|l n|s l], y as [t l' h'|j| |d|m k|t m]; cbn; intros H; try discriminate.
   - apply andb_prop in H as [H C]. apply andb_prop in H as [A B]. apply seqb_ok in A. apply Z.eqb_eq in B, C. congruence.
   - apply Pos.eqb_eq in H. congruence.
   - reflexivity.
@@ -77,7 +78,7 @@ Lemma single_ok Q cd e w u x : single x = true -> is_word Q cd e w x -> is_word 
 Proof.
   intros H Hw Hu. assert (ex : forall v, exactly x = Some v -> w = u).
   { intros v E. rewrite (exactly_ok _ _ _ _ _ _ Hw E), (exactly_ok _ _ _ _ _ _ Hu E). reflexivity. }
-  destruct x as [s lo hi|i| |c|l n]; unfold single in H; try (destruct (exactly _) as [v|]; [apply (ex v); reflexivity | discriminate]).
+  destruct x as [s lo hi|i| |c|l n|s l]; unfold single in H; try (destruct (exactly _) as [v|]; [apply (ex v); reflexivity | discriminate]).
   - destruct Hw as [_ ->], Hu as [_ ->]. reflexivity.
   - destruct Hw as [_ ->], Hu as [_ ->]. reflexivity.
 Qed.
@@ -116,7 +117,7 @@ Proof.
   destruct (Pos.leb least j); [|discriminate]. destruct (before j a) eqn:Ba; [|discriminate]. destruct (before j b) eqn:Bb; [|discriminate].
   unfold eval_words. cbn [fold_left]. apply (IH _ _ _ H). intros i. unfold set.
   destruct (Pos.eqb i j); [|apply Hn]. assert (0 <= bin o (part_value cd n a) (part_value cd n b)) by (apply bin_nonneg; eapply part_nonneg; eassumption).
-  unfold named_value. destruct o; try assumption. apply cdword_range; exact cd_bytes.
+  unfold named_value. destruct o; try assumption. apply cdnumber_range; exact cd_bytes.
 Qed.
 Lemma ops_nonneg l : forall n : env, (forall i, 0 <= n i) -> forall i, 0 <= eval_ops p l n i.
 Proof.
@@ -247,7 +248,7 @@ Lemma leave_ok s f l m g g' a : rel s f -> truths (facts s) -> sym_operands p (r
 Proof.
   intros HR HF Hm H G. unfold leave in H. pose proof (with_state_ok _ _ _ _ HR Hm) as HR1.
   destruct (sym_operands p (sym_moved (l_state L) m (ren s)) (map V (l_state L))) as [zs|] eqn:E; [|discriminate].
-  eapply (sym_ok P cd cd_bytes cd_short p_pos p_fits e one parsed no_sign wnames worded); [exact H | exact G | | exact HF].
+  eapply (sym_ok P cd cd_bytes cd_short p_pos e one parsed no_sign wnames worded); [exact H | exact G | | exact HF].
   split; cbn [ren pwords vals wrds with_results]; [|apply HR1].
   pose proof (sym_operands_ok P cd e _ _ _ HR1 _ E) as F2. rewrite map_map in F2. cbn [read] in F2.
   eapply moved_ok; [exact F2 | reflexivity | apply HR1].
@@ -293,7 +294,7 @@ Proof.
     destruct (sym_word p reads wnames s (l_count L)); [|discriminate]. destruct (sym_operands p (ren s) (l_first L)); [|discriminate].
     destruct (iszero p count); [|discriminate]. destruct (wordeqb _ _); [|discriminate]. eapply onward_more; exact E. }
   pose proof (each_more _ _ En _ _ _ H) as Mo.
-  destruct (sym_ok P cd cd_bytes cd_short p_pos p_fits e one parsed no_sign wnames worded b _ _ _ _ blank_frame Sy (more_ok P e _ _ Mo G)) as [x [I Fx]].
+  destruct (sym_ok P cd cd_bytes cd_short p_pos e one parsed no_sign wnames worded b _ _ _ _ blank_frame Sy (more_ok P e _ _ Mo G)) as [x [I Fx]].
   { split; cbn [ren pwords]; intros i y E; rewrite PositiveMap.gempty in E; discriminate. }
   { constructor. }
   destruct (each_in _ _ _ I _ _ _ H En) as [h1 [h2 [c [Q [Mo2 Inc]]]]].
@@ -302,13 +303,13 @@ Proof.
     destruct (sym_word p reads wnames s (l_count L)) as [y|] eqn:Ey; [|discriminate].
     destruct (sym_operands p (ren s) (l_first L)) as [ys|] eqn:Eo; [|discriminate].
     destruct (iszero p count) as [z|] eqn:Ez; [|discriminate]. destruct (wordeqb y count) eqn:Eq; [|discriminate]. apply wordeqb_ok in Eq. subst y.
-    pose proof (sym_word_ok P cd cd_bytes cd_short p_pos p_fits e one parsed wnames worded _ _ _ HR _ Ey) as Hw.
+    pose proof (sym_word_ok P cd cd_bytes cd_short p_pos e one parsed wnames worded _ _ _ HR _ Ey) as Hw.
     pose proof (Cn _ Hw) as E. rewrite E in Hw.
     assert (Z0 : is_word P cd e 0 (SW [] 0 0)).
     { split; [pose proof W_pos; lia|]. split; [lia | apply cong_refl]. }
     destruct (onward_ok _ _ _ _ _ _ _ _ _ _ HR HF Eo Z0 Q (more_ok P e _ _ Mo2 G)) as [v [Iv Gv]].
     exists v. split; [apply Inc; exact Iv|]. split; [exact E|]. split; [exact Hw|].
-    rewrite (iszero_ok P cd e _ _ _ Hw Ez). exact Gv.
+    rewrite (iszero_ok P cd p_pos e _ _ _ Hw Ez). exact Gv.
   - injection Q as <- <-. exists (End F goal). split; [apply Inc; left; reflexivity|].
     destruct (mean p cd b blank_frame) as [f|o]; [destruct goal; destruct Fx | exact Fx].
 Qed.
@@ -327,7 +328,7 @@ Proof.
     destruct (sym_operands p (ren s0) (l_gives L)); [|discriminate]. destruct (next_index _ _ _ _); [|discriminate].
     destruct (none_left _ _ _ _ _); [|discriminate]. eapply onward_more; exact E. }
   pose proof (each_more _ _ En _ _ _ H) as Mo.
-  destruct (sym_ok P cd cd_bytes cd_short p_pos p_fits e one parsed no_sign wnames worded (l_turn L) _ _ _ _ f Sy (more_ok P e _ _ Mo G) HR HF) as [x [I Fx]].
+  destruct (sym_ok P cd cd_bytes cd_short p_pos e one parsed no_sign wnames worded (l_turn L) _ _ _ _ f Sy (more_ok P e _ _ Mo G) HR HF) as [x [I Fx]].
   destruct (each_in _ _ _ I _ _ _ H En) as [h1 [h2 [c [Q [Mo2 Inc]]]]].
   change (modulus P) with p in Fx. destruct x as [s1|F goal]; cbn [repeated] in Q.
   - destruct (mean p cd (l_turn L) f) as [f1|o]; [|destruct Fx]. destruct Fx as [HR1 HF1].
@@ -337,11 +338,11 @@ Proof.
     assert (one1 : is_word P cd e 1 (one_word p)).
     { split; [pose proof W_eq; lia|]. split; [lia|]. apply cong_sym, den_const; assumption. }
     assert (nW : n < W) by (destruct Hn; lia).
-    unfold next_index in Ny. pose proof (sym_bin_ok P cd p_pos p_fits e wnames worded _ _ _ _ _ _ one1 Wi Ny) as Wy.
+    unfold next_index in Ny. pose proof (sym_bin_ok P cd p_pos e wnames worded _ _ _ _ _ _ one1 Wi Ny) as Wy.
     cbn [bin] in Wy. rewrite (Z.add_comm 1), Z.mod_small in Wy by lia.
     unfold none_left, next_index in Nz. rewrite Ny in Nz. destruct (sym_bin p wnames LT y count) as [u|] eqn:Nu; [|discriminate].
-    pose proof (sym_bin_ok P cd p_pos p_fits e wnames worded _ _ _ _ _ _ Wy Hn Nu) as Wu.
-    pose proof (iszero_ok P cd e _ _ _ Wu Nz) as Zu. cbn [bin] in Zu.
+    pose proof (sym_bin_ok P cd p_pos e wnames worded _ _ _ _ _ _ Wy Hn Nu) as Wu.
+    pose proof (iszero_ok P cd p_pos e _ _ _ Wu Nz) as Zu. cbn [bin] in Zu.
     assert (C : ceval P cd e z = (i + 1 =? n)).
     { rewrite <- Zu. destruct (Z.ltb_spec (i + 1) n), (Z.eqb_spec (i + 1) n); cbn; reflexivity || lia. }
     destruct (onward_ok _ _ _ _ _ _ _ _ _ _ HR1 HF1 Eo Wy Q (more_ok P e _ _ Mo2 G)) as [v [Iv Gv]].
@@ -441,7 +442,7 @@ Proof.
   - destruct (nth_error (l_state L) j) as [v|] eqn:Nv; [|discriminate]. destruct (M.find v (ren q)) as [y|] eqn:Fv; [|discriminate].
     destruct (rel_vals _ _ _ _ _ at_q _ _ Fv) as [Ev Rv]. rewrite same_modulus in Rv.
     assert (w = vals f v) as ->.
-    { rewrite Ev. destruct x as [u lo hi|r| |c|l c]; try discriminate; cbn [is_element] in H.
+    { rewrite Ev. destruct x as [u lo hi|r| |c|l c|u l]; try discriminate; cbn [is_element] in H.
       - destruct (Z.leb_spec 0 lo); [|discriminate]. destruct (Z.ltb_spec hi p); [|discriminate]. cbn [andb] in H.
         destruct (of_operand p T y) as [t|] eqn:O; [|discriminate]. apply seqb_ok in H. subst t.
         destruct Hw as [_ [Bw Cw]]. assert (q_pos : 1 < modulus Q) by (rewrite same_modulus; exact p_pos).
@@ -550,6 +551,7 @@ Definition way_ending (P : program) (cd : list Z) (e : env) (w : way) (o : outco
   | Fails => o = Failed
   | Returns l => o = Returned (concat (map (fun i => bytes_of 32 (e i)) l)) /\ forall i, In i l -> 0 <= e i < modulus P
   | Tells c => o = Returned (bytes_of 32 (b2z (ceval P cd e c)))
+  | ReturnsBytes n l => o = Returned (concat (map (fun i => bytes_of (Z.to_nat n) (e i)) l)) /\ forall i, In i l -> 0 <= e i < modulus P
   | Again q => next q
   end.
 
@@ -557,10 +559,11 @@ Lemma way_of_ok P cd e T x w (r : frame + outcome) : tables_ok P e T -> way_of T
   forall next, truths P cd e (fst w) /\ exists o, r = inr o /\ way_ending P cd e w o next.
 Proof.
   intros HT H Fx next. destruct x as [s|F goal]; [discriminate|]. injection H as <-. unfold way_ending. cbn [fst snd].
-  destruct r as [f|o]; [destruct goal; destruct Fx|]. destruct goal as [|l|c|q]; cbn [fin_ok] in Fx; [| | |destruct Fx].
+  destruct r as [f|o]; [destruct goal; destruct Fx|]. destruct goal as [|l|c|q|n l]; cbn [fin_ok] in Fx; [| | |destruct Fx|].
   - destruct Fx as [A B]. split; [apply truths_lifted; assumption | exists o; split; [reflexivity | exact A]].
   - destruct Fx as [A [B C]]. split; [apply truths_lifted; assumption | exists o; split; [reflexivity | split; assumption]].
   - destruct Fx as [A B]. split; [apply truths_lifted; assumption|]. exists o. split; [reflexivity|]. rewrite (lifted_ok _ _ _ _ HT). exact A.
+  - destruct Fx as [A [B C]]. split; [apply truths_lifted; assumption | exists o; split; [reflexivity | split; assumption]].
 Qed.
 
 (* Operations and tables of a part. *)
@@ -669,7 +672,7 @@ Proof.
   change (o_modulus P) with p in Wk. change (o_reads h) with reads in Wk. rewrite <- Mq, <- Pq in Wk.
   eapply (walk_ok Q cd cd_bytes cd_short code) with (taken := w) (o := r) (e := e) (extra := extra); try exact Wk; try eassumption;
     try (rewrite Mq; assumption); [rewrite Pq; exact parsed|].
-  unfold way_ending in End. destruct (snd w) as [|l|c|q]; try exact End. intros k1 m1 mw1 pc1 gas1 s1 M1 At Ar G1.
+  unfold way_ending in End. destruct (snd w) as [|l|c|q|n l]; try exact End. intros k1 m1 mw1 pc1 gas1 s1 M1 At Ar G1.
   unfold at_label in At. apply andb_prop in At as [At1 At2]. apply Z.ltb_lt in At1. apply Z.eqb_eq in At2. rewrite skipn_length in At1, At2.
   assert (pc1 = Z.to_nat (b_pc b)) as -> by lia. rewrite Mq in Ar. eapply End; eassumption.
 Qed.
@@ -716,7 +719,7 @@ Proof.
   rewrite Mq in Sm. cbn [wrds with_index] in Si. unfold set in Si at 1. rewrite Pos.eqb_refl in Si.
   assert (qp : 1 < modulus Q) by (rewrite Mq; exact p_pos). assert (qf : modulus Q < W) by (rewrite Mq; exact p_fits).
   assert (parsed' : forall j off, In (j, off) (parses Q) -> e j = cdword cd off) by (rewrite Pq; exact parsed).
-  destruct (turn_ok Q cd cd_bytes cd_short qp qf e one parsed' sign (names ++ s_words hb) worded L (o_after P) count base (path_of_label L base b)
+  destruct (turn_ok Q cd cd_bytes cd_short qp e one parsed' sign (names ++ s_words hb) worded L (o_after P) count base (path_of_label L base b)
     (with_index L i f) i N (Made top []) gm l) as [x [I Fx]]; try assumption; [rewrite Mq, Pq; exact Run | apply counted; assumption | lia |].
   rewrite Mq in Fx. destruct (ways_of_in _ _ _ I _ Wy) as [w [Ew Iw]].
   assert (Start : forall r, truths Q cd e (fst w) -> way_ending Q cd e w r (fun q => forall k m mw gas s, match_ok Q cd e k m mw s ->
@@ -806,16 +809,16 @@ Proof.
   (* The number of turns. *)
   set (N := match o_count h with SRaw i => e i | SSize => Z.of_nat (length cd) | x => match exactly x with Some v => v | None => 0 end end).
   assert (Cn : forall u, is_word Q cd e u (o_count h) -> u = N).
-  { intros u Hu. unfold N, single in *. destruct (o_count h) as [s lo hi|i| |c|s n]; try exact (proj2 Hu);
+  { intros u Hu. unfold N, single in *. destruct (o_count h) as [s lo hi|i| |c|s n|s parts]; try exact (proj2 Hu);
       destruct (exactly _) as [v|] eqn:X; try discriminate; exact (exactly_ok _ _ _ _ _ _ Hu X). }
-  destruct (before_ok Q cd Hcd Len qp qf e one parsed' sign names worded' (o_loop P) (o_after P) (o_count h) (o_before P) (Made base []) gm l N)
+  destruct (before_ok Q cd Hcd Len qp e one parsed' sign names worded' (o_loop P) (o_after P) (o_count h) (o_before P) (Made base []) gm l N)
     as [x [I Fx]]; try assumption; [rewrite Mq, Pq; exact Run|]. rewrite Mq in Fx.
   destruct (ways_of_in _ _ _ I _ Wy) as [w [Ew Iw]].
   assert (Start : forall r extra, 0 <= extra -> truths Q cd e (fst w) -> way_ending Q cd e w r (fun q => forall k m mw gas s, match_ok Q cd e k m mw s ->
       arrives_at p (o_loop P) T b q s (fst w) = true -> b_gas b + extra <= gas -> Eval code cd (State k m mw (Z.to_nat (b_pc b)) gas) r) ->
     g0 + extra <= g -> Eval code cd (start g) r).
   { intros r0 extra X0 Tw End G1. unfold start. rewrite <- (app_nil_r names) in H.
-    eapply (walked_ok P h code cd Hcd Len p_pos p_fits) with (pc := O) (extra := extra); [exact H | exact Mq | exact Pq | exact one | exact parsed | exact sign | exact worded | exact HT |
+    eapply (walked_ok P h code cd Hcd Len p_pos) with (pc := O) (extra := extra); [exact H | exact Mq | exact Pq | exact one | exact parsed | exact sign | exact worded | exact HT |
       apply start_ok | constructor | exact Iw | exact Ew | exact Tw | exact Gb | exact X0 | exact End | exact G1]. }
   unfold looped_meaning, turns_of in *. fold p in G |- *. destruct (mean p cd (o_before P) blank_frame) as [f|o].
   - destruct Fx as [En [Wn Gn]]. rewrite En in G |- *. assert (Nn : 0 <= N) by apply Wn. unfold goes_on in Gn.

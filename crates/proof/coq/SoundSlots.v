@@ -125,7 +125,7 @@ Proof.
   induction 1 as [|w x ws xs Hw _ IH]; intros sums conds E; cbn [elements] in E.
   { injection E as <- <-. left. repeat split; [constructor | intros c []]. }
   destruct (elements p P xs) as [[sums1 conds1]|]; [|discriminate]. specialize (IH _ _ eq_refl). cbn [forallb].
-  destruct Hw as [Rw Hw]. destruct x as [s lo hi|i| | |]; try discriminate.
+  destruct Hw as [Rw Hw]. destruct x as [s lo hi|i| | | |]; try discriminate.
   - destruct (Z.leb_spec 0 lo); [|discriminate]. destruct (Z.ltb_spec hi p); [|discriminate]. injection E as <- <-.
     destruct Hw as [B C]. rewrite (proj2 (Z.ltb_lt w p)) by lia. cbn [andb].
     destruct IH as [[A [F Cs]]|IH]; [left | right; exact IH]. split; [exact A|]. split; [|exact Cs].
@@ -245,7 +245,7 @@ Proof.
     split; [exact B|]. split; [|intros c []]. split; [lia|]. apply cong_sym, den_const; assumption.
   - destruct (Z.leb_spec 0 (a + w - 32)) as [S0|]; [|discriminate].
     destruct (Z.eqb_spec ((a + w - 32) mod 32) 0) as [S1|]; [|discriminate]. cbn [andb] in H.
-    destruct (M.find _ sm) as [[| i | | |]|] eqn:F; try discriminate.
+    destruct (M.find _ sm) as [[| i | | | |]|] eqn:F; try discriminate.
     destruct (existsb _ done) eqn:D; [|discriminate]. destruct (existsb _ (fails P)) eqn:X; [|discriminate].
     cbn [andb] in H. injection H as <- <-. apply (mem_words _ _ _ _ _ Hm) in F. rewrite <- (start_ok _ S0 S1) in F.
     destruct F as [Rw F]. apply existsb_exists in D as [c [I D]]. apply condeqb_ok in D. subst c. apply Hd in I.
@@ -610,7 +610,7 @@ Proof.
   intros HT [HB HF HC] H. unfold splain in H. destruct (sinstr p T (parses P) i (base st)) as [[c s1]|] eqn:X; [|discriminate].
   match type of H with (let '(_, _) := ?x in _) = _ => destruct x as [nm names'] end.
   destruct (named p T nm s1) as [s'|] eqn:N; [|discriminate]. injection H as <- <-.
-  destruct (sinstr_ok P cd cd_bytes cd_short jumps p_pos p_fits e one parsed T i (base st) c s1 k m mw after HT HB X)
+  destruct (sinstr_ok P cd cd_bytes cd_short jumps p_pos e one parsed T i (base st) c s1 k m mw after HT HB X)
     as [k' [m' [mw' [E HM1]]]].
   pose proof (named_ok P cd e T _ _ _ _ _ _ HT HM1 N) as HM'.
   exists c, k', m', mw'. split; [exact E|]. split.
@@ -653,7 +653,7 @@ Proof.
     assert (g = cost + g') by congruence. lia. }
   destruct (fdecode next rest) as [[i n]|]; [eapply go; exact H|]. destruct (decode rest) as [i n].
   destruct i; try (match type of H with match ?r with Some _ => _ | None => _ end = _ => exact (go n r H) end).
-  - destruct (sstack (base st)) as [|d [|[| | |c|l bits] r]]; try (exact (go n (splain p P T JUMPI st) H)).
+  - destruct (sstack (base st)) as [|d [|[| | |c|l bits|] r]]; try (exact (go n (splain p P T JUMPI st) H)).
     + destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate]. exact (go n (Some (10, (FS (S (checked p c r) (smem (base st)) (smw (base st)) (hints (base st))) (known st) (c :: failures st) (fnames st)))) H).
     + destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate]. exact (go n (Some (10, (FS (S r (smem (base st)) (smw (base st)) (hints (base st))) (known st) (map (fun i => CAbove i bits) l ++ failures st) (fnames st)))) H).
   - destruct (sstack (base st)) as [|x [|y r]]; try (exact (go n (splain p P T RETURN st) H)).
@@ -762,7 +762,7 @@ Proof.
   destruct i; try (apply plain; exact H).
   - (* JUMPI *)
     pose proof HS as [[Hk Hm Hw] HF HC].
-    destruct (sstack (base st)) as [|d [|[| | |c|l bits] r]] eqn:SS; try (apply plain; exact H); clear plain.
+    destruct (sstack (base st)) as [|d [|[| | |c|l bits|] r]] eqn:SS; try (apply plain; exact H); clear plain.
     2: { exact (bits_ok d l bits r eq_refl eq_refl H). }
     destruct (exactly d) as [dv|] eqn:X; [|discriminate].
     destruct (fails_at code jumps dv) eqn:Fd; [|discriminate]. destruct (existsb (condeqb c) (fails P)) eqn:Fc; [|discriminate].

@@ -177,7 +177,7 @@ Proof.
     destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within (sstack s')); [|discriminate]. cbn [andb] in H.
     destruct (run q code P fuel T _ done names' s') as [g'|] eqn:R; [|discriminate]. apply IH in R. match type of H with Some ?x = Some ?y => assert (x = y) by congruence end. lia. }
   destruct i; try (apply plain; exact H); clear plain.
-  - destruct (sstack s) as [|d [|[| | |c|] r]]; try (cbn in H; discriminate).
+  - destruct (sstack s) as [|d [|[| | |c| |] r]]; try (cbn in H; discriminate).
     destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate].
     destruct (run q code P fuel T _ _ _ _) as [g'|] eqn:R; [|discriminate]. apply IH in R. match type of H with Some ?x = Some ?y => assert (x = y) by congruence end. lia.
   - destruct (sstack s) as [|x [|y r]]; try (cbn in H; discriminate).

@@ -136,6 +136,12 @@ Proof.
   rewrite take_length in R. rewrite W_eq. exact R.
 Qed.
 
+Lemma cdnumber_range cd off n : Forall is_byte cd -> 0 <= cdnumber cd off n < 256 ^ Z.of_nat (Z.to_nat n).
+Proof.
+  intros H. unfold cdnumber. pose proof (beZ_range _ (take_bytes (Z.to_nat n) _ (skipn_Forall _ (Z.to_nat off) cd H))) as R.
+  rewrite take_length in R. exact R.
+Qed.
+
 Lemma skipn_skipn' {A} n k (l : list A) : skipn n (skipn k l) = skipn (k + n) l.
 Proof. revert l; induction k; intros l; [reflexivity|]. destruct l; [cbn; apply skipn_nil|]. apply IHk. Qed.
 

@@ -79,6 +79,7 @@ pub enum Unproved {
 impl Certificate {
     /// Makes the certificate of a verified program, as it was recorded, and of its code.
     pub fn new(recorded: &Program, semantics: Semantics, code: &[u8]) -> Result<Self, Unproved> {
+        semantics.takes(recorded.modulus.bits())?;
         let program = Source::of(recorded)?;
         let (witness, turns) = program.witness(semantics, code)?;
         let Gas { gas, turn: turn_gas } = program.judge(semantics, code, &witness, &turns)?;
@@ -148,6 +149,7 @@ impl Certificate {
         let first = reader.next;
         let program = Source::read(&program_text.text)
             .map_err(|(line, what)| fault(program_text.line + line - 1, format!("the program: {what}")))?;
+        semantics.takes(program.modulus_bits()).map_err(|error| fault(program_text.line, error.to_string()))?;
         let code = reader.code()?;
         let code_line = first + 2;
         let gas = reader.gas("gas")?;

@@ -7,11 +7,12 @@
 mod paths;
 mod slots;
 pub(crate) mod symbol;
+mod wide;
 
 use crate::flow::paths::End;
 use crate::semantics::Semantics;
 use crate::straight::{ELEMENT_BYTES, Straight};
-use crate::sum::{Atom, Sum};
+use crate::sum::{Atom, Number, Sum};
 use crate::tables::{Budget, Tables, signed};
 use crate::witness::{Job, Witness};
 use crate::words;
@@ -24,8 +25,9 @@ use ruint::aliases::U256;
 use slots::Field;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use symbol::{Condition, Facts, Symbol};
+use symbol::{Condition, Facts, Symbol, greatest, is_below};
 use thiserror::Error;
+use wide::Limb;
 
 /// Most words of a stack (Yellow Paper, §9.1).
 const STACK_MAX: usize = 1024;
@@ -119,7 +121,7 @@ pub(crate) struct Arrival {
 
 impl Arrival {
     /// A word of memory: zero where it has not been written.
-    pub(crate) fn word(&self, number: u32, p: U256) -> Symbol {
+    pub(crate) fn word(&self, number: u32, p: Number) -> Symbol {
         self.memory.get(&number).cloned().unwrap_or_else(|| Symbol::number(U256::ZERO, p))
     }
 }
@@ -151,6 +153,7 @@ pub(crate) fn run(
         hints,
         stack,
         memory,
+        limbs: HashMap::default(),
         memory_words,
         shown: HashSet::default(),
         gas: 0,
@@ -217,13 +220,13 @@ pub(crate) trait Hints {
 /// The hints of a certificate, each compared with the program.
 pub(crate) struct Given<'a> {
     tables: &'a Tables,
-    p: U256,
+    p: Number,
     values: std::slice::Iter<'a, Atom>,
     names: std::slice::Iter<'a, Option<Atom>>,
 }
 
 impl<'a> Given<'a> {
-    pub(crate) fn new(tables: &'a Tables, p: U256, witness: &'a Witness) -> Self {
+    pub(crate) fn new(tables: &'a Tables, p: Number, witness: &'a Witness) -> Self {
         Self { tables, p, values: witness.values.iter(), names: witness.names.iter() }
     }
 
@@ -300,6 +303,8 @@ struct Machine<'a, H> {
     stack: Vec<Symbol>,
     /// Words of memory that have been written, by their number.
     memory: HashMap<u32, Symbol>,
+    /// Limbs of it in their place, where the modulus is no word.
+    limbs: HashMap<u32, Limb>,
     memory_words: u64,
     /// Conditions that do not hold from here on.
     shown: HashSet<Condition>,
@@ -335,7 +340,11 @@ impl<H: Hints> Machine<'_, H> {
                 self.stack.push(Symbol::Size);
             }
             op::CALLDATALOAD => self.calldata()?,
+            op::MLOAD | op::MSTORE if self.is_wide() => self.wide_transfer(byte)?,
             op::MLOAD | op::MSTORE => self.transfer(byte)?,
+            op::MCOPY if self.is_wide() => {
+                return refuse("certificates know no such copy beside a modulus that is no word");
+            }
             op::MCOPY => self.copy_within()?,
             op::JUMPDEST if self.begins_turn() => return Ok(Flow::Arrives),
             op::JUMPDEST => self.gas += 1,
@@ -433,7 +442,7 @@ impl<H: Hints> Machine<'_, H> {
         self.budget.take(a.terms().len() + other.as_ref().map_or(0, |(b, ..)| b.terms().len()))?;
         if is_modular {
             let modulus = self.pop()?.exact()?;
-            if modulus != p {
+            if Number::from(modulus) != p {
                 return refuse(format!("the modulus {p:#x} is expected, found {modulus:#x}"));
             }
         }
@@ -450,9 +459,9 @@ impl<H: Hints> Machine<'_, H> {
                 let most = most.checked_mul(most_b).ok_or("the product may be 2²⁵⁶ or more")?;
                 (5, self.product(&a, &b)?, least * least_b, most)
             }
-            (op::ADDMOD, Some((b, ..))) => (8, a.plus(&b, p), U256::ZERO, p - U256::ONE),
-            (op::MULMOD, Some((b, ..))) => (8, self.product(&a, &b)?, U256::ZERO, p - U256::ONE),
-            _ => (5, Sum::clone(&a), U256::ZERO, p - U256::ONE),
+            (op::ADDMOD, Some((b, ..))) => (8, a.plus(&b, p), U256::ZERO, greatest(p)),
+            (op::MULMOD, Some((b, ..))) => (8, self.product(&a, &b)?, U256::ZERO, greatest(p)),
+            _ => (5, Sum::clone(&a), U256::ZERO, greatest(p)),
         })
     }
 
@@ -526,7 +535,7 @@ impl<H: Hints> Machine<'_, H> {
     }
 
     /// Memory grows to this many words at least. Slots count as memory that stands beside it.
-    fn grow(&mut self, words: u64) {
+    pub(super) fn grow(&mut self, words: u64) {
         let slots = self.field.as_ref().map_or(0, Field::words);
         let grown = self.memory_words.max(words);
         self.gas += memory_gas(grown + slots) - memory_gas(self.memory_words + slots);
@@ -598,7 +607,7 @@ impl<H: Hints> Machine<'_, H> {
             return refuse("the code fails where the program does not");
         }
         if let Condition::NotBelow(atom) = condition {
-            let most = self.program.modulus - U256::ONE;
+            let most = greatest(self.program.modulus);
             for word in &mut self.stack {
                 if matches!(word, Symbol::Parsed(parsed) if *parsed == atom) {
                     *word = Symbol::Sum { sum: Arc::new(Sum::atom(atom)), least: U256::ZERO, most };
@@ -632,7 +641,7 @@ impl<H: Hints> Machine<'_, H> {
             let found = u32::try_from(number).ok().and_then(|number| self.memory.get(&number));
             let expected = self.tables.sum(result);
             match found {
-                Some(Symbol::Sum { sum, most, .. }) if **sum == *expected && *most < self.program.modulus => {}
+                Some(Symbol::Sum { sum, most, .. }) if **sum == *expected && is_below(*most, self.program.modulus) => {}
                 Some(Symbol::Sum { sum, .. }) if **sum == *expected => {
                     return refuse(format!("v{} is returned, which may be p or more", result.0));
                 }

@@ -9,7 +9,7 @@ use crate::looped::{Judged, Looping};
 use crate::semantics::Semantics;
 use crate::source::Source;
 use crate::straight::{Operation, Read, Straight};
-use crate::sum::{Atom, Sum};
+use crate::sum::{Atom, Sum, is_wide};
 use crate::tables::Tables;
 use crate::witness::Witness;
 use crate::words::{NamedWord, Part};
@@ -27,7 +27,7 @@ const ROW_BYTES: usize = 32;
 const ROW_ITEMS: usize = 16;
 
 /// The sources that theorems stand on, each with its name, in the order in which they are compiled.
-pub const SOURCES: [(&str, &str); 17] = [
+pub const SOURCES: [(&str, &str); 20] = [
     ("Evm", include_str!("../coq/Evm.v")),
     ("Words", include_str!("../coq/Words.v")),
     ("Program", include_str!("../coq/Program.v")),
@@ -45,28 +45,38 @@ pub const SOURCES: [(&str, &str); 17] = [
     ("SoundLoop", include_str!("../coq/SoundLoop.v")),
     ("CheckFlowSlots", include_str!("../coq/CheckFlowSlots.v")),
     ("SoundFlowSlots", include_str!("../coq/SoundFlowSlots.v")),
+    ("Limbs", include_str!("../coq/Limbs.v")),
+    ("CheckWide", include_str!("../coq/CheckWide.v")),
+    ("SoundWide", include_str!("../coq/SoundWide.v")),
 ];
-/// Those that every theorem stands on: the first ones.
-const COMMON: usize = 6;
-/// After them those of code with slots, of programs with branches, of a loop, and of branches in code with slots.
-const SLOTS: usize = 4;
-const FLOW: usize = 3;
-const LOOP: usize = 2;
+/// Those that every theorem stands on.
+const COMMON: [&str; 6] = ["Evm", "Words", "Program", "Check", "Sums", "Sound"];
+/// Beside them those of code with slots, of programs with branches, of both together, of moduli that are no words, and of a loop.
+const SLOTS: [&str; 4] = ["Slots", "CheckSlots", "Copies", "SoundSlots"];
+const FLOW: [&str; 3] = ["Flow", "CheckFlow", "SoundFlow"];
+const BOTH: [&str; 2] = ["CheckFlowSlots", "SoundFlowSlots"];
+const WIDE: [&str; 3] = ["Limbs", "CheckWide", "SoundWide"];
+const LOOP: [&str; 2] = ["CheckLoop", "SoundLoop"];
+
+/// The checker of a certificate, and the sources that it stands on beside the common ones.
+fn judge(certificate: &Certificate) -> (&'static str, Vec<&'static str>) {
+    let has_slots = certificate.semantics != Semantics::Evm;
+    match (&certificate.program, has_slots) {
+        (Source::Straight(_), false) => ("check", Vec::new()),
+        (Source::Straight(_), true) => ("check_slots", SLOTS.to_vec()),
+        (Source::Flow(_), false) => ("check_flow", FLOW.to_vec()),
+        (Source::Flow(branching), true) if is_wide(branching.flow.modulus) => {
+            ("check_wide", [&SLOTS[..], &FLOW, &BOTH, &WIDE].concat())
+        }
+        (Source::Flow(_), true) => ("check_flow_slots", [&SLOTS[..], &FLOW, &BOTH].concat()),
+        (Source::Loop(_), _) => ("check_loop", [&FLOW[..], &LOOP].concat()),
+    }
+}
 
 /// The sources that the theorem of a certificate stands on.
 pub fn sources(certificate: &Certificate) -> Vec<(&'static str, &'static str)> {
-    let (common, rest) = SOURCES.split_at(COMMON);
-    let (slots, rest) = rest.split_at(SLOTS);
-    let (flow, rest) = rest.split_at(FLOW);
-    let (turns, both) = rest.split_at(LOOP);
-    let has_slots = certificate.semantics != Semantics::Evm;
-    match (&certificate.program, has_slots) {
-        (Source::Straight(_), false) => common.to_vec(),
-        (Source::Straight(_), true) => [common, slots].concat(),
-        (Source::Flow(_), false) => [common, flow].concat(),
-        (Source::Flow(_), true) => [common, slots, flow, both].concat(),
-        (Source::Loop(_), _) => [common, flow, turns].concat(),
-    }
+    let (_, beside) = judge(certificate);
+    SOURCES.into_iter().filter(|(name, _)| COMMON.contains(name) || beside.contains(name)).collect()
 }
 
 /// Coq's name of an atom: 1 is the number 1, and value n is n + 2.
@@ -222,9 +232,11 @@ fn steps(flow: &Flow, all: &[Step]) -> String {
             }
             Step::Return(returned) => format!("(Return {}", reads(returned)),
             Step::ReturnWord(returned) => format!("(ReturnWord {}", expression(returned)),
+            Step::ParseBytes(parsed, offset, bytes) => format!("(ParseBytes {} {offset} {bytes}\n", value(*parsed)),
+            Step::ReturnBytes(bytes, returned) => format!("(ReturnBytes {bytes} {}", reads(returned)),
         };
     }
-    if !matches!(all.last(), Some(Step::Return(_) | Step::ReturnWord(_))) {
+    if !matches!(all.last(), Some(Step::Return(_) | Step::ReturnWord(_) | Step::ReturnBytes(..))) {
         text += "Done";
     }
     text + &")".repeat(all.len())
@@ -307,6 +319,7 @@ fn symbol(of: &Symbol) -> String {
         Symbol::Size => "SSize".to_owned(),
         Symbol::Truth(holds) => format!("(SB {})", condition(holds)),
         Symbol::Or(all, bits) => format!("(SOr {} {bits})", atoms(all)),
+        Symbol::Part(of, parts) => format!("(SPart {} {})", sum(of), list(parts.iter(), ROW_ITEMS)),
     }
 }
 
@@ -355,8 +368,6 @@ pub fn hints_of_loop(certificate: &Certificate, code: &[u8], more: usize) -> Opt
 
 /// Definitions and hints of a theorem.
 struct Stated {
-    /// Files that it needs beside the checker of straight code and its proof.
-    files: String,
     /// The program.
     program: String,
     /// Its meaning.
@@ -375,34 +386,29 @@ struct Stated {
     said: String,
 }
 
-fn stated(certificate: &Certificate) -> Stated {
+fn stated(certificate: &Certificate, name: &str) -> Stated {
     let Certificate { program, semantics, gas, turn_gas, witness, .. } = certificate;
-    let has_slots = *semantics != Semantics::Evm;
-    let (slots, flow) = (" Slots CheckSlots SoundSlots", " Flow CheckFlow SoundFlow");
-    let (files, name, program, meaning, kind, hints) = match program {
+    let (program, meaning, kind, hints) = match program {
         Source::Straight(straight) => {
             let program = format!("Definition the_program : program := {}.", self::program(straight));
-            let files = if has_slots { slots.to_owned() } else { String::new() };
-            (files, "check", program, "meaning", "witness", hints(witness))
+            (program, "meaning", "witness", hints(witness))
         }
         Source::Flow(branching) => {
-            let files =
-                if has_slots { format!("{slots}{flow} CheckFlowSlots SoundFlowSlots") } else { flow.to_owned() };
             let hints = hints_of_flow(certificate, 0).unwrap_or_default();
-            (files, "check_flow", self::branching(&branching.flow), "flow_meaning", "hints_of_flow", hints)
+            (self::branching(&branching.flow), "flow_meaning", "hints_of_flow", hints)
         }
         Source::Loop(looping) => {
             let hints = hints_of_loop(certificate, &certificate.code, 0).unwrap_or_default();
-            let files = format!("{flow} CheckLoop SoundLoop");
-            (files, "check_loop", self::looping(looping), "looped_meaning", "loop_hints", hints)
+            (self::looping(looping), "looped_meaning", "loop_hints", hints)
         }
     };
-    let (check, sound, eval) = if has_slots {
-        let next = *semantics == Semantics::Next;
-        let eval = format!("FEval {next} code calldata (start g) none");
-        (format!("{name}_slots {next}"), format!("{name}_slots_sound {next}"), eval)
-    } else {
-        (name.to_owned(), format!("{name}_sound"), "Eval code calldata (start g)".to_owned())
+    let (check, sound, eval) = match semantics {
+        Semantics::Evm => (name.to_owned(), format!("{name}_sound"), "Eval code calldata (start g)".to_owned()),
+        Semantics::Slots | Semantics::Next => {
+            let next = *semantics == Semantics::Next;
+            let eval = format!("FEval {next} code calldata (start g) none");
+            (format!("{name} {next}"), format!("{name}_sound {next}"), eval)
+        }
     };
     let (gas, said) = match turn_gas {
         Some(turn) => {
@@ -410,12 +416,14 @@ fn stated(certificate: &Certificate) -> Stated {
         }
         None => (gas.to_string(), format!("{gas} gas or more")),
     };
-    Stated { files, program, meaning, kind, hints, check, sound, eval, gas, said }
+    Stated { program, meaning, kind, hints, check, sound, eval, gas, said }
 }
 
 /// The theorem of a certificate, as a source for Coq: the code ends as the program does, with any gas from the stated amount on.
 pub fn theorem(certificate: &Certificate) -> String {
-    let Stated { files, program, meaning, kind, hints, check, sound, eval, gas, said } = stated(certificate);
+    let (name, beside) = judge(certificate);
+    let Stated { program, meaning, kind, hints, check, sound, eval, gas, said } = stated(certificate, name);
+    let files: String = beside.iter().map(|file| format!(" {file}")).collect();
     let (program_hash, code_hash) = (certificate.program_hash(), certificate.code_hash());
     let (code, least) = (bytes(&certificate.code), certificate.gas);
     format!(

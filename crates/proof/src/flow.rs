@@ -5,6 +5,7 @@ pub(crate) mod paths;
 pub(crate) mod turns;
 
 use crate::straight::{ELEMENT_BYTES, Operation, Read, Taken, constant, modulus_of, named, unsupported};
+use crate::sum::{Number, is_wide};
 use residue_ir::{
     ControlKind, Effect, Feature, FieldOp, Function, Operand, Program, Region, Statement, Value, Word, WordDef, WordOp,
 };
@@ -68,6 +69,10 @@ pub enum Step {
     Return(Vec<Read>),
     /// A word: the end.
     ReturnWord(Expression),
+    /// So many bytes of calldata from an offset on, more than a word; the program fails if the number is not below the modulus.
+    ParseBytes(Value, u32, u32),
+    /// Elements of so many bytes each: the end.
+    ReturnBytes(u32, Vec<Read>),
 }
 
 /// A function.
@@ -105,8 +110,8 @@ pub struct Loop {
 /// A program: its functions, each of which calls earlier ones; the last one is where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flow {
-    /// p, between 1 and 2²⁵⁶ exclusive.
-    pub modulus: U256,
+    /// p, of at most 768 bits.
+    pub modulus: Number,
     /// The functions.
     pub routines: Vec<Routine>,
     /// The loop, if there is one.
@@ -125,7 +130,8 @@ impl Flow {
         let routines = program.functions.iter().enumerate().map(|(number, function)| {
             let known = known_words(function);
             let (numbers, made) = (HashMap::new(), function.value_count);
-            let mut reader = Reader { program, function, number, known, numbers, made };
+            let is_wide = is_wide(modulus);
+            let mut reader = Reader { program, function, number, known, numbers, made, is_wide };
             let statements = &function.body.statements;
             let place = statements.iter().position(repeats).filter(|_| number == entry);
             let steps = reader.statements(&statements[..place.unwrap_or(statements.len())])?;
@@ -205,15 +211,17 @@ struct Reader<'a> {
     /// The numbers of words that neither calldata nor the interface has an effect on.
     known: Vec<Option<U256>>,
     /// The values that are looked up at constant indices.
-    numbers: HashMap<Value, U256>,
+    numbers: HashMap<Value, Number>,
     /// Values of the function, and those that are made here.
     made: u32,
+    /// True if the modulus is no word.
+    is_wide: bool,
 }
 
 /// True of steps after which nothing is done.
 fn ends(steps: &[Step]) -> bool {
     match steps.last() {
-        Some(Step::Return(_) | Step::ReturnWord(_)) => true,
+        Some(Step::Return(_) | Step::ReturnWord(_) | Step::ReturnBytes(..)) => true,
         Some(Step::Branch(_, first, second)) => ends(first) && ends(second),
         _ => false,
     }
@@ -304,6 +312,9 @@ impl Reader<'_> {
                 Some(_) => Step::Parse(*result, self.small(*offset, "the offset of a parse")?),
                 None => Step::ParseAt(*result, self.expression(*offset)?),
             },
+            Effect::Parse { offset, size_bytes, result } if self.is_wide && *size_bytes > ELEMENT_BYTES => {
+                Step::ParseBytes(*result, self.small(*offset, "the offset of a parse")?, *size_bytes)
+            }
             Effect::Parse { size_bytes, .. } => return unsupported(format!("a parse of {size_bytes} bytes")),
             Effect::Lookup { table, index, results } => {
                 let index = self.small(*index, "the index of a lookup")?;
@@ -321,12 +332,13 @@ impl Reader<'_> {
             Effect::IsZero { result, value } => Step::IsZero(*result, self.read(*value)?),
             Effect::Bind { result, word } => Step::Bind(*result, self.expression(*word)?),
             Effect::Require { condition } => Step::Require(self.expression(*condition)?),
-            Effect::ReturnElements { values, size_bytes: ELEMENT_BYTES } => {
+            Effect::ReturnElements { values, size_bytes } if self.is_wide || *size_bytes == ELEMENT_BYTES => {
                 let values = self.reads(values)?;
                 match values.iter().find(|value| matches!(value, Read::Number(_))) {
                     Some(_) => return unsupported("a return of a constant"),
                     None if values.is_empty() => return unsupported("a return of nothing"),
-                    None => Step::Return(values),
+                    None if *size_bytes == ELEMENT_BYTES => Step::Return(values),
+                    None => Step::ReturnBytes(*size_bytes, values),
                 }
             }
             Effect::ReturnElements { size_bytes, .. } => {

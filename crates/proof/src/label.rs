@@ -1,12 +1,12 @@
 //! Labels: where code begins a turn of a loop, and what each word on the stack and in memory is there. `coq/CheckLoop.v` has the same rules.
 
-use crate::check::symbol::{Condition, Facts, Symbol, is_same};
+use crate::check::symbol::{Condition, Facts, Symbol, is_below, is_same};
 use crate::check::{Arrival, Start};
 use crate::flow::Loop;
 use crate::flow::paths::{End, Goal, Next};
-use crate::flow::turns::{counter, is_below, is_below_in, told};
+use crate::flow::turns::{counter, is_before, is_known_before, told};
 use crate::straight::Read;
-use crate::sum::Sum;
+use crate::sum::{Number, Sum};
 use crate::tables::Tables;
 use residue_ir::{Value, Word};
 use residue_isa::names;
@@ -95,7 +95,7 @@ pub(crate) struct From<'a> {
     pub(crate) tables: &'a Tables,
     pub(crate) ends: &'a [End],
     pub(crate) base: usize,
-    pub(crate) p: U256,
+    pub(crate) p: Number,
 }
 
 /// The path of an end that goes to a turn.
@@ -132,7 +132,7 @@ impl From<'_> {
                     Read::Value(value) => **sum == *self.tables.sum(value),
                     Read::Number(number) => **sum == Sum::constant(number, self.p),
                 };
-                is_it && *most < self.p
+                is_it && is_below(*most, self.p)
             }
             _ => false,
         }
@@ -206,7 +206,7 @@ impl From<'_> {
 /// The place of a kind, where this word is kept.
 fn place(kind: Kind, kept: impl FnOnce() -> Symbol, base: usize) -> Option<Place> {
     Some(match kind {
-        Kind::Kept => Place::Kept(Some(kept()).filter(|kept| is_below(kept, base))?),
+        Kind::Kept => Place::Kept(Some(kept()).filter(|kept| is_before(kept, base))?),
         Kind::Carried(number) => Place::Carried(number),
         Kind::Counter => Place::Counter,
         Kind::Any => Place::Any,
@@ -251,14 +251,14 @@ impl Turn {
                 && others().all(|(_, _, next)| next.values.get(value) == Some(read))
         };
         let word = |word: &Word, known: &Symbol| {
-            is_below(known, base)
+            is_before(known, base)
                 && is_plain(known)
                 && *word != from.looped.index
                 && before.is_none_or(|before| before.words.contains_key(word))
                 && others().all(|(_, _, next)| next.words.get(word) == Some(known))
         };
         let fact = |fact: &Condition, holds: bool| {
-            is_below_in(fact, base) && others().all(|(_, end, _)| end.facts.decide(fact, p) == Some(holds))
+            is_known_before(fact, base) && others().all(|(_, end, _)| end.facts.decide(fact, p) == Some(holds))
         };
         let mut facts: Vec<(Condition, bool)> = Vec::new();
         for (known, holds) in end.facts.0.iter().filter(|(known, holds)| fact(known, *holds)) {
@@ -288,7 +288,7 @@ impl Turn {
     }
 
     /// Code where the turn begins.
-    pub(crate) fn start(&self, looped: &Loop, base: usize, p: U256) -> Start {
+    pub(crate) fn start(&self, looped: &Loop, base: usize, p: Number) -> Start {
         let word = |number: usize, place: &Place| match place {
             Place::Kept(kept) => kept.clone(),
             Place::Carried(number) => Symbol::element(told(base, *number), p),

@@ -1,7 +1,11 @@
 //! The semantics in Coq that certificates speak of, each with a checker that is proved.
 
+use crate::straight::{Taken, unsupported};
 use residue_isa::{GasSchedule, Revision};
 use thiserror::Error;
+
+/// Bits of a word.
+const WORD_BITS: u64 = 256;
 
 /// A semantics of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +53,16 @@ impl Semantics {
                 let given = schedule.name().to_owned();
                 Err(NoSemantics::Schedule { given, known: revision.default_schedule() })
             }
+        }
+    }
+
+    /// A fault of a modulus that is no word, in code that has no slots for its elements.
+    pub(crate) fn takes(self, bits: u64) -> Taken<()> {
+        match self {
+            Self::Evm if bits > WORD_BITS => {
+                unsupported(format!("a modulus of {bits} bits in code for {}", self.revision().name()))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -66,6 +66,15 @@ impl Source {
         Self::of(&program).map_err(|error| (1, error.to_string()))
     }
 
+    pub(crate) fn modulus_bits(&self) -> u64 {
+        let modulus = match self {
+            Self::Straight(program) => program.modulus,
+            Self::Flow(branching) => branching.flow.modulus,
+            Self::Loop(looping) => looping.flow.modulus,
+        };
+        modulus.bit_len() as u64 // usize to u64 widens
+    }
+
     /// The whole of the code, of a program without a loop.
     pub(crate) fn job<'a>(&'a self, semantics: Semantics, code: &'a [u8]) -> Option<Job<'a>> {
         match self {

@@ -1,9 +1,9 @@
 //! Straight-line programs: calldata's size, parses, operations, results. The programs of which certificates speak so far.
 
+use crate::sum::{Number, is_wide};
 use crate::words::NamedWord;
 use num_bigint::BigUint;
 use residue_ir::{Effect, FieldOp, Function, Operand, Program, Statement, Value, Word, WordDef, WordOp};
-use ruint::aliases::U256;
 use std::collections::HashMap;
 use thiserror::Error;
 
@@ -16,7 +16,7 @@ pub enum Read {
     /// A value.
     Value(Value),
     /// A number below the modulus.
-    Number(U256),
+    Number(Number),
 }
 
 impl Read {
@@ -46,8 +46,8 @@ pub struct Operation {
 /// the results, each in 32 bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Straight {
-    /// p, between 1 and 2²⁵⁶ exclusive.
-    pub modulus: U256,
+    /// p, above 1; in a program of straight line it has at most 256 bits.
+    pub modulus: Number,
     /// Bytes of calldata.
     pub calldata_bytes: u32,
     /// Parsed values, each with its offset in calldata, by ascending value.
@@ -65,7 +65,7 @@ pub struct Straight {
 /// Why no certificate speaks of a program yet: the part of it that they have no words for.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "certificates do not know {0} yet: they speak of programs with requirements, parses of 32 bytes, lookups at known rows, blocks, tests for zero, \
+    "certificates do not know {0} yet: they speak of programs with requirements, parses, lookups at known rows, blocks, tests for zero, \
      branches, calls, one loop and return_elements"
 )]
 pub struct Unsupported(pub String);
@@ -77,7 +77,7 @@ pub(crate) fn unsupported<T>(what: impl Into<String>) -> Taken<T> {
 }
 
 /// The modulus of a program without arrays, variables and subprograms.
-pub(crate) fn modulus_of(program: &Program) -> Taken<U256> {
+pub(crate) fn modulus_of(program: &Program) -> Taken<Number> {
     let of_program = [
         ("arrays", program.arrays.len()),
         ("variables", program.variables.len()),
@@ -87,7 +87,7 @@ pub(crate) fn modulus_of(program: &Program) -> Taken<U256> {
         return unsupported(format!("{what} (the program has {count})"));
     }
     match program.modulus.known().map(number) {
-        Some(Some(modulus)) if modulus > U256::ONE => Ok(modulus),
+        Some(Some(modulus)) if modulus > Number::ONE => Ok(modulus),
         Some(_) => unsupported(format!("a modulus of {} bits", program.modulus.bits())),
         None => unsupported("a given modulus"),
     }
@@ -97,6 +97,9 @@ impl Straight {
     /// Reads a verified program as one of straight line. Lookups at constant indices are resolved here.
     pub fn of(program: &Program) -> Taken<Self> {
         let modulus = modulus_of(program)?;
+        if is_wide(modulus) {
+            return unsupported(format!("a modulus of {} bits", modulus.bit_len()));
+        }
         if program.functions.len() > 1 {
             return unsupported(format!("calls (the program has {} functions)", program.functions.len()));
         }
@@ -111,11 +114,11 @@ struct Reader<'a> {
     program: &'a Program,
     function: &'a Function,
     /// The values that are looked up at constant indices.
-    numbers: HashMap<Value, U256>,
+    numbers: HashMap<Value, Number>,
 }
 
 impl Reader<'_> {
-    fn read(mut self, modulus: U256) -> Taken<Straight> {
+    fn read(mut self, modulus: Number) -> Taken<Straight> {
         let (parses, words, told, operations, results) = Default::default();
         let mut straight = Straight { modulus, calldata_bytes: 0, parses, words, told, operations, results };
         let mut size = None;
@@ -242,12 +245,12 @@ pub(crate) const fn named(kind: &residue_ir::ControlKind) -> &'static str {
     }
 }
 
-/// A number as a word, if it is one.
-fn number(number: &BigUint) -> Option<U256> {
-    U256::try_from_be_slice(&number.to_bytes_be())
+/// A number of at most 768 bits.
+fn number(number: &BigUint) -> Option<Number> {
+    Number::try_from_be_slice(&number.to_bytes_be())
 }
 
 /// A number of the program, which is below the modulus.
-pub(crate) fn constant(canonical: &BigUint) -> U256 {
-    number(canonical).expect("a constant is below the modulus, which has 256 bits at most")
+pub(crate) fn constant(canonical: &BigUint) -> Number {
+    number(canonical).expect("a constant is below the modulus, which has 768 bits at most")
 }

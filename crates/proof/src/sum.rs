@@ -1,8 +1,22 @@
 //! Sums modulo p: multiples of atoms, by ascending atom, none of them zero. Equal sums have equal lists.
 
 use ruint::aliases::U256;
+use ruint::{Uint, UintTryFrom};
 use std::cmp::Ordering;
 use std::fmt;
+
+/// A number modulo p: p has at most 768 bits, as the modulus of a context.
+pub type Number = Uint<768, 12>;
+
+/// A number as a word, if it is one.
+pub fn word(number: Number) -> Option<U256> {
+    U256::uint_try_from(number).ok()
+}
+
+/// True of a modulus that is no word.
+pub fn is_wide(p: Number) -> bool {
+    p.bit_len() > U256::BITS
+}
 
 /// A number that sums do not take apart: the number 1, a parsed element, a product or a value with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,41 +49,41 @@ impl fmt::Display for Atom {
 
 /// A sum; multiples are between 0 and p exclusive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Sum(Vec<(Atom, U256)>);
+pub struct Sum(Vec<(Atom, Number)>);
 
 impl Sum {
     /// The atom itself.
     pub fn atom(atom: Atom) -> Self {
-        Self(vec![(atom, U256::ONE)])
+        Self(vec![(atom, Number::ONE)])
     }
 
     /// −1 times the atom.
-    pub fn minus(atom: Atom, p: U256) -> Self {
-        Self(vec![(atom, p - U256::ONE)])
+    pub fn minus(atom: Atom, p: Number) -> Self {
+        Self(vec![(atom, p - Number::ONE)])
     }
 
     /// The constant `number` mod p.
-    pub fn constant(number: U256, p: U256) -> Self {
+    pub fn constant(number: Number, p: Number) -> Self {
         let rest = number % p;
         Self(if rest.is_zero() { Vec::new() } else { vec![(Atom::ONE, rest)] })
     }
 
     /// The number, if it is a constant.
-    pub fn as_constant(&self) -> Option<U256> {
+    pub fn as_constant(&self) -> Option<Number> {
         match self.0[..] {
-            [] => Some(U256::ZERO),
+            [] => Some(Number::ZERO),
             [(Atom::ONE, number)] => Some(number),
             _ => None,
         }
     }
 
     /// Atoms with their multiples.
-    pub fn terms(&self) -> &[(Atom, U256)] {
+    pub fn terms(&self) -> &[(Atom, Number)] {
         &self.0
     }
 
     /// x + y.
-    pub fn plus(&self, other: &Self, p: U256) -> Self {
+    pub fn plus(&self, other: &Self, p: Number) -> Self {
         let (mut x, mut y) = (&self.0[..], &other.0[..]);
         let mut terms = Vec::with_capacity(x.len() + y.len());
         while let (Some(&(i, c)), Some(&(j, d))) = (x.first(), y.first()) {
@@ -90,12 +104,12 @@ impl Sum {
     }
 
     /// −x.
-    pub fn negated(&self, p: U256) -> Self {
+    pub fn negated(&self, p: Number) -> Self {
         Self(self.0.iter().map(|&(atom, c)| (atom, p - c)).collect())
     }
 
     /// k·x. A zero divisor may make a multiple zero where p is no prime: such terms go.
-    pub fn times(&self, k: U256, p: U256) -> Self {
+    pub fn times(&self, k: Number, p: Number) -> Self {
         let scaled = self.0.iter().map(|&(atom, c)| (atom, c.mul_mod(k, p)));
         Self(scaled.filter(|(_, c)| !c.is_zero()).collect())
     }
@@ -112,7 +126,7 @@ impl fmt::Display for Sum {
             let plus = if place == 0 { "" } else { " + " };
             match *atom {
                 Atom::ONE => write!(formatter, "{plus}{c:#x}")?,
-                _ if *c == U256::ONE => write!(formatter, "{plus}{atom}")?,
+                _ if *c == Number::ONE => write!(formatter, "{plus}{atom}")?,
                 _ => write!(formatter, "{plus}{c:#x}·{atom}")?,
             }
         }
@@ -129,16 +143,16 @@ mod tests {
 
     #[test]
     fn equal_sums_have_equal_lists() {
-        let p = U256::from(7);
+        let p = Number::from(7);
         let [a, b] = [3, 5].map(|atom| Sum::atom(Atom(atom)));
-        let one = Sum::constant(U256::from(8), p);
+        let one = Sum::constant(Number::from(8), p);
         let sum = a.plus(&b, p).plus(&one, p);
         assert_eq!(sum, one.plus(&b, p).plus(&a, p));
         assert_eq!(sum.plus(&sum.negated(p), p), Sum::default());
-        assert_eq!(sum.times(U256::from(6), p), sum.negated(p));
+        assert_eq!(sum.times(Number::from(6), p), sum.negated(p));
         assert_eq!(sum.to_string(), "0x1 + v2 + v4");
-        assert_eq!((one.as_constant(), a.as_constant()), (Some(U256::ONE), None));
-        assert_eq!(Sum::constant(U256::from(14), p).as_constant(), Some(U256::ZERO));
+        assert_eq!((one.as_constant(), a.as_constant()), (Some(Number::ONE), None));
+        assert_eq!(Sum::constant(Number::from(14), p).as_constant(), Some(Number::ZERO));
         assert_eq!(a.plus(&Sum::minus(Atom(3), p), p), Sum::default());
     }
 }

@@ -1,10 +1,9 @@
 //! Tables of a program: its values as sums, its products as pairs of sums, and the sums of values with names.
 
 use crate::straight::{Read, Straight};
-use crate::sum::{Atom, Sum};
+use crate::sum::{Atom, Number, Sum};
 use foldhash::{HashMap, HashMapExt};
 use residue_ir::{FieldOp, Value};
-use ruint::aliases::U256;
 
 /// Terms of all sums that a checker makes of a program, and as many of its code: 160 MiB each. Without a limit a short text whose values have no names
 /// could ask for more than any machine has.
@@ -101,7 +100,7 @@ impl Tables {
         self.sums.get(&Atom::of(value)).expect("a verified program defines a value before it is read")
     }
 
-    fn read(&self, read: Read, p: U256) -> Sum {
+    fn read(&self, read: Read, p: Number) -> Sum {
         match read {
             Read::Value(value) => self.sum(value).clone(),
             Read::Number(number) => Sum::constant(number, p),
@@ -109,7 +108,7 @@ impl Tables {
     }
 
     /// True if product `atom` is x·y (`false` for its sign), or −x·y (`true`); `None` if it is neither.
-    pub fn is_product(&self, atom: Atom, x: &Sum, y: &Sum, p: U256) -> Option<bool> {
+    pub fn is_product(&self, atom: Atom, x: &Sum, y: &Sum, p: Number) -> Option<bool> {
         let (a, b) = self.products.get(&atom)?;
         let is = |x: &Sum, y: &Sum| (x == a && y == b) || (y == a && x == b);
         let (minus_x, minus_y) = (x.negated(p), y.negated(p));
@@ -121,13 +120,13 @@ impl Tables {
     }
 
     /// True if value `atom` is the sum (`false` for its sign) or its negative (`true`); `None` if it is neither or has no name.
-    pub fn is_value(&self, atom: Atom, sum: &Sum, p: U256) -> Option<bool> {
+    pub fn is_value(&self, atom: Atom, sum: &Sum, p: Number) -> Option<bool> {
         let definition = self.definitions.get(&atom)?;
         if sum == definition { Some(false) } else { (sum.negated(p) == *definition).then_some(true) }
     }
 }
 
 /// ± an atom.
-pub fn signed(atom: Atom, is_negative: bool, p: U256) -> Sum {
+pub fn signed(atom: Atom, is_negative: bool, p: Number) -> Sum {
     if is_negative { Sum::minus(atom, p) } else { Sum::atom(atom) }
 }

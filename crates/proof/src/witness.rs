@@ -7,7 +7,7 @@ use crate::check::{Given, Hints, Ran, Refused, Start, TurnAt, run};
 use crate::flow::paths::End;
 use crate::semantics::Semantics;
 use crate::straight::{Operation, Read, Straight};
-use crate::sum::{Atom, Sum};
+use crate::sum::{Atom, Number, Sum};
 use crate::tables::{Tables, signed};
 use foldhash::{HashMap, HashMapExt, HashSet};
 use residue_ir::FieldOp;
@@ -121,11 +121,11 @@ impl<'a> Job<'a> {
 }
 
 /// Numbers of a value at all points.
-type At = [U256; POINTS];
+type At = [Number; POINTS];
 
 /// The numbers of a program's values at the points, and the values by their numbers.
 struct Numbers {
-    p: U256,
+    p: Number,
     of: HashMap<Atom, At>,
     /// Products, with `true` for the number of −x.
     products: HashMap<At, (Atom, bool)>,
@@ -137,7 +137,7 @@ impl Numbers {
     fn of(program: &Straight, tables: &Tables) -> Self {
         let p = program.modulus;
         let mut numbers = Self { p, of: HashMap::new(), products: HashMap::new(), sums: HashMap::new() };
-        numbers.of.insert(Atom::ONE, [U256::ONE; POINTS]);
+        numbers.of.insert(Atom::ONE, [Number::ONE; POINTS]);
         let words = program.words.iter().map(|word| word.value);
         for value in program.parses.iter().map(|&(value, _)| value).chain(words).chain(program.told.iter().copied()) {
             let atom = Atom::of(value);
@@ -168,16 +168,16 @@ impl Numbers {
 
     fn sum(&self, sum: &Sum) -> At {
         std::array::from_fn(|point| {
-            let term = |&(atom, c): &(Atom, U256)| self.of[&atom][point].mul_mod(c, self.p);
-            sum.terms().iter().map(term).fold(U256::ZERO, |all, one| all.add_mod(one, self.p))
+            let term = |&(atom, c): &(Atom, Number)| self.of[&atom][point].mul_mod(c, self.p);
+            sum.terms().iter().map(term).fold(Number::ZERO, |all, one| all.add_mod(one, self.p))
         })
     }
 }
 
 /// A pseudorandom number below p, the same in each run.
-fn element(point: usize, atom: Atom, p: U256) -> U256 {
+fn element(point: usize, atom: Atom, p: Number) -> Number {
     let digest = Sha256::digest(format!("{point} {atom}"));
-    U256::from_be_slice(&digest) % p
+    Number::from_be_slice(&digest) % p
 }
 
 /// Hints by numbers, noted in a witness.

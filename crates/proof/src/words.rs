@@ -20,7 +20,7 @@ pub enum Part {
     /// A value, which may be p or more.
     Value(Atom),
     /// The OR of values, without so many lowest bits.
-    Bits(Arc<[Atom]>, u8),
+    Bits(Arc<[Atom]>, u16),
 }
 
 /// A value that is a word.
@@ -32,7 +32,7 @@ pub struct NamedWord {
     pub opcode: u8,
     /// The word on top of the stack.
     pub first: Part,
-    /// The word below it.
+    /// The word below it; of CALLDATALOAD how many bytes more than a word are read.
     pub second: Part,
 }
 

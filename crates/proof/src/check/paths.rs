@@ -4,6 +4,7 @@
 use super::{Arrival, Flow, Hints, Machine, Step, TurnAt, WORD_BYTES, refuse};
 use crate::check::slots::Context;
 use crate::check::symbol::{Condition, Facts, Symbol, is_same};
+use crate::check::wide::Limb;
 use crate::flow::paths::Goal;
 use foldhash::{HashMap, HashSet};
 use residue_isa::opcode::evm as op;
@@ -13,6 +14,7 @@ use ruint::aliases::U256;
 pub(super) struct Fork {
     stack: Vec<Symbol>,
     memory: HashMap<u32, Symbol>,
+    limbs: HashMap<u32, Limb>,
     memory_words: u64,
     known: Facts,
     ways: Vec<usize>,
@@ -45,6 +47,10 @@ impl<H: Hints> Machine<'_, H> {
                 self.next = self.place_of(target)?;
             }
             op::JUMPI => self.branch()?,
+            op::RETURN if self.is_wide() => {
+                self.wide_return()?;
+                return Ok(Flow::Ends);
+            }
             op::INVALID => {
                 if self.goals().any(|goal| *goal != Goal::Fails) {
                     return refuse("the code fails where the program does not");
@@ -59,6 +65,9 @@ impl<H: Hints> Machine<'_, H> {
                         Goal::Tells(condition) => self.tells(place, size, condition)?,
                         Goal::Fails => return refuse("the code returns where the program may fail"),
                         Goal::Again(_) => return refuse("the code returns where the program may go on"),
+                        Goal::ReturnsBytes(bytes, _) => {
+                            return refuse(format!("values of {bytes} bytes are to be returned"));
+                        }
                     }
                 }
                 self.grow_to(place, size)?;
@@ -102,7 +111,7 @@ impl<H: Hints> Machine<'_, H> {
     }
 
     /// The ends of the program where it may be.
-    fn goals(&self) -> impl Iterator<Item = &Goal> {
+    pub(super) fn goals(&self) -> impl Iterator<Item = &Goal> {
         let ends = self.ends.unwrap_or_default();
         self.ways.iter().map(|&way| &ends[way].goal)
     }
@@ -129,11 +138,23 @@ impl<H: Hints> Machine<'_, H> {
             (self.ways, self.known, self.next) = (off, known, next);
             return Ok(());
         }
-        self.budget.take(self.stack.len() + self.memory.len())?;
-        let (stack, memory) = (self.stack.clone(), self.memory.clone());
+        self.budget.take(self.stack.len() + self.memory.len() + self.limbs.len())?;
+        let (stack, memory, limbs) = (self.stack.clone(), self.memory.clone(), self.limbs.clone());
         let (memory_words, gas, steps) = (self.memory_words, self.gas, self.steps);
         let (context, shown) = (self.field.as_ref().and_then(|field| field.context.clone()), self.shown.clone());
-        self.later.push(Fork { stack, memory, memory_words, known, ways: off, gas, steps, next, context, shown });
+        self.later.push(Fork {
+            stack,
+            memory,
+            limbs,
+            memory_words,
+            known,
+            ways: off,
+            gas,
+            steps,
+            next,
+            context,
+            shown,
+        });
         (self.ways, self.known) = (on, self.known.told(&is_zero, true));
         Ok(())
     }
@@ -156,8 +177,8 @@ impl<H: Hints> Machine<'_, H> {
     /// Goes on with the way of a jump that is left; false if none is.
     pub(super) fn turns(&mut self) -> bool {
         let Some(fork) = self.later.pop() else { return false };
-        let Fork { stack, memory, memory_words, known, ways, gas, steps, next, context, shown } = fork;
-        (self.stack, self.memory, self.memory_words) = (stack, memory, memory_words);
+        let Fork { stack, memory, limbs, memory_words, known, ways, gas, steps, next, context, shown } = fork;
+        (self.stack, self.memory, self.limbs, self.memory_words) = (stack, memory, limbs, memory_words);
         (self.known, self.ways) = (known, ways);
         (self.gas, self.steps, self.next) = (gas, steps, next);
         self.shown = shown;

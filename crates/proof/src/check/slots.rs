@@ -4,10 +4,10 @@
 //! that is parsed. A parsed number may go to a slot as it is: the store halts if it is not below p, as the program does. Values in code have
 //! the width of the context. `coq/CheckSlots.v` is the same checker, and `coq/SoundSlots.v` proves it.
 
-use super::{COPY_BYTES, Condition, Hints, Machine, Step, Symbol, WORD_BYTES, memory_gas, refuse};
+use super::{COPY_BYTES, Condition, Hints, Machine, Step, Symbol, WORD_BYTES, greatest, is_below, memory_gas, refuse};
 use crate::semantics::Semantics;
 use crate::straight::Straight;
-use crate::sum::{Atom, Sum};
+use crate::sum::{Atom, Number, Sum, is_wide};
 use foldhash::HashMap;
 use residue_isa::form::{LOADPX, SETMODCX, STORECX, STOREPX};
 use residue_isa::opcode::evm as op;
@@ -38,8 +38,8 @@ pub(super) struct Field {
 #[derive(Clone)]
 pub(super) struct Context {
     width_limbs: usize,
-    prices: WidthPrices,
-    slots: Vec<Arc<Sum>>,
+    pub(super) prices: WidthPrices,
+    pub(super) slots: Vec<Arc<Sum>>,
 }
 
 impl Field {
@@ -63,7 +63,7 @@ impl Field {
         bytes.div_ceil(WORD_BYTES as usize) as u64 // u32 to usize and usize to u64 widen
     }
 
-    fn context(&mut self) -> Step<&mut Context> {
+    pub(super) fn context(&mut self) -> Step<&mut Context> {
         self.context.as_mut().map_or_else(|| refuse("the code has no context here"), Ok)
     }
 
@@ -73,7 +73,7 @@ impl Field {
     }
 
     /// Gas of an instruction beside what it moves.
-    fn base(&self, opcode: u8) -> Price {
+    pub(super) fn base(&self, opcode: u8) -> Price {
         let row = self.semantics.revision().row(opcode);
         row.and_then(|row| self.schedule.base(row.mnemonic)).unwrap_or(Price::ZERO)
     }
@@ -86,12 +86,12 @@ fn modulus_bytes(size: U256) -> Step<usize> {
 }
 
 impl Context {
-    const fn width_bytes(&self) -> usize {
+    pub(super) const fn width_bytes(&self) -> usize {
         self.width_limbs * LIMB_BYTES
     }
 
     /// The slots that a transfer moves.
-    fn range(&self, first: U256, count: U256) -> Step<Range<usize>> {
+    pub(super) fn range(&self, first: U256, count: U256) -> Step<Range<usize>> {
         let slots = self.slots.len();
         match (usize::try_from(first), usize::try_from(count)) {
             (Ok(first), Ok(count)) if count >= 1 && count <= slots && first <= slots - count => {
@@ -109,13 +109,15 @@ impl<H: Hints> Machine<'_, H> {
         let Some(field) = &self.field else { return refuse(unknown) };
         let revision = field.semantics.revision();
         if matches!(byte, op::CALLDATACOPY | op::CODECOPY) {
-            return self.copy(byte);
+            return if self.is_wide() { self.wide_copy(byte) } else { self.copy(byte) };
         }
         if revision.own_row_at(&[byte]).is_none() {
             return refuse(unknown);
         }
         match (byte, revision.arithmetic_of(byte)) {
             (SETMODX | SETMODCX, _) => self.set_context(byte),
+            (STOREX | STOREPX, _) if self.is_wide() => self.wide_store(byte),
+            (LOADX | LOADPX, _) if self.is_wide() => self.wide_load(byte),
             (STOREX | STOREPX, _) => self.store(byte),
             (STORECX, _) => self.store_from_code(),
             (LOADX | LOADPX, _) => self.load(byte),
@@ -124,7 +126,7 @@ impl<H: Hints> Machine<'_, H> {
         }
     }
 
-    fn field(&mut self) -> Step<&mut Field> {
+    pub(super) fn field(&mut self) -> Step<&mut Field> {
         self.field.as_mut().map_or_else(|| refuse("code without slots has no such instruction"), Ok)
     }
 
@@ -142,6 +144,8 @@ impl<H: Hints> Machine<'_, H> {
             _ => self.modulus_in_code()?,
         };
         let p = self.program.modulus;
+        let modulus = modulus.filter(|&modulus| self.is_wide() || !is_wide(modulus));
+        let modulus = modulus.map_or_else(|| refuse("the modulus has more than 256 bits"), Ok)?;
         if modulus != p {
             return refuse(format!("the modulus {p:#x} is expected, found {modulus:#x}"));
         }
@@ -162,21 +166,22 @@ impl<H: Hints> Machine<'_, H> {
     }
 
     /// Bytes of the modulus, and the number that memory has there.
-    fn modulus_in_memory(&mut self) -> Step<(usize, U256)> {
+    fn modulus_in_memory(&mut self) -> Step<(usize, Option<Number>)> {
         let [from, size] = [self.pop()?.exact()?, self.pop()?.exact()?];
         let size = modulus_bytes(size)?;
         let from = self.inside(from, size)?;
+        if self.is_wide() {
+            return Ok((size, self.wide_modulus(from, size)?));
+        }
         let bytes = self.known_bytes(from, size).map_or_else(|| refuse("no number is in memory there"), Ok)?;
-        let modulus = U256::try_from_be_slice(&bytes);
-        Ok((size, modulus.map_or_else(|| refuse("the modulus has more than 256 bits"), Ok)?))
+        Ok((size, Number::try_from_be_slice(&bytes)))
     }
 
     /// The same of one in code.
-    fn modulus_in_code(&mut self) -> Step<(usize, U256)> {
+    fn modulus_in_code(&mut self) -> Step<(usize, Option<Number>)> {
         let [from, size] = [self.pop()?.exact()?, self.pop()?.exact()?];
         let size = modulus_bytes(size)?;
-        let modulus = U256::try_from_be_slice(self.of_code(from, size)?);
-        Ok((size, modulus.map_or_else(|| refuse("the modulus has more than 256 bits"), Ok)?))
+        Ok((size, Number::try_from_be_slice(self.of_code(from, size)?)))
     }
 
     /// Bytes that lie inside the code.
@@ -188,7 +193,7 @@ impl<H: Hints> Machine<'_, H> {
     }
 
     /// The address from which on memory has so many bytes.
-    fn inside(&self, from: U256, size: usize) -> Step<u64> {
+    pub(super) fn inside(&self, from: U256, size: usize) -> Step<u64> {
         let bytes = self.memory_words * u64::from(WORD_BYTES);
         // usize to u64 widens
         match u64::try_from(from).ok().filter(|from| from.checked_add(size as u64).is_some_and(|end| end <= bytes)) {
@@ -264,7 +269,7 @@ impl<H: Hints> Machine<'_, H> {
         match Self::word_number(address).and_then(|number| self.memory.get(&number)) {
             // What has not been written is zero.
             None => Ok((Arc::new(Sum::default()), None)),
-            Some(Symbol::Sum { sum, most, .. }) if *most < p => Ok((Arc::clone(sum), None)),
+            Some(Symbol::Sum { sum, most, .. }) if is_below(*most, p) => Ok((Arc::clone(sum), None)),
             Some(&Symbol::Parsed(atom)) => Ok((Arc::new(Sum::atom(atom)), Some(atom))),
             Some(Symbol::Sum { sum, .. }) => refuse(format!("slot {slot} is to hold ({sum}), which may be p or more")),
             Some(other) => refuse(format!("slot {slot} is to hold an element, found {}", other.shown())),
@@ -275,7 +280,7 @@ impl<H: Hints> Machine<'_, H> {
     fn value_of_slot(&self, slot: usize, address: u64, bytes: usize) -> Step<(Arc<Sum>, Option<Atom>)> {
         let p = self.program.modulus;
         if let Some(known) = self.known_bytes(address, bytes) {
-            return match U256::try_from_be_slice(&known) {
+            return match Number::try_from_be_slice(&known) {
                 Some(number) if number < p => Ok((Arc::new(Sum::constant(number, p)), None)),
                 _ => refuse(format!("slot {slot} is to hold 0x{}, which is p or more", hex::encode(known))),
             };
@@ -285,7 +290,7 @@ impl<H: Hints> Machine<'_, H> {
         let Some(&Symbol::Parsed(atom)) = word else {
             return refuse(format!("slot {slot} is to hold the last {bytes} bytes of a number that is parsed"));
         };
-        let bits = u8::try_from(8 * bytes).or_else(|_| refuse("a value of less than 32 bytes is expected"))?;
+        let bits = u16::try_from(8 * bytes).or_else(|_| refuse("a value of less than 32 bytes is expected"))?;
         if !self.shown.contains(&Condition::Above(atom, bits)) {
             return refuse(format!("{atom} has not been held to {bits} bits"));
         }
@@ -293,8 +298,8 @@ impl<H: Hints> Machine<'_, H> {
     }
 
     /// A jump to a failure if one of the numbers has more bits, as the modulus has not.
-    pub(super) fn fail_if_above(&mut self, parses: &[Atom], bits: u8) -> Step<()> {
-        if self.program.modulus > U256::ONE << bits {
+    pub(super) fn fail_if_above(&mut self, parses: &[Atom], bits: u16) -> Step<()> {
+        if (self.program.modulus - Number::ONE).bit_len() > usize::from(bits) {
             return refuse(format!("the code fails for numbers from 2^{bits} on, which may be below p"));
         }
         self.shown.extend(parses.iter().map(|&atom| Condition::Above(atom, bits)));
@@ -309,7 +314,7 @@ impl<H: Hints> Machine<'_, H> {
         let (range, width) = (context.range(first, count)?, context.width_bytes());
         let mut sums = Vec::with_capacity(range.len());
         for (slot, bytes) in range.clone().zip(self.of_code(from, range.len() * width)?.chunks(width)) {
-            match U256::try_from_be_slice(bytes) {
+            match Number::try_from_be_slice(bytes) {
                 Some(number) if number < p => sums.push(Arc::new(Sum::constant(number, p))),
                 _ => return refuse(format!("slot {slot} is to hold 0x{}, which is p or more", hex::encode(bytes))),
             }
@@ -317,7 +322,7 @@ impl<H: Hints> Machine<'_, H> {
         self.stored(STORECX, range, sums)
     }
 
-    fn stored(&mut self, byte: u8, range: Range<usize>, sums: Vec<Arc<Sum>>) -> Step<()> {
+    pub(super) fn stored(&mut self, byte: u8, range: Range<usize>, sums: Vec<Arc<Sum>>) -> Step<()> {
         let field = self.field()?;
         let base = field.base(byte);
         let context = field.context()?;
@@ -331,7 +336,7 @@ impl<H: Hints> Machine<'_, H> {
     fn load(&mut self, byte: u8) -> Step<()> {
         let [from, first, count] = [self.pop()?.exact()?, self.pop()?.exact()?, self.pop()?.exact()?];
         let (range, from, value_bytes) = self.moved(byte, first, from, count)?;
-        let most = self.program.modulus - U256::ONE;
+        let most = greatest(self.program.modulus);
         let place = match value_bytes == WORD_BYTES as usize {
             true => Self::word_number(from),
             false if range.len() == 1 && most.bit_len() <= 8 * value_bytes => self.zero_word(from, value_bytes),

@@ -3,8 +3,8 @@
 
 use super::{Expression, Flow, Step};
 use crate::check::symbol::{Condition, Facts, Symbol};
-use crate::straight::{Operation, Read, Straight};
-use crate::sum::{Atom, Sum};
+use crate::straight::{ELEMENT_BYTES, Operation, Read, Straight};
+use crate::sum::{Atom, Number, Sum};
 use crate::tables::Tables;
 use crate::words::{self, NamedWord, WORDS_MAX};
 use foldhash::{HashMap, HashMapExt};
@@ -43,6 +43,8 @@ pub(crate) enum Goal {
     Tells(Condition),
     /// The next turn of a loop.
     Again(Box<Next>),
+    /// Elements that are returned, each of so many bytes.
+    ReturnsBytes(u32, Vec<Value>),
 }
 
 /// Values and words of a program, where its next turn begins.
@@ -57,7 +59,7 @@ impl End {
     pub(crate) fn lifted(&self, tables: &Tables) -> Self {
         let lifted = |condition: &Condition| match condition {
             Condition::Zero(sum) => match sum.terms() {
-                [(atom, factor)] if *factor == U256::ONE => tables
+                [(atom, factor)] if *factor == Number::ONE => tables
                     .sums
                     .get(atom)
                     .map_or_else(|| condition.clone(), |sum| Condition::Zero(Arc::new(sum.clone()))),
@@ -171,6 +173,7 @@ fn offsets(steps: &[Step]) -> Vec<u32> {
         Step::ParseAt(_, word) | Step::ReturnWord(word) => read_by(word),
         Step::Branch(word, first, second) => [read_by(word), offsets(first), offsets(second)].concat(),
         Step::Operations(_) | Step::Move { .. } | Step::IsZero(..) | Step::Call { .. } | Step::Return(_) => Vec::new(),
+        Step::ParseBytes(..) | Step::ReturnBytes(..) => Vec::new(),
     });
     each.collect()
 }
@@ -309,13 +312,13 @@ impl<'a> Walk<'a> {
                     };
                     return Ok(vec![Fate::End(End { facts: state.facts, goal: Goal::Tells(condition) })]);
                 }
-                Step::Return(values) => {
-                    let values = reads(&state, values)?.into_iter().map(|read| match read {
-                        Read::Value(value) => Ok(value),
-                        Read::Number(_) => Err("a return of a constant".to_owned()),
-                    });
-                    let goal = Goal::Returns(values.collect::<Found<_>>()?);
-                    return Ok(vec![Fate::End(End { facts: state.facts, goal })]);
+                Step::Return(values) => return returned(state, values, Goal::Returns),
+                Step::ParseBytes(value, offset, bytes) => {
+                    let parsed = self.number(*offset, *bytes)?;
+                    return self.parsed(*value, parsed, rest, state);
+                }
+                Step::ReturnBytes(bytes, values) => {
+                    return returned(state, values, |values| Goal::ReturnsBytes(*bytes, values));
                 }
             }
         }
@@ -329,6 +332,16 @@ impl<'a> Walk<'a> {
             state.values.insert(value, Read::Value(parsed));
             if fails { Ok(failure(state)) } else { walk.steps(rest, state) }
         })
+    }
+
+    /// The number of so many bytes that calldata has at an offset: a word that is a value.
+    fn number(&mut self, offset: u32, bytes: u32) -> Found<Value> {
+        let more = bytes.checked_sub(ELEMENT_BYTES).ok_or("a parse of less than 32 bytes")?;
+        let [offset, more] = [offset, more].map(|number| Symbol::number(U256::from(number), self.flow.modulus));
+        match self.named(op::CALLDATALOAD, &offset, &more) {
+            Some(Symbol::Parsed(atom)) => atom.value().ok_or_else(|| "a number is no value".to_owned()),
+            _ => Err(format!("more than {WORDS_MAX} words that are values")),
+        }
     }
 
     /// The value that calldata has at an offset.
@@ -404,7 +417,7 @@ impl<'a> Walk<'a> {
         let taken = atom.value().ok_or("a number is taken modulo p")?;
         let place = self.first + self.operations.len();
         let made = Value(u32::try_from(place).map_err(|error| error.to_string())?);
-        let zero = Read::Number(U256::ZERO);
+        let zero = Read::Number(Number::ZERO);
         self.operations.push(Operation { value: made, kind: FieldOp::Add, x: Read::Value(taken), y: zero });
         state.values.insert(value, Read::Value(made));
         Ok(())
@@ -451,6 +464,16 @@ fn failure(state: State) -> Vec<Fate> {
     vec![Fate::End(End { facts: state.facts, goal: Goal::Fails })]
 }
 
+/// The end of a path that returns values.
+fn returned(state: State, values: &[Read], goal: impl FnOnce(Vec<Value>) -> Goal) -> Found<Vec<Fate>> {
+    let values = reads(&state, values)?.into_iter().map(|read| match read {
+        Read::Value(value) => Ok(value),
+        Read::Number(_) => Err("a return of a constant".to_owned()),
+    });
+    let goal = goal(values.collect::<Found<_>>()?);
+    Ok(vec![Fate::End(End { facts: state.facts, goal })])
+}
+
 fn read(state: &State, read: Read) -> Found<Read> {
     match read {
         Read::Value(value) => {
@@ -465,7 +488,7 @@ pub(super) fn reads(state: &State, all: &[Read]) -> Found<Vec<Read>> {
 }
 
 /// Both ways, unless the facts say which.
-fn split(state: State, condition: &Condition, p: U256, splits: usize) -> Found<Vec<(bool, State)>> {
+fn split(state: State, condition: &Condition, p: Number, splits: usize) -> Found<Vec<(bool, State)>> {
     if let Some(holds) = state.facts.decide(condition, p) {
         return Ok(vec![(holds, state)]);
     }

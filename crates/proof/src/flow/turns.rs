@@ -40,7 +40,7 @@ impl Parts {
         let count = count.into_inner().ok_or("a loop that no path comes to")?;
         let told = first.program.parses.len() + first.program.words.len();
         let is_number = matches!(count, Symbol::Parsed(_) | Symbol::Size) || count.exact().is_ok();
-        if !is_number || !is_below(&count, told) {
+        if !is_number || !is_before(&count, told) {
             return Err(format!("a loop of as many turns as {}", count.shown()));
         }
         Ok(Self { first, count })
@@ -85,27 +85,27 @@ pub(crate) fn told(base: usize, number: usize) -> Atom {
 }
 
 /// True of what values below a number say.
-pub(crate) fn is_below(symbol: &Symbol, base: usize) -> bool {
+pub(crate) fn is_before(symbol: &Symbol, base: usize) -> bool {
     let below = |atom: &Atom| (atom.0 as usize) <= base; // u32 to usize widens; a value is one less than its atom
     match symbol {
-        Symbol::Sum { sum, .. } => sum.terms().iter().all(|(atom, _)| below(atom)),
+        Symbol::Sum { sum, .. } | Symbol::Part(sum, _) => sum.terms().iter().all(|(atom, _)| below(atom)),
         Symbol::Parsed(atom) => below(atom),
         Symbol::Size => true,
-        Symbol::Truth(condition) => is_below_in(condition, base),
+        Symbol::Truth(condition) => is_known_before(condition, base),
         Symbol::Or(atoms, _) => atoms.iter().all(below),
     }
 }
 
 /// The same of a condition.
-pub(crate) fn is_below_in(condition: &Condition, base: usize) -> bool {
+pub(crate) fn is_known_before(condition: &Condition, base: usize) -> bool {
     let below = |atom: &Atom| (atom.0 as usize) <= base; // as above
     match condition {
         Condition::SizeIs(_) => true,
         Condition::NotBelow(atom) | Condition::Above(atom, _) => below(atom),
         Condition::Zero(sum) => sum.terms().iter().all(|(atom, _)| below(atom)),
         Condition::Nothing(atoms) => atoms.iter().all(below),
-        Condition::Not(inner, _) => is_below_in(inner, base),
-        Condition::Both(one, other, _) => is_below_in(one, base) && is_below_in(other, base),
+        Condition::Not(inner, _) => is_known_before(inner, base),
+        Condition::Both(one, other, _) => is_known_before(one, base) && is_known_before(other, base),
     }
 }
 

@@ -37,16 +37,19 @@ const CONDITIONS: [&str; 14] =
 const OF_TURNS: [&str; 4] = ["w34", "w36", "w33", "w13"];
 
 /// Writes a program.
-struct Writer<'a> {
-    rng: &'a mut ChaCha8Rng,
-    conditions: &'a [&'a str],
+pub struct Writer<'a> {
+    pub rng: &'a mut ChaCha8Rng,
     /// Values so far.
-    next: usize,
+    pub next: usize,
+    /// Words that branches and requirements may be of.
+    pub conditions: &'static [&'static str],
+    /// Bytes of an element that is returned.
+    pub bytes: usize,
 }
 
 impl Writer<'_> {
     /// Operations on the values in scope, which what they define comes into.
-    fn block(&mut self, scope: &mut Vec<usize>) -> String {
+    pub fn block(&mut self, scope: &mut Vec<usize>) -> String {
         let mut text = "block {\n".to_owned();
         for _ in 0..self.rng.random_range(1..5) {
             let operands = [0, 1].map(|_| match self.rng.random_ratio(1, 5) {
@@ -80,8 +83,8 @@ impl Writer<'_> {
         }
         let last = *scope.last().unwrap();
         match self.rng.random_range(0..6) {
-            0 => writeln!(text, "return_elements (v{last} v{last}) bytes 32").unwrap(),
-            1 => writeln!(text, "return_word {}", CONDITIONS[0]).unwrap(),
+            0 => writeln!(text, "return_elements (v{last} v{last}) bytes {}", self.bytes).unwrap(),
+            1 if self.bytes == 32 => writeln!(text, "return_word {}", self.conditions[0]).unwrap(),
             2 => writeln!(text, "require {}", self.conditions.choose(self.rng).unwrap()).unwrap(),
             _ => {}
         }
@@ -89,7 +92,7 @@ impl Writer<'_> {
     }
 
     /// A branch, and its value.
-    fn branch(&mut self, scope: &[usize], depth: usize) -> (String, usize) {
+    pub fn branch(&mut self, scope: &[usize], depth: usize) -> (String, usize) {
         let condition = self.conditions.choose(self.rng).unwrap();
         let (first, a) = self.arm(scope, depth);
         let (second, b) = self.arm(scope, depth);
@@ -126,7 +129,7 @@ impl Writer<'_> {
 fn program(rng: &mut ChaCha8Rng, moduli: &[&str], offset: &str, is_looped: bool) -> String {
     let p: BigUint = moduli.choose(rng).unwrap().parse().unwrap();
     let constant = rng.random_range(0..15);
-    let mut writer = Writer { rng, conditions: &CONDITIONS, next: 2 };
+    let mut writer = Writer { rng, next: 2, conditions: &CONDITIONS, bytes: 32 };
     let called = writer.block(&mut vec![0, 1]);
     let values = writer.next;
     writer.next = 4;
@@ -170,7 +173,7 @@ fn calldata(rng: &mut ChaCha8Rng, program: &Program) -> Vec<u8> {
     calldata
 }
 
-fn read(written: &str) -> Program {
+pub fn read(written: &str) -> Program {
     text::read(written).unwrap_or_else(|error| panic!("{error}:\n{written}"))
 }
 
@@ -181,7 +184,7 @@ const SOURCES: [&str; 9] =
     ["Evm", "Program", "Check", "Slots", "CheckSlots", "Flow", "CheckFlow", "CheckLoop", "CheckFlowSlots"];
 
 /// Coq's definitions of a program, by a module of its own.
-fn module(number: usize, source: &Source) -> Option<String> {
+pub fn module(number: usize, source: &Source) -> Option<String> {
     let terms = match source {
         Source::Flow(branching) => coq::branching(&branching.flow),
         Source::Loop(looping) => coq::looping(looping),

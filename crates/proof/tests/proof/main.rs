@@ -7,6 +7,7 @@ mod mutants;
 mod semantics;
 mod slots;
 mod text;
+mod wide;
 
 use residue_compiler::compile;
 use residue_ir::Program;

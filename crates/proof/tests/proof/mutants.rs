@@ -32,13 +32,20 @@ const STRAIGHT: [&str; 17] = [
 ];
 
 /// Those with branches or calls, and the interfaces that they have certificates for.
-const BRANCHING: [(&str, &[Semantics]); 6] = [
+const BRANCHING: [(&str, &[Semantics]); 13] = [
     ("bn254/add", &[Semantics::Evm, Semantics::Slots]),
     ("lean_imt/poseidon", &Semantics::ALL),
     ("lean_imt/poseidon2", &Semantics::ALL),
     ("poseidon/t3_many", &Semantics::ALL),
     ("poseidon2/bn254_t3_many", &Semantics::ALL),
     ("poseidon2/bn254_t4_many", &Semantics::ALL),
+    ("bls12_381/fp2_mul", &[Semantics::Slots]),
+    ("bls12_381/g1_add", &[Semantics::Slots]),
+    ("bls12_381/g2_add", &[Semantics::Slots]),
+    ("bls12_377/g1_add", &[Semantics::Slots]),
+    ("bls12_377/g2_add", &[Semantics::Slots]),
+    ("bw6_761/g1_add", &[Semantics::Slots]),
+    ("bw6_761/g2_add", &[Semantics::Slots]),
 ];
 
 /// Those with a loop, likewise.
@@ -181,14 +188,11 @@ pub fn mutants(code: &[u8], starts: &[usize], place: usize) -> Vec<Vec<u8>> {
 fn inputs(name: &str, program: &Program) -> Vec<Vec<u8>> {
     let example = (residue_contracts::named(name).unwrap().example)();
     let p = program.modulus.known().unwrap().clone();
-    let filled = |number: &BigUint| {
-        let bytes = number.to_bytes_be();
-        let element = [vec![0; 32 - bytes.len()], bytes].concat();
-        element.repeat(example.len() / 32)
-    };
+    let size = element_bytes(&p);
+    let filled = |number: &BigUint| element(number, size).repeat(example.len() / size);
     let mut last_is_p = filled(&(&p - 1u8));
-    let last = last_is_p.len() - 32;
-    last_is_p[last..].copy_from_slice(&filled(&p)[..32]);
+    let last = last_is_p.len() - size;
+    last_is_p[last..].copy_from_slice(&element(&p, size));
     let longer = [&example[..], &[0]].concat();
     let shorter = example[1..].to_vec();
     let mut inputs = vec![vec![0; example.len()], filled(&(&p - 1u8)), filled(&p), last_is_p, longer, shorter, example];
@@ -197,6 +201,9 @@ fn inputs(name: &str, program: &Program) -> Vec<Vec<u8>> {
     }
     if name.ends_with("/merkle") {
         inputs.extend(merkle_proofs(&p, &inputs[inputs.len() - 1]));
+    }
+    if name.starts_with("bls12_") || name.starts_with("bw6_") {
+        inputs.extend(wide_pairs(&p, &inputs[inputs.len() - 1]));
     }
     if name.starts_with("lean_imt/") {
         inputs.extend(calls(&inputs[inputs.len() - 1]));
@@ -220,6 +227,48 @@ fn merkle_proofs(p: &BigUint, example: &[u8]) -> Vec<Vec<u8>> {
     }
     proofs.extend([[example, &[0]].concat(), Vec::new(), vec![0; 96 + 32 * 257]]);
     proofs
+}
+
+/// Bytes of an element of calldata.
+fn element_bytes(p: &BigUint) -> usize {
+    match p.bits() {
+        ..=256 => 32,
+        ..=512 => 64,
+        _ => 96,
+    }
+}
+
+/// An element of so many bytes.
+fn element(number: &BigUint, size: usize) -> Vec<u8> {
+    let bytes = number.to_bytes_be();
+    [vec![0; size - bytes.len()], bytes].concat()
+}
+
+/// Pairs of points that take each way of an addition on a curve y² = x³ + b, from the first point of an example: as [`pairs_of_points`] has them, and one whose
+/// first bytes are not zero. Elements of calldata beside points are only such pairs too.
+fn wide_pairs(p: &BigUint, example: &[u8]) -> Vec<Vec<u8>> {
+    let size = element_bytes(p);
+    let of_point = example.len() / size / 4;
+    let elements: Vec<BigUint> = example.chunks(size).map(BigUint::from_bytes_be).collect();
+    let (x, y) = (&elements[..of_point], &elements[of_point..2 * of_point]);
+    // A cube root of unity.
+    let power = (p - 1u8) / 3u8;
+    let roots = (2u8..).map(|base| BigUint::from(base).modpow(&power, p));
+    let beta = roots.into_iter().find(|root| *root != BigUint::from(1u8)).unwrap();
+    let times: Vec<BigUint> = x.iter().map(|one| one * &beta % p).collect();
+    let opposite: Vec<BigUint> = y.iter().map(|one| (p - one) % p).collect();
+    let (zero, other) = (vec![BigUint::ZERO; of_point], vec![BigUint::from(1u8); of_point]);
+    let greatest = vec![(BigUint::from(1u8) << (8 * size)) - 1u8; of_point];
+    let points = [
+        (&zero, &zero),
+        (&x.to_vec(), &y.to_vec()),
+        (&x.to_vec(), &opposite),
+        (&times, &opposite),
+        (&zero, &other),
+        (&x.to_vec(), &greatest),
+    ]
+    .map(|(x, y)| x.iter().chain(y).flat_map(|one| element(one, size)).collect::<Vec<u8>>());
+    points.iter().flat_map(|first| points.iter().map(move |second| [&first[..], second].concat())).collect()
 }
 
 /// Calls of two numbers after a selector of four bytes: with another selector, and with the greatest numbers.
@@ -306,6 +355,10 @@ fn a_mutant_is_refused_or_right() {
     mutants_are_refused_or_right("lean_imt/poseidon2", Semantics::Evm, 24);
     mutants_are_refused_or_right("poseidon2/merkle", Semantics::Evm, 64);
     mutants_are_refused_or_right("lean_imt/poseidon2", Semantics::Slots, 64);
+    mutants_are_refused_or_right("bls12_381/fp2_mul", Semantics::Slots, 4);
+    mutants_are_refused_or_right("bls12_381/g1_add", Semantics::Slots, 48);
+    mutants_are_refused_or_right("bls12_377/g2_add", Semantics::Slots, 96);
+    mutants_are_refused_or_right("bw6_761/g1_add", Semantics::Slots, 200);
 }
 
 #[test]
@@ -319,8 +372,15 @@ fn every_mutant_of_code_for_evm_is_refused_or_right() {
 #[test]
 #[ignore = "it takes long: by name, and in CI"]
 fn every_mutant_of_code_for_eip6690_is_refused_or_right() {
-    for name in ["poseidon2/bn254_t2", "poseidon2/bls12_381_t3", "poseidon2/goldilocks_t12", "poseidon/t2", "bn254/add"]
-    {
+    for name in [
+        "poseidon2/bn254_t2",
+        "poseidon2/bls12_381_t3",
+        "poseidon2/goldilocks_t12",
+        "poseidon/t2",
+        "bn254/add",
+        "bls12_381/fp2_mul",
+        "bls12_381/g1_add",
+    ] {
         mutants_are_refused_or_right(name, Semantics::Slots, 1);
     }
 }
