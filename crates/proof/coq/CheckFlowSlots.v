@@ -21,7 +21,27 @@ Definition all_false (l : list cond) (w : way) : bool :=
 Definition some_true (l : list cond) (w : way) : bool :=
   existsb (fun c => match decide p (fst w) c with Some b => b | None => false end) l.
 
+(* A word of calldata at the offset that another one is, in memory. *)
+Definition word_copy (i : finstr) (st : fstate) : option (Z * fstate) :=
+  match i, sstack (base st) with
+  | CALLDATACOPY, a :: from :: n :: r =>
+      match slot_of a, at_word wnames from, exactly n with
+      | Some (a, key), Some h, Some n => if n =? 32 then Some (copy st r a key n [SRaw h]) else None
+      | _, _, _ => None
+      end
+  | _, _ => None
+  end.
+(* A field instruction, or a copy. A store may fail for any number: paths say whether the program does. *)
+Definition field_step (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) :=
+  match sfield p code prog (fun _ => true) T i st with Some x => Some x | None => word_copy i st end.
+
 Definition over_base (st : fstate) (s : sstate) : fstate := FS s (known st) (failures st) (fnames st).
+
+(* Where a loop's next turn begins, as in `walk`. *)
+Variable turn_at : list Z -> bool.
+Variable arrives : fstate -> list fact -> path -> bool.
+Variable after : Z.
+Definition fcomes (st : fstate) (w : way) : bool := match snd w with Again q => arrives st (fst w) q | _ => false end.
 
 (* From the bytes that are left, as `walk`. *)
 Fixpoint fwalk (fuel : nat) (T : tables) (ways : list way) (rest : list Z) (st : fstate) : option spent :=
@@ -32,7 +52,7 @@ Fixpoint fwalk (fuel : nat) (T : tables) (ways : list way) (rest : list Z) (st :
       let over r hs names := FS (S r (smem s) (smw s) hs) (known st) (failures st) names in
       match fdecode next rest with
       | Some (i, n) =>
-          match sfield p code prog T i st with
+          match field_step T i st with
           | Some (cost, st') =>
               let l := excluded st st' in
               if forallb (fun w => failed w || all_false l w) ways && (0 <=? cost) && within (sstack (base st')) then
@@ -45,7 +65,19 @@ Fixpoint fwalk (fuel : nat) (T : tables) (ways : list way) (rest : list Z) (st :
           end
       | None =>
           let '(i, n) := decode rest in
+          let plain :=
+              match splain p prog T i (over_base st (widened i s)) with
+              | Some (cost, st) =>
+                  if (0 <=? cost) && within (sstack (base st)) then plus cost (fwalk fuel T ways (skipn n rest) st) else None
+              | None =>
+                  match word_step p wnames (fun x => x) i s with
+                  | Some (cost, s) => if within (sstack s) then plus cost (fwalk fuel T ways (skipn n rest) (over_base st s)) else None
+                  | None => None
+                  end
+              end in
           match i, sstack s with
+          | JUMPDEST, _ =>
+              if forallb again ways && turn_at rest then if forallb (fcomes st) ways then Some (after, hints s, fnames st) else None else plain
           | JUMP, d :: r =>
               match exactly d with
               | Some d =>
@@ -89,16 +121,7 @@ Fixpoint fwalk (fuel : nat) (T : tables) (ways : list way) (rest : list Z) (st :
                   if forallb (returned p T (smem s) key n) ways && (0 <=? cost) then Some (cost, hints s, fnames st) else None
               | _, _ => None
               end
-          | _, _ =>
-              match splain p prog T i (over_base st (widened i s)) with
-              | Some (cost, st) =>
-                  if (0 <=? cost) && within (sstack (base st)) then plus cost (fwalk fuel T ways (skipn n rest) st) else None
-              | None =>
-                  match word_step p wnames (fun x => x) i s with
-                  | Some (cost, s) => if within (sstack s) then plus cost (fwalk fuel T ways (skipn n rest) (over_base st s)) else None
-                  | None => None
-                  end
-              end
+          | _, _ => plain
           end
       end
   end.
@@ -110,7 +133,7 @@ Definition check_flow_slots (next : bool) (P : flow) (h : hints_of_flow) (code :
   if forallb (fun b => between 0 b 255) code && Z.odd p then
     match paths_of P h with
     | Some (Q, T, ways) =>
-        match fwalk p next code (blank next O O code) Q (h_words h) (Z.to_nat (h_steps h)) T ways code
+        match fwalk p next code (blank next O O code) Q (h_words h) (fun _ => false) (fun _ _ _ => false) 0 (Z.to_nat (h_steps h)) T ways code
                 (FS (S [] (M.empty sword) 0 (w_values (h_witness h))) None [] (w_names (h_witness h))) with
         | Some (g, _, _) => Some g
         | None => None

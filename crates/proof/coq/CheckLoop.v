@@ -14,6 +14,8 @@ Record label := Label {
   b_mwords : Z;
   b_stack : list place;
   b_memory : list (positive * place);
+  b_width : Z;                         (* bytes of a slot, or 0 without a context *)
+  b_slots : list place;
   b_vals : list (positive * operand);  (* values of the program that are known from before the loop *)
   b_words : list (positive * sword);
   b_facts : list fact;
@@ -107,7 +109,8 @@ Fixpoint memory_at (n : nat) (l : list (positive * place)) : M.t sword :=
 
 Definition words_of_label (b : label) : list sword := words_at O (b_stack b).
 Definition memory_of_label (b : label) : M.t sword := memory_at (length (b_stack b)) (b_memory b).
-Definition top_of_label (b : label) : positive := any (length (b_stack b) + length (b_memory b)).
+Definition places_of_label (b : label) : nat := length (b_stack b) + length (b_memory b) + length (b_slots b).
+Definition top_of_label (b : label) : positive := any (places_of_label b).
 
 Definition path_of_label (b : label) : path :=
   Path (sym_moved (l_state L) (map (fun j => V (told_value j)) (seq 0 carried))
@@ -256,7 +259,7 @@ Definition before_part (base : positive) : option (program * tables * list way) 
 
 (* The values that a turn is told, in order. *)
 Definition told_values (base : positive) (b : label) : list positive :=
-  map (told_value base) (seq 0 (Datatypes.S (carried L) + (length (b_stack b) + length (b_memory b)))).
+  map (told_value base) (seq 0 (Datatypes.S (carried L) + places_of_label b)).
 
 Definition turn_part (base : positive) (b : label) (hb : part_hints) : option (program * tables * list way) :=
   match words_ascend (top_of_label L base b) (s_words hb) with

@@ -24,17 +24,17 @@ Variable code : list Z.
 Variable jumps : list Z. (* the code without immediates of field instructions *)
 Variable prog : program.
 
-(* The values of words, if each is below the modulus or the store fails as the program does; and which parses these are. *)
-Fixpoint elements (l : list sword) : option (list sum * list cond) :=
+(* The values of words, if each is below the modulus or the store fails for one of the conditions that are allowed; and which parses these are. *)
+Fixpoint elements (allowed : cond -> bool) (l : list sword) : option (list sum * list cond) :=
   match l with
   | [] => Some ([], [])
   | x :: l =>
-      match elements l with
+      match elements allowed l with
       | Some (sums, conds) =>
           match x with
           | SW s lo hi => if (0 <=? lo) && (hi <? p) then Some (s :: sums, conds) else None
           | SRaw i =>
-              if existsb (condeqb (CNotBelow i)) (fails prog) then Some ([(i, 1)] :: sums, CNotBelow i :: conds) else None
+              if allowed (CNotBelow i) then Some ([(i, 1)] :: sums, CNotBelow i :: conds) else None
           | _ => None
           end
       | None => None
@@ -117,7 +117,7 @@ Fixpoint known_bytes (m : M.t sword) (x : Z) (n : nat) : option (list Z) :=
   end.
 
 (* The value of w bytes at an address: a number below the modulus, or the end of a word that is parsed and has no more bits. *)
-Definition narrow (m : M.t sword) (done : list cond) (a w : Z) : option (sum * list cond) :=
+Definition narrow (allowed : cond -> bool) (m : M.t sword) (done : list cond) (a w : Z) : option (sum * list cond) :=
   match known_bytes m a (Z.to_nat w) with
   | Some l => let v := beZ l in if v <? p then Some (const p v, []) else None
   | None =>
@@ -125,17 +125,17 @@ Definition narrow (m : M.t sword) (done : list cond) (a w : Z) : option (sum * l
       if (0 <=? start) && (start mod 32 =? 0) then
         match M.find (Z.to_pos (start / 32 + 1)) m with
         | Some (SRaw i) =>
-            if existsb (condeqb (CAbove i (8 * w))) done && existsb (condeqb (CNotBelow i)) (fails prog)
+            if existsb (condeqb (CAbove i (8 * w))) done && allowed (CNotBelow i)
             then Some ([(i, 1)], [CNotBelow i]) else None
         | _ => None
         end
       else None
   end.
-Fixpoint narrows (m : M.t sword) (done : list cond) (a w : Z) (n : nat) : option (list sum * list cond) :=
+Fixpoint narrows (allowed : cond -> bool) (m : M.t sword) (done : list cond) (a w : Z) (n : nat) : option (list sum * list cond) :=
   match n with
   | O => Some ([], [])
   | Datatypes.S n =>
-      match narrow m done a w, narrows m done (a + w) w n with
+      match narrow allowed m done a w, narrows allowed m done (a + w) w n with
       | Some (s, c), Some (sums, conds) => Some (s :: sums, c ++ conds)
       | _, _ => None
       end
@@ -161,7 +161,7 @@ Definition stored_slots (st : fstate) (r : list sword) (F : field) (first n : Z)
   Some (1 + n * mul_price (priced (width F)),
         FS (S r (smem s) (smw s) (hints s)) (Some (places (span first n) sums F)) (conds ++ failures st) (fnames st)).
 
-Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) :=
+Definition sfield (allowed : cond -> bool) (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) :=
   let s := base st in
   match i, sstack s, known st with
   | SETMODX, id :: a :: size :: n :: r, None =>
@@ -194,7 +194,7 @@ Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) 
             match slot_of a with
             | Some (_, key) =>
                 if has F first n && inside (smw s) at_ (n * 32) then
-                  match elements (loaded (smem s) key (Z.to_nat n)) with
+                  match elements allowed (loaded (smem s) key (Z.to_nat n)) with
                   | Some (sums, conds) => stored_slots st r F first n sums conds
                   | None => None
                   end
@@ -205,7 +205,7 @@ Definition sfield (T : tables) (i : finstr) (st : fstate) : option (Z * fstate) 
             match padded with
             | None =>
                 if has F first n && inside (smw s) at_ (n * width F) && (0 <=? at_) && between 1 (width F) 31 then
-                  match narrows (smem s) (failures st) at_ (width F) (Z.to_nat n) with
+                  match narrows allowed (smem s) (failures st) at_ (width F) (Z.to_nat n) with
                   | Some (sums, conds) => stored_slots st r F first n sums conds
                   | None => None
                   end
@@ -319,7 +319,7 @@ Fixpoint frun (fuel : nat) (T : tables) (rest : list Z) (st : fstate) : option Z
         | None => None
         end in
       match fdecode next rest with
-      | Some (i, n) => go n (sfield T i st)
+      | Some (i, n) => go n (sfield (fun c => existsb (condeqb c) (fails prog)) T i st)
       | None =>
           let '(i, n) := decode rest in
           let s := base st in

@@ -27,11 +27,22 @@ Hypothesis HT : tables_ok P e T.
 Variable taken : way.
 Hypothesis true_way : truths P cd e (fst taken).
 Variable o : outcome.
-Hypothesis ending : way_ends P cd e taken o.
+(* Where a loop's next turn begins, and the gas with which code ends rightly from there on: so much, and some more that is known outside. *)
+Variable turn_at : list Z -> bool.
+Variable arrives : fstate -> list fact -> path -> bool.
+Variables after extra : Z.
+Hypothesis after_pos : 0 <= after.
+Hypothesis extra_pos : 0 <= extra.
+Hypothesis ending : match snd taken with
+  | Again q => forall k m mw pc f gas st, state_ok P cd e k m mw f st -> turn_at (skipn pc code) = true -> arrives st (fst taken) q = true ->
+      after + extra <= gas -> FEval next code cd (State k m mw pc gas) f o
+  | _ => way_ends P cd e taken o
+  end.
 Let jumps := blank next O O code.
 
 Notation state_ok := (state_ok P cd e).
-Notation fwalk := (fwalk p next code jumps P wnames).
+Notation fwalk := (fwalk p next code jumps P wnames turn_at arrives after).
+Notation field_step := (field_step p code P wnames).
 
 Lemma plus_inv' c r g hs names : plus c r = Some (g, hs, names) -> exists h, r = Some (h, hs, names) /\ g = c + h.
 Proof. destruct r as [[[h hs1] ns]|]; [|discriminate]. intros H. exists h. injection H as <- <- <-. split; reflexivity. Qed.
@@ -62,11 +73,33 @@ Proof.
   apply in_or_app. left. exact I.
 Qed.
 
+Lemma field_step_ok i st cost st' k m mw f : state_ok k m mw f st -> field_step T i st = Some (cost, st') ->
+  goes P cd code e i k m mw f cost st' \/ fails_right P cd code e (fun _ => true) i k m mw f st st'.
+Proof.
+  intros HS H. unfold CheckFlowSlots.field_step in H. destruct (sfield p code P (fun _ => true) T i st) as [[c s1]|] eqn:X.
+  { injection H as <- <-. eapply sfield_ok; eauto. }
+  clear X. left. unfold word_copy in H. destruct i; try discriminate. pose proof HS as [[Hk Hm Hw] HF HC].
+  destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate. destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate].
+  destruct (at_word wnames y) as [h|] eqn:A; [|discriminate]. destruct (exactly z) as [n|] eqn:Y; [|discriminate].
+  destruct (Z.eqb_spec n 32) as [->|]; [|discriminate]. assert (H' : copy st r a key 32 [SRaw h] = (cost, st')) by congruence. clear H.
+  inversion Hk as [|wa ? k1 ? Ha Hk1]; subst. inversion Hk1 as [|wb ? k2 ? Hb Hk2]; subst. inversion Hk2 as [|wc ? k3 ? Hc Hk3]; subst.
+  destruct (slot_ok _ _ _ _ _ _ _ Ha X) as [-> [_ E]]. apply (exactly_ok _ _ _ _ _ _ Hc) in Y. subst wc.
+  assert (Hh : is_word P cd e (cdword cd wb) (SRaw h)).
+  { split; [apply cdword_range; exact cd_bytes|]. eapply at_word_ok; eauto. }
+  assert (copied_one : exists m' mw', copied k3 m (smw (base st)) f cd a wb 32 = (cost, Some (k3, m', mw', f)) /\ state_ok k3 m' mw' f st').
+  { assert (Q : cost = fst (copy st r a key 32 [SRaw h]) /\ st' = snd (copy st r a key 32 [SRaw h])) by (rewrite H'; split; reflexivity).
+    destruct Q as [-> ->]. eapply copied_ok with (ws := [cdword cd wb]); eauto.
+    intros x0. cbn [flat_map]. rewrite app_nil_r. unfold cdword. change (Z.to_nat 32) with 32%nat.
+    rewrite <- (bytes_of_beZ (take 32 (skipn (Z.to_nat wb) cd))) at 1 by (apply take_bytes, skipn_Forall; exact cd_bytes).
+    rewrite take_length. reflexivity. }
+  destruct copied_one as [m' [mw' [G S1]]]. unfold goes. do 4 eexists. split; [cbn [fexec]; rewrite G; reflexivity | exact S1].
+Qed.
+
 Lemma fwalk_nonneg fuel : forall ways rest st g hs ns, fwalk fuel T ways rest st = Some (g, hs, ns) -> 0 <= g.
 Proof.
   induction fuel as [|fuel IH]; intros ways rest st g hs ns H; [discriminate|]. cbn [CheckFlowSlots.fwalk] in H.
   destruct (fdecode next rest) as [[i n]|].
-  { destruct (sfield p code P T i st) as [[cost st']|]; [|discriminate].
+  { destruct (field_step T i st) as [[cost st']|]; [|discriminate].
     match type of H with (if ?b then _ else _) = _ => destruct b eqn:B; [|discriminate] end.
     apply andb_prop in B as [B _]. apply andb_prop in B as [_ C]. apply Z.leb_le in C.
     destruct (filter _ ways); [injection H as <- _ _; lia|]. apply plus_inv' in H as [h [R ->]]. apply IH in R. lia. }
@@ -84,7 +117,7 @@ Proof.
          apply plus_inv' in H as [h [R ->]]. apply IH in R. apply word_step_cost in Ws. lia. }
     destruct (Z.leb_spec 0 cost); [|discriminate]. destruct (within _); [|discriminate].
     apply plus_inv' in H as [h [R ->]]. apply IH in R. lia. }
-  destruct i; try (apply plain; exact H); clear plain.
+  destruct i; try (apply plain; exact H).
   - destruct (sstack (base st)) as [|d r]; [discriminate|]. destruct (exactly d); [|discriminate]. destruct (_ && _); [|discriminate].
     apply plus_inv' in H as [h [R ->]]. apply IH in R. lia.
   - destruct (sstack (base st)) as [|d [|x r]]; try discriminate. destruct (exactly d) as [dv|]; [|discriminate].
@@ -96,6 +129,8 @@ Proof.
     destruct (_ && _); [|discriminate].
     match type of H with match ?t with _ => _ end = _ => destruct t as [[[g2 hs2] ns2]|]; [|discriminate] end.
     assert (g = 10 + Z.max g1 g2) by congruence. lia.
+  - destruct (forallb again ways && turn_at rest); [|apply plain; exact H]. destruct (forallb (fcomes arrives st) ways); [|discriminate].
+    injection H as <- _ _. exact after_pos.
   - destruct (sstack (base st)) as [|x [|y r]]; try discriminate. destruct (slot_of x) as [[a key]|]; [|discriminate].
     destruct (exactly y) as [v|]; [|discriminate]. destruct (forallb _ ways); [|discriminate]. cbn [andb] in H.
     destruct (0 <=? _) eqn:C; [|discriminate]. apply Z.leb_le in C. injection H as <- _ _. exact C.
@@ -109,7 +144,7 @@ Proof.
 Qed.
 
 Lemma fwalk_ok fuel : forall pc ways st g hs ns k m mw f gas, state_ok k m mw f st -> In taken ways ->
-  fwalk fuel T ways (skipn pc code) st = Some (g, hs, ns) -> g <= gas -> FEval next code cd (State k m mw pc gas) f o.
+  fwalk fuel T ways (skipn pc code) st = Some (g, hs, ns) -> g + extra <= gas -> FEval next code cd (State k m mw pc gas) f o.
 Proof.
   induction fuel as [|fuel IH]; intros pc ways st g hs ns k m mw f gas HS I H G; [discriminate|].
   cbn [CheckFlowSlots.fwalk] in H.
@@ -119,11 +154,11 @@ Proof.
   { intros cost s' f' C L. unfold charged. cbn [Evm.gas]. destruct (Z.ltb_spec gas cost); [lia|].
     destruct (Z.ltb_spec 1024 (Z.of_nat (length (stack s')))); [lia|]. reflexivity. }
   destruct (fdecode next (skipn pc code)) as [[i n]|] eqn:D.
-  { destruct (sfield p code P T i st) as [[cost st1]|] eqn:X; [|discriminate].
+  { destruct (field_step T i st) as [[cost st1]|] eqn:X; [|discriminate].
     match type of H with (if ?b then _ else _) = _ => destruct b eqn:Bs; [|discriminate] end.
     apply andb_prop in Bs as [Bs Wi]. apply andb_prop in Bs as [All C]. apply Z.leb_le in C.
-    assert (Or : goes P cd code e i k m mw f cost st1 \/ fails_right P cd code e i k m mw f st st1).
-    { eapply sfield_ok; eauto. }
+    assert (Or : goes P cd code e i k m mw f cost st1 \/ fails_right P cd code e (fun _ => true) i k m mw f st st1).
+    { eapply field_step_ok; eauto. }
     destruct Or as [[k' [m' [mw' [f' [E HS1]]]]]|[[c E] [l [El [c' [Ic [_ Tc]]]]]]].
     - assert (I1 : In taken (filter (fun w => negb (some_true p (excluded st st1) w)) ways)).
       { apply filter_In. split; [exact I|]. rewrite true_some; [reflexivity|]. intros c Ic. apply HS1, excluded_in with st. exact Ic. }
@@ -170,7 +205,7 @@ Proof.
     cbn [stack]. unfold within in Wi. apply Z.leb_le in Wi.
     rewrite (stack_length _ _ _ _ _ (ms_stack _ _ _ _ _ _ _ (so_base _ _ _ _ _ _ _ _ HS1))). exact Wi. }
   pose proof HS as [[Hk Hm Hw] HF HC].
-  destruct i; try (apply plain; exact H); clear plain.
+  destruct i; try (apply plain; exact H).
   - (* JUMP *)
     destruct (sstack (base st)) as [|d r] eqn:SS; [discriminate|]. destruct (exactly d) as [dv|] eqn:X; [|discriminate].
     destruct (Z.leb_spec 0 dv); [|discriminate]. destruct (valid jumps dv) eqn:V; [|discriminate].
@@ -194,7 +229,7 @@ Proof.
     { destruct (where_ p c true ways); [injection On as <- _ _; lia | apply fwalk_nonneg in On; exact On]. }
     destruct (ceval P cd e c) eqn:Ec.
     + pose proof (true_where _ _ _ I Ec) as I1. destruct (where_ p c true ways) as [|w l]; [destruct I1|].
-      assert (g1 + 10 <= gas).
+      assert (g1 + extra + 10 <= gas).
       { destruct (where_ p c false ways) as [|w3 l3]; [assert (g = 10 + g1) by congruence; lia|].
         destruct (_ && _); [|discriminate].
         match type of H with match ?t with _ => _ end = _ => destruct t as [[[g2 hs2] ns2]|]; [|discriminate] end.
@@ -210,6 +245,11 @@ Proof.
       eapply FEval_step; [|eapply (IH (Z.to_nat dv) _ _ _ _ _ k2 m mw f (gas - 10) (HS2 _ _) I1 Off); lia].
       unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, D'. fold jumps. cbn [exec]. rewrite Z0, V. cbv zeta. rewrite B.
       apply steps; [lia | cbn [stack]; lia].
+  - (* JUMPDEST *)
+    destruct (forallb again ways && turn_at (skipn pc code)) eqn:At; [|apply plain; exact H]. apply andb_prop in At as [_ At].
+    destruct (forallb _ ways) eqn:All; [|discriminate].
+    injection H as <- _ _. rewrite forallb_forall in All. specialize (All _ I). unfold fcomes in All.
+    destruct (snd taken) as [| | |q|]; try discriminate. eapply ending; eassumption.
   - (* RETURN *)
     destruct (sstack (base st)) as [|x [|y r]] eqn:SS; try discriminate. destruct (slot_of x) as [[a key]|] eqn:X; [|discriminate].
     destruct (exactly y) as [v|] eqn:Y; [|discriminate]. destruct (forallb _ ways) eqn:All; [|discriminate]. cbn [andb] in H.
@@ -250,7 +290,8 @@ Proof.
   assert (Hc : Forall is_byte code).
   { apply Forall_forall. intros b I. rewrite forallb_forall in By. specialize (By _ I). unfold between in By.
     apply andb_prop in By as [L1 L2]. apply Z.leb_le in L1, L2. unfold is_byte. lia. }
-  eapply (fwalk_ok Q cd Hcd Len next code Hc p1 pW Odd _ one parsed sign (h_words h) worded T HT w Tw _ Ew); [|exact Iw | exact R | exact G].
+  eapply (fwalk_ok Q cd Hcd Len next code Hc p1 pW Odd _ one parsed sign (h_words h) worded T HT w Tw _ (fun _ => false) (fun _ _ _ => false) 0 0); [lia | lia | | | exact Iw | exact R | lia].
+  { unfold way_ends in *. destruct (snd w); [exact Ew | exact Ew | exact Ew | destruct Ew | exact Ew]. }
   split; cbn [base known failures]; [|reflexivity | intros c []].
   split; cbn [sstack smem Check.smw]; [constructor | apply zeros_ok | reflexivity].
 Qed.

@@ -380,8 +380,8 @@ Hypothesis ok : label_ok L base b = true.
 
 Notation cell m key := (mload m (32 * (Z.pos key - 1))).
 (* What a turn is told. *)
-Definition told_of (f : frame) (k : list Z) (m : memory) : list Z :=
-  map (vals f) (l_state L) ++ wrds f (l_index L) :: k ++ map (fun t => cell m (fst t)) (b_memory b).
+Definition told_of (f : frame) (k : list Z) (m : memory) (slots : list Z) : list Z :=
+  map (vals f) (l_state L) ++ wrds f (l_index L) :: (k ++ map (fun t => cell m (fst t)) (b_memory b)) ++ slots.
 
 (* Code and program where a turn begins, whatever the values of the turn are. *)
 Record stands (e : env) (f : frame) (k : list Z) (m : memory) (mw : Z) : Prop := {
@@ -402,6 +402,7 @@ Hypothesis at_q : rel Q cd e q f.
 Variable k : list Z.
 Variable m : memory.
 Variable mw : Z.
+Variable slots : list Z.
 Variable s : sstate.
 Hypothesis matches : match_ok Q cd e k m mw s.
 Variable F : list fact.
@@ -409,7 +410,7 @@ Hypothesis facts_hold : truths Q cd e F.
 Variable T : tables.
 Hypothesis HT : tables_ok Q e T.
 Hypothesis arrives : arrives_at p L T b q s F = true.
-Hypothesis told : forall n, (n < length (told_of f k m))%nat -> e' (told_value base n) = nth n (told_of f k m) 0.
+Hypothesis told : forall n, (n < length (told_of f k m slots))%nat -> e' (told_value base n) = nth n (told_of f k m slots) 0.
 
 Lemma told_carried j v : nth_error (l_state L) j = Some v -> e' (told_value base j) = vals f v.
 Proof.
@@ -429,9 +430,10 @@ Lemma told_any n : (n < length k + length (b_memory b))%nat ->
   e' (any L base n) = nth n (k ++ map (fun t => cell m (fst t)) (b_memory b)) 0.
 Proof.
   intros H. unfold any, carried.
-  rewrite told by (unfold told_of; rewrite app_length, map_length; cbn [length]; rewrite app_length, map_length; lia).
+  rewrite told by (unfold told_of; rewrite app_length, map_length; cbn [length]; rewrite !app_length, map_length; lia).
   unfold told_of. rewrite app_nth2 by (rewrite map_length; lia). rewrite map_length.
-  replace (Datatypes.S (length (l_state L)) + n - length (l_state L))%nat with (Datatypes.S n) by lia. reflexivity.
+  replace (Datatypes.S (length (l_state L)) + n - length (l_state L))%nat with (Datatypes.S n) by lia. cbn [nth].
+  apply app_nth1. rewrite app_length, map_length. exact H.
 Qed.
 
 Lemma fits_ok w x t n : is_word Q cd e w x -> fits p L T q x t = true -> place_below L base t = true -> (t = Any -> e' (any L base n) = w) ->
@@ -621,9 +623,9 @@ Hypothesis counted : forall Q e, modulus Q = p -> (forall j, (j < base)%positive
 
 (* Code and program at a label, for any values of its turn. *)
 Definition standing (b : label) (f : frame) (k : list Z) (m : memory) (mw : Z) : Prop :=
-  Forall (fun v => 0 <= v) (told_of L b f k m) /\ length k = length (b_stack b) /\
+  Forall (fun v => 0 <= v) (told_of L b f k m []) /\ length k = length (b_stack b) /\
   forall Q e, modulus Q = p -> (forall j, (j < base)%positive -> e j = low j) ->
-    (forall n, (n < length (told_of L b f k m))%nat -> e (told_value base n) = nth n (told_of L b f k m) 0) ->
+    (forall n, (n < length (told_of L b f k m []))%nat -> e (told_value base n) = nth n (told_of L b f k m []) 0) ->
     stands Q cd L base b e f k m mw.
 
 Lemma standing_ok b Q e T f q k m mw s F : label_ok L base b = true -> modulus Q = p -> e 1%positive = 1 -> (forall i, 0 <= e i) ->
@@ -632,10 +634,10 @@ Lemma standing_ok b Q e T f q k m mw s F : label_ok L base b = true -> modulus Q
 Proof.
   intros Ok Mq one sign Lo R M0 HF HT A.
   assert (G : forall Q' e', modulus Q' = p -> (forall j, (j < base)%positive -> e' j = low j) ->
-    (forall n, (n < length (told_of L b f k m))%nat -> e' (told_value base n) = nth n (told_of L b f k m) 0) ->
+    (forall n, (n < length (told_of L b f k m []))%nat -> e' (told_value base n) = nth n (told_of L b f k m []) 0) ->
     stands Q' cd L base b e' f k m mw /\ length k = length (b_stack b)).
   { intros Q' e' Mq' Lo' To. assert (M2 : modulus Q = modulus Q') by congruence.
-    refine (arrived Q' cd _ _ L base b Ok Q M2 e e' one sign _ f q R k m mw s M0 F HF T HT _ To); try (rewrite Mq'; assumption).
+    refine (arrived Q' cd _ _ L base b Ok Q M2 e e' one sign _ f q R k m mw [] s M0 F HF T HT _ To); try (rewrite Mq'; assumption).
     intros j J. rewrite Lo, Lo' by exact J. reflexivity. }
   split; [|split].
   - (* Each of these is a value of the program, or a word. *)
@@ -646,10 +648,10 @@ Proof.
     + constructor.
       * unfold arrives_at in A. apply andb_prop in A as [_ A]. destruct (M.find (l_index L) (pwords q)) as [y|] eqn:Fy; [|discriminate].
         apply (rel_words _ _ _ _ _ R _ _ Fy).
-      * apply Forall_app. split.
+      * rewrite app_nil_r. apply Forall_app. split.
         -- pose proof (ms_stack _ _ _ _ _ _ _ M0) as Hk. clear - Hk. induction Hk as [|w x k l Hw _ IH]; constructor; [apply Hw | exact IH].
         -- apply Forall_map, Forall_forall. intros t _. apply mload_range. apply (ms_mem _ _ _ _ _ _ _ M0).
-  - apply (G Q (told_env cd reads names base (told_of L b f k m)) Mq).
+  - apply (G Q (told_env cd reads names base (told_of L b f k m [])) Mq).
     + intros j J. unfold told_env. destruct (Pos.ltb_spec j base); [reflexivity | lia].
     + intros n J. unfold told_env, told_value. destruct (Pos.ltb_spec (Z.to_pos (Z.pos base + Z.of_nat n)) base); [lia|].
       f_equal. rewrite Z2Pos.id by lia. lia.
@@ -677,8 +679,7 @@ Proof.
   assert (pc1 = Z.to_nat (b_pc b)) as -> by lia. rewrite Mq in Ar. eapply End; eassumption.
 Qed.
 
-Lemma told_below n b : (n < Datatypes.S (carried L) + (length (b_stack b) + length (b_memory b)))%nat ->
-  (told_value base n < top_of_label L base b)%positive.
+Lemma told_below n b : (n < Datatypes.S (carried L) + places_of_label b)%nat -> (told_value base n < top_of_label L base b)%positive.
 Proof. intros H. unfold top_of_label, any, told_value. lia. Qed.
 Lemma base_below b : (base <= top_of_label L base b)%positive.
 Proof. unfold top_of_label, any, told_value. lia. Qed.
@@ -699,7 +700,7 @@ Proof.
   destruct (turn_part P h base b hb) as [[[Q T] ways]|] eqn:Tp; [|discriminate]. unfold turn_part in Tp.
   destruct (words_ascend (top_of_label (o_loop P) base b) (s_words hb)) as [top|] eqn:Wt; [|discriminate].
   apply part_of_loop_ok in Tp as [gm [l [Run [EQ [As [Wy Tab]]]]]].
-  set (told := told_of L b (with_index L i f) k m) in *.
+  set (told := told_of L b (with_index L i f) k m []) in *.
   set (e := part_env p cd reads names base told (s_words hb) (rev (done gm))).
   pose proof (base_below b) as Bb. change (top_of_label (o_loop P) base b) with (top_of_label L base b) in Wt.
   assert (Lo : forall j, (j < base)%positive -> e j = low j)
@@ -714,8 +715,8 @@ Proof.
   assert (Pq : parses Q = reads) by (rewrite EQ; reflexivity).
   destruct (St Q e Mq Lo) as [Sm Sr Sf Si].
   { intros j J. eapply (part_told p cd reads names base told (s_words hb) (top_of_label L base b) top); try eassumption.
-    apply told_below. unfold told, told_of in J. rewrite app_length, map_length in J. cbn [length] in J. rewrite app_length, map_length, Lk in J. unfold carried.
-    change (o_loop P) with L. rewrite Nat.add_succ_r in J. exact J. }
+    apply told_below. unfold told, told_of in J. rewrite app_length, map_length in J. cbn [length] in J.
+    rewrite app_nil_r, app_length, map_length, Lk in J. unfold carried, places_of_label. change (o_loop P) with L in J |- *. lia. }
   rewrite Mq in Sm. cbn [wrds with_index] in Si. unfold set in Si at 1. rewrite Pos.eqb_refl in Si.
   assert (qp : 1 < modulus Q) by (rewrite Mq; exact p_pos). assert (qf : modulus Q < W) by (rewrite Mq; exact p_fits).
   assert (parsed' : forall j off, In (j, off) (parses Q) -> e j = cdword cd off) by (rewrite Pq; exact parsed).

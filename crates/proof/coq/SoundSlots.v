@@ -112,25 +112,25 @@ Proof.
   eapply cong_trans; [exact C|]. eapply renamed_ok; eassumption.
 Qed.
 
-(* One of these conditions holds, under which a straight program fails. *)
-Definition refuted (l : list cond) : Prop := exists c, In c l /\ existsb (condeqb c) (fails P) = true /\ ceval c = true.
-Lemma refuted_incl a b : incl a b -> refuted a -> refuted b.
+(* One of these conditions holds, under which the code may fail. *)
+Definition refuted (allowed : cond -> bool) (l : list cond) : Prop := exists c, In c l /\ allowed c = true /\ ceval c = true.
+Lemma refuted_incl allowed a b : incl a b -> refuted allowed a -> refuted allowed b.
 Proof. intros I [c [J H]]. exists c. split; [apply I; exact J | exact H]. Qed.
 
 (* Words that a store takes: elements, or it halts. *)
-Lemma elements_ok ws xs : Forall2 is_word ws xs -> forall sums conds, elements p P xs = Some (sums, conds) ->
+Lemma elements_ok allowed ws xs : Forall2 is_word ws xs -> forall sums conds, elements p allowed xs = Some (sums, conds) ->
   (forallb (fun v => v <? p) ws = true /\ Forall2 elem ws sums /\ forall c, In c conds -> ceval c = false) \/
-  (forallb (fun v => v <? p) ws = false /\ refuted conds).
+  (forallb (fun v => v <? p) ws = false /\ refuted allowed conds).
 Proof.
   induction 1 as [|w x ws xs Hw _ IH]; intros sums conds E; cbn [elements] in E.
   { injection E as <- <-. left. repeat split; [constructor | intros c []]. }
-  destruct (elements p P xs) as [[sums1 conds1]|]; [|discriminate]. specialize (IH _ _ eq_refl). cbn [forallb].
+  destruct (elements p allowed xs) as [[sums1 conds1]|]; [|discriminate]. specialize (IH _ _ eq_refl). cbn [forallb].
   destruct Hw as [Rw Hw]. destruct x as [s lo hi|i| | | |]; try discriminate.
   - destruct (Z.leb_spec 0 lo); [|discriminate]. destruct (Z.ltb_spec hi p); [|discriminate]. injection E as <- <-.
     destruct Hw as [B C]. rewrite (proj2 (Z.ltb_lt w p)) by lia. cbn [andb].
     destruct IH as [[A [F Cs]]|IH]; [left | right; exact IH]. split; [exact A|]. split; [|exact Cs].
     constructor; [split; [lia | exact C] | exact F].
-  - destruct (existsb _ (fails P)) eqn:X; [|discriminate]. injection E as <- <-. subst w.
+  - destruct (allowed _) eqn:X; [|discriminate]. injection E as <- <-. subst w.
     destruct (Z.ltb_spec (e i) p) as [L|L]; cbn [andb].
     + destruct IH as [[A [F Cs]]|[A Re]]; [left | right; split; [exact A | eapply refuted_incl; [|exact Re]; apply incl_tl, incl_refl]].
       split; [exact A|]. split.
@@ -164,8 +164,8 @@ Proof. unfold put. cbn. rewrite Z.eqb_refl. reflexivity. Qed.
 Definition goes (i : finstr) (k : list Z) (m : memory) (mw : Z) (f : fields) (cost : Z) (st : fstate) : Prop :=
   exists k' m' mw' f', fexec code cd i k m mw f = (cost, Some (k', m', mw', f')) /\ state_ok k' m' mw' f' st.
 (* It halts, and one of the conditions holds that are taken for false after it. *)
-Definition fails_right (i : finstr) (k : list Z) (m : memory) (mw : Z) (f : fields) (st st' : fstate) : Prop :=
-  (exists c, fexec code cd i k m mw f = (c, None)) /\ exists l, failures st' = l ++ failures st /\ refuted l.
+Definition fails_right (allowed : cond -> bool) (i : finstr) (k : list Z) (m : memory) (mw : Z) (f : fields) (st st' : fstate) : Prop :=
+  (exists c, fexec code cd i k m mw f = (c, None)) /\ exists l, failures st' = l ++ failures st /\ refuted allowed l.
 
 Lemma copied_ok st k r a key from n l ws xs m mw f :
   state_ok k m mw f st -> stack_ok P cd e r xs -> a = 32 * (Z.pos key - 1) -> forall ys, Forall2 is_word ws ys ->
@@ -184,8 +184,8 @@ Proof.
   apply cong_sym, den_const; assumption.
 Qed.
 
-Lemma calldatacopy_ok st cost st' k m mw f T : state_ok k m mw f st ->
-  sfield p code P T CALLDATACOPY st = Some (cost, st') -> goes CALLDATACOPY k m mw f cost st'.
+Lemma calldatacopy_ok allowed st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P allowed T CALLDATACOPY st = Some (cost, st') -> goes CALLDATACOPY k m mw f cost st'.
 Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate.
@@ -234,9 +234,9 @@ Proof.
   rewrite Z2Pos.id by lia. lia.
 Qed.
 
-Lemma narrow_ok m sm done a w s conds : mem_ok m sm -> (forall c, In c done -> ceval c = false) -> 0 <= a -> 1 <= w <= 31 ->
-  narrow p P sm done a w = Some (s, conds) -> let v := beZ (mbytes m a (Z.to_nat w)) in
-  (v < p /\ elem v s /\ forall c, In c conds -> ceval c = false) \/ (p <= v /\ refuted conds).
+Lemma narrow_ok allowed m sm done a w s conds : mem_ok m sm -> (forall c, In c done -> ceval c = false) -> 0 <= a -> 1 <= w <= 31 ->
+  narrow p allowed sm done a w = Some (s, conds) -> let v := beZ (mbytes m a (Z.to_nat w)) in
+  (v < p /\ elem v s /\ forall c, In c conds -> ceval c = false) \/ (p <= v /\ refuted allowed conds).
 Proof.
   intros Hm Hd A R H v. unfold narrow in H. destruct (known_bytes sm a (Z.to_nat w)) as [l|] eqn:L.
   - apply (known_bytes_ok _ _ _ Hm) in L; [|exact A].
@@ -246,7 +246,7 @@ Proof.
   - destruct (Z.leb_spec 0 (a + w - 32)) as [S0|]; [|discriminate].
     destruct (Z.eqb_spec ((a + w - 32) mod 32) 0) as [S1|]; [|discriminate]. cbn [andb] in H.
     destruct (M.find _ sm) as [[| i | | | |]|] eqn:F; try discriminate.
-    destruct (existsb _ done) eqn:D; [|discriminate]. destruct (existsb _ (fails P)) eqn:X; [|discriminate].
+    destruct (existsb _ done) eqn:D; [|discriminate]. destruct (allowed _) eqn:X; [|discriminate].
     cbn [andb] in H. injection H as <- <-. apply (mem_words _ _ _ _ _ Hm) in F. rewrite <- (start_ok _ S0 S1) in F.
     destruct F as [Rw F]. apply existsb_exists in D as [c [I D]]. apply condeqb_ok in D. subst c. apply Hd in I.
     cbn [Sound.ceval] in I. apply Z.leb_gt in I. rewrite Z.pow_mul_r in I by lia. change (2 ^ 8) with 256 in I.
@@ -260,17 +260,17 @@ Proof.
     + right. split; [exact B|]. exists (CNotBelow i). split; [left; reflexivity|]. split; [exact X | cbn; apply Z.leb_le; exact B].
 Qed.
 
-Lemma narrows_ok m sm done w n : mem_ok m sm -> (forall c, In c done -> ceval c = false) -> 1 <= w <= 31 ->
-  forall a sums conds, 0 <= a -> narrows p P sm done a w n = Some (sums, conds) ->
+Lemma narrows_ok allowed m sm done w n : mem_ok m sm -> (forall c, In c done -> ceval c = false) -> 1 <= w <= 31 ->
+  forall a sums conds, 0 <= a -> narrows p allowed sm done a w n = Some (sums, conds) ->
   (forallb (fun v => v <? p) (numbers m a w n) = true /\ Forall2 elem (numbers m a w n) sums /\
    forall c, In c conds -> ceval c = false) \/
-  (forallb (fun v => v <? p) (numbers m a w n) = false /\ refuted conds).
+  (forallb (fun v => v <? p) (numbers m a w n) = false /\ refuted allowed conds).
 Proof.
   intros Hm Hd R. induction n as [|n IH]; intros a sums conds A H; cbn [narrows numbers forallb] in *.
   { injection H as <- <-. left. repeat split; [constructor | intros c []]. }
-  destruct (narrow p P sm done a w) as [[s c]|] eqn:N; [|discriminate].
-  destruct (narrows p P sm done (a + w) w n) as [[sums1 conds1]|] eqn:Ns; [|discriminate]. injection H as <- <-.
-  apply (narrow_ok _ _ _ _ _ _ _ Hm Hd A R) in N. cbv zeta in N. apply IH in Ns; [|lia].
+  destruct (narrow p allowed sm done a w) as [[s c]|] eqn:N; [|discriminate].
+  destruct (narrows p allowed sm done (a + w) w n) as [[sums1 conds1]|] eqn:Ns; [|discriminate]. injection H as <- <-.
+  apply (narrow_ok _ _ _ _ _ _ _ _ Hm Hd A R) in N. cbv zeta in N. apply IH in Ns; [|lia].
   destruct N as [[B [El Cs]]|[B Me]].
   - rewrite (proj2 (Z.ltb_lt _ _) B). cbn [andb]. destruct Ns as [[B' [El' Cs']]|[B' Re]];
       [left | right; split; [exact B' | eapply refuted_incl; [|exact Re]; apply incl_appr, incl_refl]].
@@ -305,8 +305,8 @@ Proof.
       rewrite (Z.div_small (n mod 32 - 1)) by lia. lia.
 Qed.
 
-Lemma codecopy_ok st cost st' k m mw f T : state_ok k m mw f st ->
-  sfield p code P T CODECOPY st = Some (cost, st') -> goes CODECOPY k m mw f cost st'.
+Lemma codecopy_ok allowed st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P allowed T CODECOPY st = Some (cost, st') -> goes CODECOPY k m mw f cost st'.
 Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate.
@@ -327,8 +327,8 @@ Proof.
   - unfold goes. do 4 eexists. split; [cbn [fexec]; rewrite G; reflexivity | exact S].
 Qed.
 
-Lemma lanes_ok kind imm st cost st' k m mw f T : tables_ok T -> state_ok k m mw f st ->
-  sfield p code P T (LANES kind imm) st = Some (cost, st') -> goes (LANES kind imm) k m mw f cost st'.
+Lemma lanes_ok allowed kind imm st cost st' k m mw f T : tables_ok T -> state_ok k m mw f st ->
+  sfield p code P allowed T (LANES kind imm) st = Some (cost, st') -> goes (LANES kind imm) k m mw f cost st'.
 Proof.
   intros HT HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct imm as [|o [|os [|x [|xs [|y [|ys [|n [|z imm]]]]]]]]; try discriminate.
@@ -374,9 +374,9 @@ Proof.
     + intros c I. apply in_app_or in I as [I|I]; auto.
 Qed.
 
-Lemma storex_ok padded st cost st' k m mw f T : state_ok k m mw f st ->
-  sfield p code P T (STOREX padded) st = Some (cost, st') ->
-  goes (STOREX padded) k m mw f cost st' \/ fails_right (STOREX padded) k m mw f st st'.
+Lemma storex_ok allowed padded st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P allowed T (STOREX padded) st = Some (cost, st') ->
+  goes (STOREX padded) k m mw f cost st' \/ fails_right allowed (STOREX padded) k m mw f st st'.
 Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate. destruct (known st) as [F|] eqn:K; [|discriminate].
@@ -391,10 +391,10 @@ Proof.
   assert (ends : forall s ws sums conds, value_bytes padded (Context p (width F) l) = s -> (width F <=? s) = true ->
     has F first n = true -> inside (smw (base st)) a (n * s) = true -> numbers m a s (Z.to_nat n) = ws ->
     (forallb (fun v => v <? p) ws = true /\ Forall2 elem ws sums /\ forall c, In c conds -> ceval c = false) \/
-    (forallb (fun v => v <? p) ws = false /\ refuted conds) ->
+    (forallb (fun v => v <? p) ws = false /\ refuted allowed conds) ->
     stored_slots p st r F first n sums conds = Some (cost, st') ->
     goes (STOREX padded) (first :: a :: n :: k3) m (smw (base st)) (Fields [(id, Context p (width F) l)] (Some id)) cost st' \/
-    fails_right (STOREX padded) (first :: a :: n :: k3) m (smw (base st)) (Fields [(id, Context p (width F) l)] (Some id)) st st').
+    fails_right allowed (STOREX padded) (first :: a :: n :: k3) m (smw (base st)) (Fields [(id, Context p (width F) l)] (Some id)) st st').
   { clear H. intros s ws sums conds V W32 B1 B2 Nu Q H. destruct (has_ok _ _ _ B1) as [N1 [N0 B3]].
     destruct Q as [[A [Fe Cs]]|[A Me]]; [left | right].
     - destruct (filled_ok _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ HS Hk3 HL Fe Cs H (n * s)) as [-> S'].
@@ -409,17 +409,17 @@ Proof.
   destruct (by_words padded F) eqn:B0.
   - destruct (slot_of y) as [[a' key]|] eqn:Sl; [|discriminate]. destruct (slot_ok _ _ _ _ _ _ _ Hb Sl) as [<- [_ E]].
     destruct (has F first n) eqn:B1; [|discriminate]. destruct (inside (smw (base st)) a (n * 32)) eqn:B2; [|discriminate].
-    cbn [andb] in H. destruct (elements p P _) as [[sums conds]|] eqn:El; [|discriminate].
+    cbn [andb] in H. destruct (elements p allowed _) as [[sums conds]|] eqn:El; [|discriminate].
     pose proof (loaded_ok P cd e m (smem (base st)) (Z.to_nat n) Hm key) as Ld. rewrite <- E in Ld.
     destruct (words_bytes _ _ l B0) as [V W32].
-    exact (ends _ _ _ _ V W32 eq_refl B2 eq_refl (elements_ok _ _ Ld _ _ El) H).
+    exact (ends _ _ _ _ V W32 eq_refl B2 eq_refl (elements_ok _ _ _ Ld _ _ El) H).
   - destruct padded; [discriminate|]. destruct (has F first n) eqn:B1; [|discriminate].
     destruct (inside (smw (base st)) a (n * width F)) eqn:B2; [|discriminate].
     destruct (Z.leb_spec 0 a) as [A0|]; [|discriminate]. destruct (between 1 (width F) 31) eqn:B3; [|discriminate].
-    cbn [andb] in H. destruct (narrows p P _ _ _ _ _) as [[sums conds]|] eqn:El; [|discriminate].
+    cbn [andb] in H. destruct (narrows p allowed _ _ _ _ _) as [[sums conds]|] eqn:El; [|discriminate].
     unfold between in B3. apply andb_prop in B3 as [L1 L2]. apply Z.leb_le in L1, L2.
     exact (ends _ _ _ _ eq_refl (Z.leb_refl _) eq_refl B2 eq_refl
-      (narrows_ok _ _ _ _ _ Hm HC (conj L1 L2) _ _ _ A0 El) H).
+      (narrows_ok _ _ _ _ _ _ Hm HC (conj L1 L2) _ _ _ A0 El) H).
 Qed.
 
 Lemma pieces_range size n l : Forall is_byte l -> Forall (fun v => 0 <= v) (pieces size n l).
@@ -435,8 +435,8 @@ Proof.
   - apply IH. apply andb_prop in A as [_ A]. exact A.
 Qed.
 
-Lemma storecx_ok st cost st' k m mw f T : state_ok k m mw f st ->
-  sfield p code P T STORECX st = Some (cost, st') -> goes STORECX k m mw f cost st'.
+Lemma storecx_ok allowed st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P allowed T STORECX st = Some (cost, st') -> goes STORECX k m mw f cost st'.
 Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate. destruct (known st) as [F|] eqn:K; [|discriminate].
@@ -459,8 +459,8 @@ Proof.
   rewrite (held_length _ _ HL), Z.leb_refl, B3, B2. cbn [andb]. unfold filled. cbn [cmodulus cslots]. rewrite A, put_ok. reflexivity.
 Qed.
 
-Lemma loadx_ok padded st cost st' k m mw f T : state_ok k m mw f st ->
-  sfield p code P T (LOADX padded) st = Some (cost, st') -> goes (LOADX padded) k m mw f cost st'.
+Lemma loadx_ok allowed padded st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P allowed T (LOADX padded) st = Some (cost, st') -> goes (LOADX padded) k m mw f cost st'.
 Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z r]]]; try discriminate. destruct (known st) as [F|] eqn:K; [|discriminate].
@@ -537,8 +537,8 @@ Proof.
   - split; cbn [base known failures]; auto. split; cbn [sstack smem Check.smw]; auto.
 Qed.
 
-Lemma setmodx_ok st cost st' k m mw f T : state_ok k m mw f st ->
-  sfield p code P T SETMODX st = Some (cost, st') -> goes SETMODX k m mw f cost st'.
+Lemma setmodx_ok allowed st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P allowed T SETMODX st = Some (cost, st') -> goes SETMODX k m mw f cost st'.
 Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z [|u r]]]]; try discriminate. destruct (known st) as [F|] eqn:K; [discriminate|].
@@ -561,8 +561,8 @@ Proof.
   change (found id (contexts none)) with (@None context). cbv iota. rewrite B5, O. reflexivity.
 Qed.
 
-Lemma setmodcx_ok st cost st' k m mw f T : state_ok k m mw f st ->
-  sfield p code P T SETMODCX st = Some (cost, st') -> goes SETMODCX k m mw f cost st'.
+Lemma setmodcx_ok allowed st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P allowed T SETMODCX st = Some (cost, st') -> goes SETMODCX k m mw f cost st'.
 Proof.
   intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H.
   destruct (sstack (base st)) as [|x [|y [|z [|u r]]]]; try discriminate. destruct (known st) as [F|] eqn:K; [discriminate|].
@@ -585,8 +585,8 @@ Proof.
   change (found id (contexts none)) with (@None context). cbv iota zeta. rewrite B5, O. reflexivity.
 Qed.
 
-Lemma sfield_ok T i st cost st' k m mw f : tables_ok T -> state_ok k m mw f st ->
-  sfield p code P T i st = Some (cost, st') -> goes i k m mw f cost st' \/ fails_right i k m mw f st st'.
+Lemma sfield_ok allowed T i st cost st' k m mw f : tables_ok T -> state_ok k m mw f st ->
+  sfield p code P allowed T i st = Some (cost, st') -> goes i k m mw f cost st' \/ fails_right allowed i k m mw f st st'.
 Proof.
   intros HT HS H. destruct i.
   - left. eapply setmodx_ok; eassumption.
@@ -688,8 +688,8 @@ Proof.
   { intros cost s' f' C L. unfold charged. cbn [Evm.gas]. destruct (Z.ltb_spec gas cost); [lia|].
     destruct (Z.ltb_spec 1024 (Z.of_nat (length (stack s')))); [lia|]. reflexivity. }
   destruct (fdecode next (skipn pc code)) as [[i n]|] eqn:D.
-  { destruct (sfield p code P T i st) as [[cost st1]|] eqn:X; [|discriminate].
-    destruct (sfield_ok _ _ _ _ _ _ _ _ _ HT HS X) as [[k' [m' [mw' [f' [E HS1]]]]]|[[c E] [l [_ [c' [_ [Fc Tc]]]]]]].
+  { destruct (sfield p code P (fun c => existsb (condeqb c) (fails P)) T i st) as [[cost st1]|] eqn:X; [|discriminate].
+    destruct (sfield_ok _ _ _ _ _ _ _ _ _ _ HT HS X) as [[k' [m' [mw' [f' [E HS1]]]]]|[[c E] [l [_ [c' [_ [Fc Tc]]]]]]].
     - destruct (go n cost st1 k' m' mw' f' HS1 H) as [C [_ [L Ev]]].
       eapply FEval_step; [|exact Ev]. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. apply steps; assumption.
     - rewrite (fails_true P cd e parsed c' Fc Tc). apply FEval_halt. unfold fstep. cbn [Evm.pc stack mem mwords Evm.gas]. rewrite D, E. reflexivity. }

@@ -584,10 +584,10 @@ Proof.
   intros HF HS H. pose proof HS as [HFl _].
   assert (fine : forall Q : Prop, Q /\ l = [] -> (Q /\ forall c, In c l -> ceval c = false)) by (intros Q [A ->]; split; [exact A | intros c []]).
   assert (flats : match i with SETMODCX | STORECX | LANES _ _ => True | _ => False end ->
-    (forall fs, sfield p code P T i (flat st) = Some (cost, fs) -> goes P cd code e i k zeros mw f cost fs) ->
-    match sfield p code P T i (flat st) with Some (cost, fs) => Some (cost, WS fs (limbs st), []) | None => None end = Some (cost, st', l) ->
+    (forall fs, sfield p code P (fun _ => true) T i (flat st) = Some (cost, fs) -> goes P cd code e i k zeros mw f cost fs) ->
+    match sfield p code P (fun _ => true) T i (flat st) with Some (cost, fs) => Some (cost, WS fs (limbs st), []) | None => None end = Some (cost, st', l) ->
     wgoes i k m mw f cost st' /\ l = []).
-  { intros A G E. destruct (sfield p code P T i (flat st)) as [[c fs]|]; [|discriminate]. injection E as -> <- <-. split; [|reflexivity].
+  { intros A G E. destruct (sfield p code P (fun _ => true) T i (flat st)) as [[c fs]|]; [|discriminate]. injection E as -> <- <-. split; [|reflexivity].
     apply flatly_ok; [exact A | exact HS | apply G; reflexivity]. }
   destruct i.
   - left. apply fine. eapply wide_setmodx_ok; eassumption.

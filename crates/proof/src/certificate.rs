@@ -23,8 +23,8 @@ const ROW_HINTS: usize = 16;
 /// First word of a certificate.
 const HEAD: &str = "residue-certificate";
 /// First words of the lines after the first.
-const ITEMS: [&str; 11] =
-    ["revision", "program", "code", "gas", "values", "names", "turn", "label", "stack", "memory", "end"];
+const ITEMS: [&str; 12] =
+    ["revision", "program", "code", "gas", "values", "names", "turn", "label", "stack", "memory", "slots", "end"];
 /// Words of memory at a label, and labels of a loop.
 const MEMORY_MAX: usize = 1 << 16;
 const LABELS_MAX: usize = 2;
@@ -173,10 +173,16 @@ fn hints(Witness { values, names }: &Witness) -> impl Iterator<Item = String> {
 }
 
 /// Rows of a label.
-fn label_rows(Label { place, memory_words, stack, memory }: &Label) -> [String; 3] {
+fn label_rows(Label { place, memory_words, stack, memory, slots }: &Label) -> Vec<String> {
     let stack: String = stack.iter().map(|kind| format!(" {kind}")).collect();
     let memory: String = memory.iter().map(|(number, kind)| format!(" {number} {kind}")).collect();
-    [format!("label {place} words {memory_words}"), format!("stack{stack}"), format!("memory{memory}")]
+    let mut rows =
+        vec![format!("label {place} words {memory_words}"), format!("stack{stack}"), format!("memory{memory}")];
+    if let Some((width, slots)) = slots {
+        let slots: String = slots.iter().map(|kind| format!(" {kind}")).collect();
+        rows.push(format!("slots {width}{slots}"));
+    }
+    rows
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -420,7 +426,19 @@ impl<'a> Reader<'a> {
             let kind = rest.word("what the word is")?;
             memory.push((found, rest.kind(kind)?));
         }
-        Ok(Label { place, memory_words: memory_words.into(), stack, memory })
+        let slots = if self.is_next("slots") { Some(self.slots()?) } else { None };
+        Ok(Label { place, memory_words: memory_words.into(), stack, memory, slots })
+    }
+
+    /// Bytes of a slot, and what each slot is.
+    fn slots(&mut self) -> Result<(usize, Vec<Kind>), CertificateError> {
+        let mut rest = self.item("slots")?;
+        let width = rest.number("the bytes of a slot")?;
+        let mut slots = Vec::new();
+        while let Some(word) = rest.words.next() {
+            slots.push(rest.kind(word)?);
+        }
+        Ok((width, slots))
     }
 
     fn is_next(&self, keyword: &str) -> bool {

@@ -94,6 +94,14 @@ pub(crate) struct Start {
     pub(crate) memory: HashMap<u32, Symbol>,
     pub(crate) memory_words: u64,
     pub(crate) known: Facts,
+    pub(crate) slots: Option<Slots>,
+}
+
+/// The slots of a context.
+#[derive(Debug, Clone)]
+pub(crate) struct Slots {
+    pub(crate) width_bytes: usize,
+    pub(crate) sums: Vec<Arc<Sum>>,
 }
 
 /// The JUMPDEST where the next turn of a loop begins.
@@ -116,6 +124,7 @@ pub(crate) struct Arrival {
     pub(crate) stack: Vec<Symbol>,
     pub(crate) memory: BTreeMap<u32, Symbol>,
     pub(crate) memory_words: u64,
+    pub(crate) slots: Option<Slots>,
     pub(crate) ways: Vec<usize>,
 }
 
@@ -123,6 +132,12 @@ impl Arrival {
     /// A word of memory: zero where it has not been written.
     pub(crate) fn word(&self, number: u32, p: Number) -> Symbol {
         self.memory.get(&number).cloned().unwrap_or_else(|| Symbol::number(U256::ZERO, p))
+    }
+
+    /// What a slot holds, as a word below p.
+    pub(crate) fn slot(&self, number: usize, p: Number) -> Option<Symbol> {
+        let sum = Arc::clone(self.slots.as_ref()?.sums.get(number)?);
+        Some(Symbol::Sum { sum, least: U256::ZERO, most: greatest(p) })
     }
 }
 
@@ -139,7 +154,11 @@ pub(crate) fn run(
             Some(Field::of(program, semantics).map_err(|why| Refused::at(0, code, semantics, why))?)
         }
     };
-    let Start { next, stack, memory, memory_words, known } = start.cloned().unwrap_or_default();
+    let Start { next, stack, memory, memory_words, known, slots } = start.cloned().unwrap_or_default();
+    let field = match (field, slots) {
+        (Some(field), Some(slots)) => Some(field.with(slots)),
+        (field, _) => field,
+    };
     let mut machine = Machine {
         program,
         tables,

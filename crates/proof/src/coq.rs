@@ -27,7 +27,7 @@ const ROW_BYTES: usize = 32;
 const ROW_ITEMS: usize = 16;
 
 /// The sources that theorems stand on, each with its name, in the order in which they are compiled.
-pub const SOURCES: [(&str, &str); 20] = [
+pub const SOURCES: [(&str, &str); 22] = [
     ("Evm", include_str!("../coq/Evm.v")),
     ("Words", include_str!("../coq/Words.v")),
     ("Program", include_str!("../coq/Program.v")),
@@ -45,18 +45,21 @@ pub const SOURCES: [(&str, &str); 20] = [
     ("SoundLoop", include_str!("../coq/SoundLoop.v")),
     ("CheckFlowSlots", include_str!("../coq/CheckFlowSlots.v")),
     ("SoundFlowSlots", include_str!("../coq/SoundFlowSlots.v")),
+    ("CheckLoopSlots", include_str!("../coq/CheckLoopSlots.v")),
+    ("SoundLoopSlots", include_str!("../coq/SoundLoopSlots.v")),
     ("Limbs", include_str!("../coq/Limbs.v")),
     ("CheckWide", include_str!("../coq/CheckWide.v")),
     ("SoundWide", include_str!("../coq/SoundWide.v")),
 ];
 /// Those that every theorem stands on.
 const COMMON: [&str; 6] = ["Evm", "Words", "Program", "Check", "Sums", "Sound"];
-/// Beside them those of code with slots, of programs with branches, of both together, of moduli that are no words, and of a loop.
+/// Beside them those of code with slots, of programs with branches, of both together, of moduli that are no words, of a loop, and of one in code with slots.
 const SLOTS: [&str; 4] = ["Slots", "CheckSlots", "Copies", "SoundSlots"];
 const FLOW: [&str; 3] = ["Flow", "CheckFlow", "SoundFlow"];
 const BOTH: [&str; 2] = ["CheckFlowSlots", "SoundFlowSlots"];
 const WIDE: [&str; 3] = ["Limbs", "CheckWide", "SoundWide"];
 const LOOP: [&str; 2] = ["CheckLoop", "SoundLoop"];
+const LOOP_SLOTS: [&str; 2] = ["CheckLoopSlots", "SoundLoopSlots"];
 
 /// The checker of a certificate, and the sources that it stands on beside the common ones.
 fn judge(certificate: &Certificate) -> (&'static str, Vec<&'static str>) {
@@ -69,7 +72,8 @@ fn judge(certificate: &Certificate) -> (&'static str, Vec<&'static str>) {
             ("check_wide", [&SLOTS[..], &FLOW, &BOTH, &WIDE].concat())
         }
         (Source::Flow(_), true) => ("check_flow_slots", [&SLOTS[..], &FLOW, &BOTH].concat()),
-        (Source::Loop(_), _) => ("check_loop", [&FLOW[..], &LOOP].concat()),
+        (Source::Loop(_), false) => ("check_loop", [&FLOW[..], &LOOP].concat()),
+        (Source::Loop(_), true) => ("check_loop_slots", [&SLOTS[..], &FLOW, &BOTH, &LOOP, &LOOP_SLOTS].concat()),
     }
 }
 
@@ -340,8 +344,13 @@ fn label(turn: &Turn, gas: u64) -> String {
     let values = turn.values.iter().map(|(&known, &of)| format!("({}%positive, {})", value(known), read(of)));
     let words = turn.words.iter().map(|(&known, of)| format!("({}%positive, {})", word(known), symbol(of)));
     let facts = turn.facts.0.iter().map(|(fact, holds)| format!("({}, {holds})", condition(fact)));
+    let (width, slots) = turn.slots.as_ref().map_or((0, &[][..]), |(width, slots)| (*width, slots));
+    let slots = list(slots.iter().map(place), 1);
     let [memory, values, words, facts] = [list(memory, 1), list(values, ROW_ITEMS), list(words, 1), list(facts, 1)];
-    format!("(Label {} {} {stack}\n  {memory}\n  {values}\n  {words}\n  {facts} {gas})", turn.place, turn.memory_words)
+    format!(
+        "(Label {} {} {stack}\n  {memory}\n  {width} {slots}\n  {values}\n  {words}\n  {facts} {gas})",
+        turn.place, turn.memory_words
+    )
 }
 
 /// Hints of a part as a term of Coq's, without the words of other parts.

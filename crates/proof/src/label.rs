@@ -1,7 +1,7 @@
 //! Labels: where code begins a turn of a loop, and what each word on the stack and in memory is there. `coq/CheckLoop.v` has the same rules.
 
 use crate::check::symbol::{Condition, Facts, Symbol, is_below, is_same};
-use crate::check::{Arrival, Start};
+use crate::check::{Arrival, Slots, Start};
 use crate::flow::Loop;
 use crate::flow::paths::{End, Goal, Next};
 use crate::flow::turns::{counter, is_before, is_known_before, told};
@@ -14,6 +14,7 @@ use ruint::aliases::U256;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// A word where a turn begins, as a certificate states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +66,8 @@ pub struct Label {
     pub stack: Vec<Kind>,
     /// Words of memory that may not be zero, by ascending number.
     pub memory: Vec<(u32, Kind)>,
+    /// Bytes of a slot, and the slots, in code that has them.
+    pub slots: Option<(usize, Vec<Kind>)>,
 }
 
 /// A word where a turn begins.
@@ -83,6 +86,7 @@ pub(crate) struct Turn {
     pub(crate) memory_words: u64,
     pub(crate) stack: Vec<Place>,
     pub(crate) memory: Vec<(u32, Place)>,
+    pub(crate) slots: Option<(usize, Vec<Place>)>,
     pub(crate) values: BTreeMap<Value, Read>,
     pub(crate) words: BTreeMap<Word, Symbol>,
     pub(crate) facts: Facts,
@@ -190,6 +194,17 @@ impl From<'_> {
             if let Some((at, found, _)) = wrong.chain(memory).find(|(_, found, place)| !self.fits(found, place, next)) {
                 return Err(format!("where a turn begins {at} is something else, found {}", found.shown()));
             }
+            let width = |slots: &Option<Slots>| slots.as_ref().map(|slots| (slots.width_bytes, slots.sums.len()));
+            let expected = turn.slots.as_ref().map(|(width, slots)| (*width, slots.len()));
+            if width(&arrival.slots) != expected {
+                return Err("a turn begins with other slots".to_owned());
+            }
+            let slots = turn.slots.iter().flat_map(|(_, slots)| slots).enumerate();
+            for (number, place) in slots {
+                if !arrival.slot(number, self.p).is_some_and(|found| self.fits(&found, place, next)) {
+                    return Err(format!("where a turn begins slot {number} is something else"));
+                }
+            }
             let knows = turn.values.iter().all(|(value, read)| next.values.get(value) == Some(read))
                 && turn.words.iter().all(|(word, known)| next.words.get(word) == Some(known))
                 && turn.facts.0.iter().all(|(fact, holds)| end.facts.decide(fact, self.p) == Some(*holds))
@@ -239,6 +254,13 @@ impl Turn {
             .enumerate()
             .map(|(depth, &kind)| kept(kind, &|| arrival.stack.get(depth).cloned().unwrap_or_else(zero)));
         let memory = label.memory.iter().map(|&(number, kind)| Ok((number, kept(kind, &|| arrival.word(number, p))?)));
+        let slots = label.slots.as_ref().map(|(width, slots)| {
+            let slots = slots.iter().enumerate().map(|(number, &kind)| match kind {
+                Kind::Counter => Err("a slot holds no index".to_owned()),
+                kind => kept(kind, &|| arrival.slot(number, p).unwrap_or_else(zero)),
+            });
+            Ok::<_, String>((*width, slots.collect::<Result<_, _>>()?))
+        });
         let others = || from.arriving(arrivals);
         let value = |value: &Value, read: &Read| {
             let is_known = match read {
@@ -271,6 +293,7 @@ impl Turn {
             memory_words: label.memory_words,
             stack: stack.collect::<Result<_, _>>()?,
             memory: memory.collect::<Result<_, String>>()?,
+            slots: slots.transpose()?,
             values: first
                 .values
                 .iter()
@@ -299,6 +322,16 @@ impl Turn {
         stack.reverse();
         let memory = self.memory.iter().enumerate();
         let memory = memory.map(|(number, (at, place))| (*at, word(self.stack.len() + number, place))).collect();
-        Start { next: self.place, stack, memory, memory_words: self.memory_words, known: self.facts.clone() }
+        let others = self.stack.len() + self.memory.len();
+        let slots = self.slots.as_ref().map(|(width_bytes, slots)| {
+            let sum = |(number, place)| match word(others + number, place) {
+                Symbol::Sum { sum, .. } => sum,
+                Symbol::Parsed(atom) => Arc::new(Sum::atom(atom)),
+                _ => Arc::new(Sum::default()),
+            };
+            Slots { width_bytes: *width_bytes, sums: slots.iter().enumerate().map(sum).collect() }
+        });
+        let (next, memory_words, known) = (self.place, self.memory_words, self.facts.clone());
+        Start { next, stack, memory, memory_words, known, slots }
     }
 }

@@ -132,6 +132,7 @@ impl<'a> Code<'a> {
 struct Kinds {
     stack: Vec<Vec<Kind>>,
     memory: Vec<(u32, Vec<Kind>)>,
+    slots: Option<(usize, Vec<Vec<Kind>>)>,
 }
 
 impl Kinds {
@@ -148,7 +149,16 @@ impl Kinds {
         let numbers: BTreeSet<u32> =
             arrivals.iter().flat_map(|arrival| arrival.memory.keys()).chain(others).copied().collect();
         let memory = numbers.iter().map(|&number| (number, from.kinds(arrivals, |arrival| arrival.word(number, p))));
-        Self { stack: stack.collect(), memory: memory.collect() }
+        let slots = first.slots.as_ref().map(|slots| {
+            let zero = || arrivals[0].word(u32::MAX, p);
+            let kinds = (0..slots.sums.len()).map(|number| {
+                let mut kinds = from.kinds(arrivals, |arrival| arrival.slot(number, p).unwrap_or_else(zero));
+                kinds.retain(|kind| *kind != Kind::Counter);
+                kinds
+            });
+            (slots.width_bytes, kinds.collect())
+        });
+        Self { stack: stack.collect(), memory: memory.collect(), slots }
     }
 
     /// The first kind of each; of values that are equal where the loop begins each goes to another word.
@@ -164,7 +174,9 @@ impl Kinds {
         };
         let stack = self.stack.iter().map(|kinds| first(kinds)).collect();
         let memory = self.memory.iter().map(|(number, kinds)| (*number, first(kinds))).collect();
-        Label { place, memory_words, stack, memory }
+        let slots = self.slots.as_ref();
+        let slots = slots.map(|(width, slots)| (*width, slots.iter().map(|kinds| first(kinds)).collect()));
+        Label { place, memory_words, stack, memory, slots }
     }
 
     /// Kinds that these have as well, of words that both have; false if nothing is left out.
@@ -176,6 +188,9 @@ impl Kinds {
             is_less |= kinds.len() < before;
         };
         self.stack.iter_mut().zip(&later.stack).for_each(|(kinds, later)| keep(kinds, later));
+        if let (Some((_, slots)), Some((_, later))) = (&mut self.slots, &later.slots) {
+            slots.iter_mut().zip(later).for_each(|(kinds, later)| keep(kinds, later));
+        }
         for (number, kinds) in &mut self.memory {
             let found = later.memory.iter().find(|(other, _)| other == number);
             keep(kinds, found.map_or(&[Kind::Any], |(_, kinds)| kinds));
@@ -191,16 +206,6 @@ impl Looping {
         Ok(Self { flow, looped, parts })
     }
 
-    fn of_code<'a>(&'a self, semantics: Semantics, code: &'a [u8]) -> Result<Code<'a>, Refused> {
-        let code = Code { program: self, semantics, code };
-        match semantics {
-            Semantics::Evm => Ok(code),
-            Semantics::Slots | Semantics::Next => {
-                Err(code.refused(0, "certificates do not know loops in code with slots yet".to_owned()))
-            }
-        }
-    }
-
     /// Judges code by hints.
     pub(crate) fn judge(
         &self,
@@ -209,7 +214,7 @@ impl Looping {
         witness: &Witness,
         hints: &[TurnHints],
     ) -> Result<Verdict, Refused> {
-        let code = self.of_code(semantics, code)?;
+        let code = Code { program: self, semantics, code };
         let Some(first) = hints.first() else { return Err(code.refused(0, "a label is missing".to_owned())) };
         let part = code.first(TurnAt::Place(first.label.place));
         let (ran, mut turn) = part.with(witness, |ran, from| {
@@ -244,7 +249,7 @@ impl Looping {
 
     /// Finds hints, which [`Self::judge`] accepts.
     pub(crate) fn witness(&self, semantics: Semantics, code: &[u8]) -> Result<(Witness, Vec<TurnHints>), Refused> {
-        let code = self.of_code(semantics, code)?;
+        let code = Code { program: self, semantics, code };
         let first = code.first(TurnAt::First);
         let witness = first.job().witness()?;
         let none = BTreeSet::new();

@@ -15,7 +15,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// Requirements, parses, operations and one return.
-    Straight(Straight),
+    Straight(Box<Straight>),
     /// Branches and calls.
     Flow(Box<Branching>),
     /// A loop, with branches and calls.
@@ -49,7 +49,7 @@ pub struct Branching {
 impl Source {
     /// Reads a verified program.
     pub fn of(program: &Program) -> Taken<Self> {
-        Straight::of(program).map(Self::Straight).or_else(|_| {
+        Straight::of(program).map(|straight| Self::Straight(Box::new(straight))).or_else(|_| {
             let flow = Flow::of(program)?;
             if let Some(looped) = flow.looped.clone() {
                 return Looping::of(flow, looped).map(|looping| Self::Loop(Box::new(looping)));

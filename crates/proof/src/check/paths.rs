@@ -2,7 +2,7 @@
 //! what jumps have told. `coq/CheckFlow.v` is the same checker, and `coq/SoundFlow.v` proves it.
 
 use super::{Arrival, Flow, Hints, Machine, Step, TurnAt, WORD_BYTES, refuse};
-use crate::check::slots::Context;
+use crate::check::slots::{Context, Field};
 use crate::check::symbol::{Condition, Facts, Symbol, is_same};
 use crate::check::wide::Limb;
 use crate::flow::paths::Goal;
@@ -94,7 +94,8 @@ impl<H: Hints> Machine<'_, H> {
         self.turn_at = TurnAt::Place(place);
         let memory = self.memory.iter().map(|(&number, word)| (number, word.clone())).collect();
         let stack = self.stack.iter().rev().cloned().collect();
-        Arrival { place, stack, memory, memory_words: self.memory_words, ways: self.ways.clone() }
+        let slots = self.field.as_ref().and_then(Field::slots);
+        Arrival { place, stack, memory, memory_words: self.memory_words, slots, ways: self.ways.clone() }
     }
 
     /// The return of the truth of a condition, which memory has.

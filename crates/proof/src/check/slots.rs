@@ -4,7 +4,9 @@
 //! that is parsed. A parsed number may go to a slot as it is: the store halts if it is not below p, as the program does. Values in code have
 //! the width of the context. `coq/CheckSlots.v` is the same checker, and `coq/SoundSlots.v` proves it.
 
-use super::{COPY_BYTES, Condition, Hints, Machine, Step, Symbol, WORD_BYTES, greatest, is_below, memory_gas, refuse};
+use super::{
+    COPY_BYTES, Condition, Hints, Machine, Slots, Step, Symbol, WORD_BYTES, greatest, is_below, memory_gas, refuse,
+};
 use crate::semantics::Semantics;
 use crate::straight::Straight;
 use crate::sum::{Atom, Number, Sum, is_wide};
@@ -55,6 +57,19 @@ impl Field {
             parsed.entry(U256::from(offset)).or_insert(Atom::of(value));
         }
         Ok(Self { semantics, schedule, context: None, parsed })
+    }
+
+    /// Slots as they are.
+    pub(super) fn slots(&self) -> Option<Slots> {
+        let context = self.context.as_ref()?;
+        Some(Slots { width_bytes: context.width_bytes(), sums: context.slots.clone() })
+    }
+
+    /// The same context with these slots.
+    pub(super) fn with(mut self, Slots { width_bytes, sums: slots }: Slots) -> Self {
+        let width_limbs = width_bytes / LIMB_BYTES;
+        self.context = Some(Context { width_limbs, prices: self.schedule.at_width(width_limbs), slots });
+        self
     }
 
     /// Words of memory that slots count for.
@@ -408,9 +423,17 @@ impl<H: Hints> Machine<'_, H> {
     /// Whole words of calldata, each of which is parsed, or bytes of the code, with zeros after its end. What stands after these in their last word
     /// is a number.
     fn copy(&mut self, byte: u8) -> Step<()> {
+        let is_code = byte == op::CODECOPY;
+        let word = U256::from(WORD_BYTES);
+        if let [.., size, from, _] = &*self.stack
+            && !is_code
+            && from.exact().is_err()
+            && size.exact() == Ok(word)
+        {
+            return self.copy_word();
+        }
         let place = self.place()?;
         let [from, size] = [self.pop()?.exact()?, self.pop()?.exact()?];
-        let is_code = byte == op::CODECOPY;
         let is_known = |size: u32| is_code || size.is_multiple_of(WORD_BYTES);
         let size = u32::try_from(size).ok().filter(|&size| size <= COPY_BYTES - WORD_BYTES && is_known(size));
         let size =
@@ -441,6 +464,18 @@ impl<H: Hints> Machine<'_, H> {
             };
             self.memory.insert(place + number, word);
         }
+        Ok(())
+    }
+
+    /// The word of calldata at the offset that another word is.
+    fn copy_word(&mut self) -> Step<()> {
+        let (place, from, _) = (self.place()?, self.pop()?, self.pop()?);
+        let zero = Symbol::number(U256::ZERO, self.program.modulus);
+        let word = self.named_word(op::CALLDATALOAD, &from, &zero);
+        let word = word.map_or_else(|| refuse(format!("the program reads no calldata at {}", from.shown())), Ok)?;
+        self.gas += 3 + 3;
+        self.grow(u64::from(place) + 1);
+        self.memory.insert(place, word);
         Ok(())
     }
 

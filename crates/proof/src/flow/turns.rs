@@ -54,7 +54,8 @@ impl Parts {
     /// Paths of a turn that begins at a label.
     pub(crate) fn turn(&self, flow: &Flow, looped: &Loop, turn: &Turn) -> Found<Paths> {
         let base = self.base();
-        let words = looped.state.len() + 1 + turn.stack.len() + turn.memory.len();
+        let slots = turn.slots.as_ref().map_or(0, |(_, slots)| slots.len());
+        let words = looped.state.len() + 1 + turn.stack.len() + turn.memory.len() + slots;
         let end = u32::try_from(base + words).map_err(|error| error.to_string())?;
         let told = (base..).zip(0..words).map(|(value, _)| Value(value as u32)).collect(); // below `end`
         debug_assert!(u64::from(end) >= base as u64, "usize to u64 widens");

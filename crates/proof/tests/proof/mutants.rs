@@ -49,8 +49,10 @@ const BRANCHING: [(&str, &[Semantics]); 13] = [
 ];
 
 /// Those with a loop, likewise.
-const LOOPS: [(&str, &[Semantics]); 2] =
-    [("poseidon/merkle", &[Semantics::Evm]), ("poseidon2/merkle", &[Semantics::Evm])];
+const LOOPS: [(&str, &[Semantics]); 2] = [
+    ("poseidon/merkle", &[Semantics::Evm, Semantics::Slots]),
+    ("poseidon2/merkle", &[Semantics::Evm, Semantics::Slots]),
+];
 
 /// Turns of the loop of a Merkle proof, where the program comes to it.
 const fn levels(input: &[u8]) -> u64 {
@@ -354,6 +356,7 @@ fn a_mutant_is_refused_or_right() {
     mutants_are_refused_or_right("bn254/add", Semantics::Slots, 12);
     mutants_are_refused_or_right("lean_imt/poseidon2", Semantics::Evm, 24);
     mutants_are_refused_or_right("poseidon2/merkle", Semantics::Evm, 64);
+    mutants_are_refused_or_right("poseidon2/merkle", Semantics::Slots, 64);
     mutants_are_refused_or_right("lean_imt/poseidon2", Semantics::Slots, 64);
     mutants_are_refused_or_right("bls12_381/fp2_mul", Semantics::Slots, 4);
     mutants_are_refused_or_right("bls12_381/g1_add", Semantics::Slots, 48);
