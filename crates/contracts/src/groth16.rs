@@ -8,6 +8,7 @@ pub mod curve;
 mod form;
 pub mod json;
 pub mod key;
+mod loops;
 mod many;
 mod safety;
 pub mod verifier;

@@ -131,6 +131,8 @@ pub enum Scale<C> {
         minus_three_k: BigUint,
         /// k.
         k: BigUint,
+        /// −1/k.
+        minus_inverse_k: BigUint,
     },
     /// (x, y) ↦ (κ²x, κ³y) for the twist alone, κ in Fp2, where it comes with another ξ than that of the tower.
     TwistAlone {
@@ -258,6 +260,7 @@ impl<C: PairingCurve> Constants<C> {
             kappa_cubed: (squared * kappa).to_canonical(),
             minus_three_k: (-(small(3) * k)).to_canonical(),
             k: k.to_canonical(),
+            minus_inverse_k: (-k.inverse().expect("k is not zero")).to_canonical(),
         };
         Self { scale: Some(scale), ..Self::new::<N>(None) }
     }
