@@ -107,12 +107,12 @@ impl<C: ProofCurve> Beginning<C> {
     }
 }
 
-/// The combs of so many powers: with tables of 16 KiB at most, seven teeth at most, and where tables are small four, or more if the loop has
-/// too few squarings for that.
+/// The combs of so many powers: with tables of 16 KiB at most, seven teeth at most, and where tables are small of 4 KiB at most; but with four teeth, or more if the
+/// loop has too few squarings for that.
 fn combs<C: ProofCurve>(powers: usize) -> [Comb; 2] {
     let element_bytes = C::Number::modulus().bits().div_ceil(64) * 8;
     let bytes = |teeth: u32| ((powers as u64) << teeth) * 4 * element_bytes; // usize to u64 widens
     let least = (4..=7).find(|&teeth| has_room::<C>(Comb::new(teeth))).unwrap_or(7);
-    let full = (least..=7).rev().find(|&teeth| bytes(teeth) <= 16_384).unwrap_or(least);
-    [full, least].map(Comb::new)
+    let within = |most| (least..=7).rev().find(|&teeth| bytes(teeth) <= most).unwrap_or(least);
+    [within(16_384), within(4_096)].map(Comb::new)
 }

@@ -24,6 +24,7 @@ use residue_formula::Number;
 use residue_ir::{Bundle, Feature, Form, Machine, Numbers, Program, WordOp, record_as};
 use ruint::aliases::U256;
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// A verifier of one key.
 #[derive(Debug)]
@@ -228,7 +229,8 @@ impl<C: ProofCurve> Verifier<C> {
                     let table = machine.table("groth16_lines", lines);
                     let (f, [given]) = miller_loop(machine, [given], points, table, witness);
                     let Some(Residue { a }) = alpha_beta else { return (f, given) };
-                    let constants = a.to_list().into_iter().map(|value: C::Number| machine.constant(&value.to_canonical()));
+                    let constants =
+                        a.to_list().into_iter().map(|value: C::Number| machine.constant(&value.to_canonical()));
                     let alpha_beta = Residue::<M::Fe, C>::from_list(constants.collect());
                     (alpha_beta.times(machine, f, Sign::Positive), given)
                 };
@@ -288,33 +290,62 @@ impl<C: ProofCurve> Verifier<C> {
     }
 
     /// 1 if the elements of Fp in these bytes of calldata are below p, else 0.
-    fn are_below<M: Machine>(machine: &M, mut bytes: std::ops::Range<u32>) -> M::Word {
-        let element = C::ENCODING.element_bytes;
+    fn are_below<M: Machine>(machine: &M, bytes: Range<u32>) -> M::Word {
+        let low = machine.bind(machine.word(Self::limb_of_p(0)));
+        let is_below = |at| Self::is_below(machine, at, || low, || machine.word(Self::limb_of_p(1)));
+        let all = bytes.step_by(C::ENCODING.element_bytes as usize).map(is_below); // u32 to usize widens
+        all.reduce(|all, one| machine.word_op(WordOp::And, all, one)).expect("there are elements")
+    }
+
+    /// The same where a constant of 33 bytes is there once, and read from a variable.
+    fn are_below_in_short_code<M: Machine>(machine: &M, bytes: Range<u32>) -> M::Word {
+        let limb = |number| machine.variable("p", machine.word(Self::limb_of_p(number)));
+        let low = limb(0);
+        let high = if C::ENCODING.element_bytes == 32 { low } else { limb(1) };
+        let is_below = |at| machine.bind(Self::is_below(machine, at, || machine.get(low), || machine.get(high)));
+        let all = bytes.step_by(C::ENCODING.element_bytes as usize).map(is_below); // u32 to usize widens
+        all.reduce(|all, one| machine.bind(machine.word_op(WordOp::And, all, one))).expect("there are elements")
+    }
+
+    /// 256 bits of p, the least significant ones first.
+    fn limb_of_p(number: usize) -> U256 {
         let p = C::Number::modulus();
-        let limb = |number: usize| {
-            U256::from_limbs(std::array::from_fn(|i| p.iter_u64_digits().nth(4 * number + i).unwrap_or(0)))
-        };
-        let low = machine.bind(machine.word(limb(0)));
+        U256::from_limbs(std::array::from_fn(|i| p.iter_u64_digits().nth(4 * number + i).unwrap_or(0)))
+    }
+
+    /// 1 if the element of Fp at this byte of calldata is below p, given its limbs, else 0.
+    fn is_below<M: Machine>(
+        machine: &M,
+        at_byte: u32,
+        low: impl Fn() -> M::Word,
+        high: impl Fn() -> M::Word,
+    ) -> M::Word {
+        let element = C::ENCODING.element_bytes;
         let op = |op, a, b| machine.word_op(op, a, b);
         let at = |at: u32| machine.calldata_word(machine.small(at.into()));
-        let is_below = |at_byte: u32| {
-            let low_word = at(at_byte + element - 32);
-            let is_low_below = op(WordOp::Lt, low_word, low);
-            if element == 32 {
-                return is_low_below;
-            }
-            let (high, found) = (machine.word(limb(1)), at(at_byte));
-            op(WordOp::Or, op(WordOp::Lt, found, high), op(WordOp::And, op(WordOp::Eq, found, high), is_low_below))
-        };
-        let first = is_below(bytes.start);
-        bytes.start += element;
-        bytes.step_by(element as usize).fold(first, |all, at| op(WordOp::And, all, is_below(at))) // u32 to usize widens
+        let is_low_below = op(WordOp::Lt, at(at_byte + element - 32), low());
+        if element == 32 {
+            return is_low_below;
+        }
+        let (high, found) = (high(), at(at_byte));
+        op(WordOp::Or, op(WordOp::Lt, found, high), op(WordOp::And, op(WordOp::Eq, found, high), is_low_below))
     }
 
     /// Returns 0 unless all coordinates are below p and all inputs below r; gives the inputs.
     fn parse_inputs<M: Machine>(&self, machine: &M) -> Vec<M::Word> {
         let places = self.places();
-        let coordinates = Self::are_below(machine, places.a..places.inputs);
+        let coordinates = || places.a..places.inputs;
+        machine.branch(
+            machine.has(Feature::ShortCode),
+            |machine| self.require_inputs(machine, Self::are_below_in_short_code(machine, coordinates())),
+            |machine| self.require_inputs(machine, Self::are_below(machine, coordinates())),
+        );
+        (places.inputs..places.witness).step_by(32).map(|at| machine.calldata_word(machine.small(at.into()))).collect()
+    }
+
+    /// Returns 0 unless that of coordinates holds and all inputs are below r.
+    fn require_inputs<M: Machine>(&self, machine: &M, coordinates: M::Word) {
+        let places = self.places();
         let inputs = (places.inputs..places.witness).step_by(32);
         let inputs: Vec<M::Word> = inputs.map(|at| machine.calldata_word(machine.small(at.into()))).collect();
         let order = machine.bind(machine.word(U256::from_be_slice(&C::FAMILY.order().to_bytes_be())));
@@ -325,7 +356,6 @@ impl<C: ProofCurve> Verifier<C> {
                 .fold(all, |all, &input| machine.word_op(WordOp::And, all, machine.word_op(WordOp::Lt, input, order)))
         });
         machine.branch(are_below, |_| (), |machine| machine.return_word(machine.small(0)));
-        inputs
     }
 
     /// The witness of the call: any numbers modulo p where elements are words, and zeros for others that are not below p.
@@ -366,7 +396,8 @@ impl<C: ProofCurve> Verifier<C> {
         let each = sums.iter().map(|&(_, is_finite)| is_finite).chain(finite);
         let all = each.reduce(|all, one| machine.word_op(WordOp::And, all, one)).expect("three are points of the call");
         let of_sum = |sum: Jacobian<M::Fe>| [sum.x * sum.z, sum.z * sum.z * sum.z, sum.y];
-        let ordinary = |machine: &M| ((a, b), (c, sums.map(|(sum, _)| of_sum(sum))), [a, c], C::twist_defect(machine, b));
+        let ordinary =
+            |machine: &M| ((a, b), (c, sums.map(|(sum, _)| of_sum(sum))), [a, c], C::twist_defect(machine, b));
         let with_identities = |machine: &M| {
             let [a_is_finite, b_is_finite, c_is_finite] = finite;
             let Affine { x, y } = C::CURVE.generator();

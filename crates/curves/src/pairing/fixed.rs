@@ -9,7 +9,7 @@ pub mod powers;
 pub mod slopes;
 
 use self::slopes::{Chain, Origin};
-use super::miller::{Running, add, double, evaluation_point, projective, scaled};
+use super::miller::{Running, add, double, double_here, evaluation_point, projective, scaled};
 use super::residue::{Residue, Sign};
 use super::{Family, PairingCurve, Scale, Twist, psi};
 use crate::conditions::Conditions;
@@ -117,10 +117,7 @@ fn lines_of<N: Number, C: PairingCurve>(q: Affine<Fp2<N, C>>) -> Vec<FixedLine<N
 }
 
 /// Q on the twist of the lines. A twist that is scaled in Fp gives the same pairing, and so do its lines.
-fn on_twist_of_lines<N: Number, C: PairingCurve>(
-    machine: &Numbers<N>,
-    q: Affine<Fp2<N, C>>,
-) -> Affine<Fp2<N, C>> {
+fn on_twist_of_lines<N: Number, C: PairingCurve>(machine: &Numbers<N>, q: Affine<Fp2<N, C>>) -> Affine<Fp2<N, C>> {
     if matches!(C::constants().scale, Some(Scale::Twist { .. } | Scale::TwistAlone { .. })) {
         scaled(machine, q)
     } else {
@@ -351,10 +348,7 @@ where
 }
 
 /// The parts of a loop, the steps of a sequence that takes them in `order`, and what always follows each.
-fn steps<M: Machine>(
-    order: &[Part],
-    has_given: bool,
-) -> (Vec<Part>, Vec<SequenceStep<M::Word>>, Vec<Option<usize>>) {
+fn steps<M: Machine>(order: &[Part], has_given: bool) -> (Vec<Part>, Vec<SequenceStep<M::Word>>, Vec<Option<usize>>) {
     let has = |part: Part| match part {
         Part::Additions | Part::Subtractions | Part::Image | Part::SecondImage | Part::Doublings => has_given,
         _ => true,
@@ -416,6 +410,10 @@ fn step_of_given<M: Machine, C: PairingCurve, const GIVEN: usize>(
     looped: Looped<M::Fe, C, GIVEN>,
 ) -> Looped<M::Fe, C, GIVEN> {
     match part {
+        // Of one pair there is one step, and no use of a function.
+        Part::Doublings if GIVEN == 1 => {
+            each(machine, looped, |machine, f, pair| double_here(machine, f, pair.running))
+        }
         Part::Doublings => each(machine, looped, |machine, f, pair| double(machine, f, pair.running)),
         Part::Additions => add_to_each(machine, looped, |_, q| q),
         Part::Subtractions => add_to_each(machine, looped, |_, q| opposite(q)),

@@ -46,7 +46,10 @@ impl<C: PairingCurve> Slopes<C> {
                 second_image: psi(&machine, image).x.to_canonical(),
             }
         };
-        Self { rows: (0..steps).map(|step| row(step).collect()).collect(), origins: points.iter().map(origin).collect() }
+        Self {
+            rows: (0..steps).map(|step| row(step).collect()).collect(),
+            origins: points.iter().map(origin).collect(),
+        }
     }
 }
 
@@ -108,10 +111,7 @@ impl<F: Fe, C: PairingCurve> Chain<F, C> {
 }
 
 /// P for such lines, which lack the factor −1/k, or −1.
-pub(super) fn scaled_for_slopes<M: Machine, C: PairingCurve>(
-    machine: &M,
-    p: FixedPoint<M::Fe>,
-) -> FixedPoint<M::Fe> {
+pub(super) fn scaled_for_slopes<M: Machine, C: PairingCurve>(machine: &M, p: FixedPoint<M::Fe>) -> FixedPoint<M::Fe> {
     let inverse_y = match &C::constants().scale {
         Some(Scale::Twist { minus_inverse_k, .. }) => p.inverse_y * machine.constant(minus_inverse_k),
         Some(Scale::Both { .. } | Scale::TwistAlone { .. }) | None => -p.inverse_y,
