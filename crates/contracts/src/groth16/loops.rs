@@ -17,11 +17,11 @@ pub(super) struct Loop<C: ProofCurve> {
     lines: Vec<Vec<BigUint>>,
     slopes: Slopes<C>,
     full: Beginning<C>,
-    /// Where tables are small.
+    /// The same where tables are small.
     small: Beginning<C>,
 }
 
-/// Where a loop begins, and powers of constants that it makes: by scalars in words of calldata, one after the other.
+/// The element that a loop begins with, and powers of constants that it makes: by scalars in words of calldata, one after the other.
 #[derive(Debug)]
 struct Beginning<C: ProofCurve> {
     start: Option<FixedLine<C::Number, C>>,

@@ -378,11 +378,11 @@ fn every_slope_counts_and_every_factor_that_the_input_chooses() {
     const COLUMNS: u64 = 51;
     let mut seeded = Seeded(25);
     let (key, proof, inputs) = of_random_circuit(&mut seeded, 1);
-    let mut subject = Subject::new(&key, false, &[]);
+    let subject = Subject::new(&key, false, &[]);
     let compiled = of_length(&*subject.verifier, Length::Short);
     assert!(compiled.code.len() <= 24_576, "{} bytes", compiled.code.len());
     let call = subject.calldata(&proof, &inputs);
-    let mut answer_of = |code: &[u8]| {
+    let answer_of = |code: &[u8]| {
         let (_, mut prepared) = ready(code);
         let outcome = prepared.run_without_memory(&call, GAS);
         outcome.halt == Halt::Return && outcome.output.last() == Some(&1)

@@ -64,9 +64,9 @@ fn easy_part_with<M: Machine, C: PairingCurve>(
         let (norm, _) = multiply(machine, f, opposite).even_and_odd();
         let zero = machine.zero();
         let nothing = Fp6::from_list(vec![zero; <Fp6<M::Fe, C> as Bundle<M::Fe>>::LEN]);
-        let inverse = Fp12::from_even_and_odd(norm.inverse_with(|a| invert(a)), nothing);
+        let inverse = Fp12::from_even_and_odd(norm.inverse_with(&invert), nothing);
         multiply(machine, multiply(machine, opposite, inverse), opposite)
     };
-    let g = in_short_code(machine, in_calls, |_| f.conjugate_over_self(|a| invert(a)));
+    let g = in_short_code(machine, in_calls, |_| f.conjugate_over_self(&invert));
     multiply(machine, g, frobenius_squared(machine, g))
 }

@@ -247,7 +247,7 @@ type FactorsOf<'a, M, C> = &'a dyn Fn(&M, <M as Machine>::Word) -> Vec<FixedLine
 
 /// A product that the loop begins with and goes on with, see [`powers`].
 pub struct Factors<'a, M: Machine, C> {
-    /// Where it begins; at one if there is none.
+    /// The element that it begins with; one if there is none.
     pub start: Option<FixedLine<M::Fe, C>>,
     /// The number of columns.
     pub columns: u32,
@@ -347,8 +347,11 @@ where
     looped
 }
 
-/// The parts of a loop, the steps of a sequence that takes them in `order`, and what always follows each.
-fn steps<M: Machine>(order: &[Part], has_given: bool) -> (Vec<Part>, Vec<SequenceStep<M::Word>>, Vec<Option<usize>>) {
+/// The parts of a loop, the steps of a sequence that takes them, and what always follows each.
+type PartsAndSteps<W> = (Vec<Part>, Vec<SequenceStep<W>>, Vec<Option<usize>>);
+
+/// Those that take the parts in `order`.
+fn steps<M: Machine>(order: &[Part], has_given: bool) -> PartsAndSteps<M::Word> {
     let has = |part: Part| match part {
         Part::Additions | Part::Subtractions | Part::Image | Part::SecondImage | Part::Doublings => has_given,
         _ => true,
@@ -387,12 +390,15 @@ fn times_column<M: Machine, C: PairingCurve>(
     of_column(machine, number).into_iter().fold(f, |f, factor| factor.times_itself(f))
 }
 
+/// The lines of a row, and the states of their points after it.
+type Taken<F, C, const FIXED: usize, const CHAINED: usize> = ([FixedLine<F, C>; FIXED], [Chain<F, C>; CHAINED]);
+
 /// The lines of the next row.
 fn taken<M: Machine, C: PairingCurve, const FIXED: usize, const CHAINED: usize>(
     machine: &M,
     rows: Rows<'_, M::Fe, C, FIXED>,
     chains: [Chain<M::Fe, C>; CHAINED],
-) -> ([FixedLine<M::Fe, C>; FIXED], [Chain<M::Fe, C>; CHAINED]) {
+) -> Taken<M::Fe, C, FIXED, CHAINED> {
     match rows {
         Rows::Lines(table) => (machine.take_row(table), chains),
         Rows::Slopes(table, _) => {

@@ -43,7 +43,7 @@ pub fn line_for<N: Number, C: PairingCurve>(f: Fp12<N, C>) -> Option<FixedLine<N
     Some(FixedLine { constant: b0, of_x: b1 })
 }
 
-/// Where a loop begins that is to end with this constant; `None` for one, or for what is mapped to it.
+/// The element that a loop begins with that is to end with this constant; `None` for one, or for what is mapped to it.
 pub fn start_for<N: Number, C: PairingCurve>(constant: Fp12<N, C>) -> Option<FixedLine<N, C>> {
     let order = C::FAMILY.order();
     let half = (&order + 1u32) / 2u32;
