@@ -151,7 +151,7 @@ const GAS_OF_VERIFIERS: [(usize, u64); 2] = [(1, 127_000), (2, 140_000)];
 
 #[test]
 fn verifiers_of_few_inputs_fit_an_account() {
-    let folder = directory("verifiers");
+    let folder = directory("verifiers_of_few_inputs");
     let key =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/groth16/key.json")).unwrap();
     let key: Value = serde_json::from_str(&key).unwrap();
@@ -163,7 +163,7 @@ fn verifiers_of_few_inputs_fit_an_account() {
         let mut key = key.clone();
         key["nPublic"] = inputs.into();
         key["IC"].as_array_mut().unwrap().truncate(inputs + 1);
-        let path = file(&folder, &format!("{inputs}.json"), &key.to_string());
+        let path = file(&folder, &format!("{inputs}.json"), key.to_string());
         let built = |options: &[&str]| {
             let built = residue(&[&["build", "groth16", "--key", &path, "--json"], options].concat()).json(0);
             [&built["code_bytes"], &built["variants"][0]["gas"]].map(|value| value.as_u64().unwrap())
