@@ -1,13 +1,14 @@
 //! Verifiers of Groth16 proofs (Groth 2016, 2016/260, §3.2), made of a verifying key.
 //!
 //! The check is e(A, B) = e(α, β)·e(IC₀ + Σ sᵢ·ICᵢ, γ)·e(C, δ) for a proof (A, B, C) and inputs sᵢ. Only A, B, C and the inputs come with a
-//! call: e(α, β) is a constant, the lines of γ and δ are, and the sum is one of constant points. [`json`] reads keys and proofs, [`verifier`] is the contract on
-//! each [`curve`].
+//! call: e(α, β) is a constant, the lines of γ and δ are, and the sum is one of constant points; for few inputs e(ICᵢ, γ) are constants too, and the loop makes their
+//! powers. [`json`] reads keys and proofs, [`verifier`] is the contract on each [`curve`].
 
 pub mod curve;
 mod form;
 pub mod json;
 pub mod key;
+mod loops;
 mod many;
 mod safety;
 pub mod verifier;

@@ -41,8 +41,18 @@ impl Comb {
         Self { teeth, columns: SCALAR_BITS.div_ceil(teeth) }
     }
 
+    /// Bits of a column.
+    pub const fn teeth(self) -> u32 {
+        self.teeth
+    }
+
+    /// Number of columns.
+    pub const fn columns(self) -> u32 {
+        self.columns
+    }
+
     /// The value of column `column` of a scalar.
-    fn digit<M: Machine>(self, machine: &M, scalar: M::Word, column: M::Word) -> M::Word {
+    pub fn digit<M: Machine>(self, machine: &M, scalar: M::Word, column: M::Word) -> M::Word {
         let Self { teeth, columns } = self;
         let op = |op, a, b| machine.word_op(op, a, b);
         let bits = |at: &dyn Fn(u32) -> u32| {

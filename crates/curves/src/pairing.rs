@@ -25,7 +25,7 @@ use crate::group::{Affine, Projective};
 use crate::tower::{Fp2, Tower};
 use num_bigint::BigUint;
 use residue_formula::{Fe, Fp2Product, Number};
-use residue_ir::Machine;
+use residue_ir::{Bundle, Feature, Machine};
 
 /// The family of a curve, with its parameter x, and so its loop and its final exponentiation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,6 +131,8 @@ pub enum Scale<C> {
         minus_three_k: BigUint,
         /// k.
         k: BigUint,
+        /// −1/k.
+        minus_inverse_k: BigUint,
     },
     /// (x, y) ↦ (κ²x, κ³y) for the twist alone, κ in Fp2, where it comes with another ξ than that of the tower.
     TwistAlone {
@@ -258,6 +260,7 @@ impl<C: PairingCurve> Constants<C> {
             kappa_cubed: (squared * kappa).to_canonical(),
             minus_three_k: (-(small(3) * k)).to_canonical(),
             k: k.to_canonical(),
+            minus_inverse_k: (-k.inverse().expect("k is not zero")).to_canonical(),
         };
         Self { scale: Some(scale), ..Self::new::<N>(None) }
     }
@@ -268,6 +271,16 @@ pub fn psi<M: Machine, C: PairingCurve>(machine: &M, point: Affine<Fp2<M::Fe, C>
     let x = point.x.conjugate_mul(C::constants().psi_x.lift(machine));
     let y = point.y.conjugate_mul(C::constants().psi_y.lift(machine));
     Affine::new(x, y)
+}
+
+/// `short` where code in slots is to be short, for a little more gas: parts that are there once, and could be calls. Else `full`.
+pub(crate) fn in_short_code<M: Machine, S: Bundle<M::Fe>>(
+    machine: &M,
+    short: impl FnOnce(&M) -> S,
+    full: impl Fn(&M) -> S,
+) -> S {
+    let if_short = |machine: &M| machine.branch(machine.has(Feature::FieldSlots), short, &full);
+    machine.branch(machine.has(Feature::ShortCode), if_short, &full)
 }
 
 /// 1 if the product of the pairings e(P, Q) over the first `count` of `pairs`, one to eight, is one, else 0; and `conditions` with

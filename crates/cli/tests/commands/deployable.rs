@@ -145,6 +145,39 @@ fn signatures_take_little_more_gas_in_sixteen_kilobytes() {
     hold("docs/deploy.md", "sixteen", &text);
 }
 
+/// Gas that verifiers of Groth16 proofs with so many inputs may take in an account, with field instructions. `RESIDUE_WRITE_TABLES=1 cargo test -p residue
+/// verifiers_of_few_inputs` writes their table anew.
+const GAS_OF_VERIFIERS: [(usize, u64); 2] = [(1, 127_000), (2, 140_000)];
+
+#[test]
+fn verifiers_of_few_inputs_fit_an_account() {
+    let folder = directory("verifiers_of_few_inputs");
+    let key =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/groth16/key.json")).unwrap();
+    let key: Value = serde_json::from_str(&key).unwrap();
+    let mut text = String::from(
+        "| inputs | by default | within 32,768 bytes | 28,672 | an account |\n|---:|---:|---:|---:|---:|\n",
+    );
+    for (inputs, gas_max) in GAS_OF_VERIFIERS {
+        // The key of another circuit, with the first points of the inputs alone.
+        let mut key = key.clone();
+        key["nPublic"] = inputs.into();
+        key["IC"].as_array_mut().unwrap().truncate(inputs + 1);
+        let path = file(&folder, &format!("{inputs}.json"), key.to_string());
+        let built = |options: &[&str]| {
+            let built = residue(&[&["build", "groth16", "--key", &path, "--json"], options].concat()).json(0);
+            [&built["code_bytes"], &built["variants"][0]["gas"]].map(|value| value.as_u64().unwrap())
+        };
+        let forms =
+            [&[][..], &["--code-limit", "32768"], &["--code-limit", "28672"], &["--code-limit", "fork"]].map(built);
+        let [bytes, gas] = forms[3];
+        assert!(bytes <= 24_576 && gas <= gas_max, "{inputs} inputs: {bytes} bytes, {gas} gas");
+        let forms = forms.map(|form| form.map(grouped).join(" / "));
+        text += &format!("| {inputs} | {} |\n", forms.join(" | "));
+    }
+    hold("docs/groth16.md", "accounts", &text);
+}
+
 #[test]
 fn a_changed_byte_is_seen() {
     let folder = directory("catalogue");

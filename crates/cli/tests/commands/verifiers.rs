@@ -24,7 +24,7 @@ fn a_key_makes_a_contract_that_every_command_takes() {
     let with_witness = groth16("run", &[&proof[..], &["--witness", "--no-time"]].concat());
     assert_eq!(with_witness["output"], word(1));
     let gas = |run: &Value| run["gas_used"].as_u64().unwrap();
-    assert!(gas(&with_witness) + 30_000 < gas(&run), "{with_witness} {run}");
+    assert!(gas(&with_witness) + 25_000 < gas(&run), "{with_witness} {run}");
 
     let built = groth16("build", &[]);
     assert_eq!(built["contract"], "groth16");

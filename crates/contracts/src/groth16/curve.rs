@@ -42,6 +42,9 @@ pub trait ProofCurve: PairingCurve + Endomorphism<Number: Send + Sync> + Send + 
     /// Number of inputs from which on [`super::many`] takes less gas than combs.
     const MANY: usize;
 
+    /// Number of inputs up to which powers of constants in the loop take less gas than the sum of the inputs and its pair.
+    const IN_POWERS: usize;
+
     /// Number of inputs up to which code with four that share doublings has some 64 KiB at most; code with eight has not.
     const IN_FOURS: usize;
 
@@ -79,6 +82,7 @@ impl ProofCurve for Bn254 {
 
     /// The combs of seven inputs take less, with five teeth; those of eight, with four, do not.
     const MANY: usize = 8;
+    const IN_POWERS: usize = 2;
     const IN_FOURS: usize = 80;
     const CURVE: Self = Self;
 }
@@ -90,6 +94,7 @@ impl ProofCurve for Bls12_381 {
     const SUMMARY: &'static str = "does a Groth16 proof on BLS12-381 hold for a key?";
     const NAMES: &'static [&'static str] = &["bls12381"];
     const MANY: usize = 6;
+    const IN_POWERS: usize = 1;
     const IN_FOURS: usize = 41;
     const CURVE: Self = Self;
 

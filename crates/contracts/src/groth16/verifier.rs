@@ -3,6 +3,7 @@
 use super::curve::ProofCurve;
 use super::json;
 use super::key::{Key, Proof};
+use super::loops::Loop;
 use super::many::sum_of_many;
 use crate::keyed::by_precompiles::{Scalar, Scratch, known};
 use crate::keyed::{self, require_selector, selector};
@@ -23,6 +24,7 @@ use residue_formula::Number;
 use residue_ir::{Bundle, Feature, Form, Machine, Numbers, Program, WordOp, record_as};
 use ruint::aliases::U256;
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// A verifier of one key.
 #[derive(Debug)]
@@ -33,10 +35,18 @@ pub struct Verifier<C: ProofCurve> {
     function: Function,
     selector: u32,
     sum: FixedSum<C::Number>,
-    /// e(α, −β) before the final exponentiation, modulo Fp6; `None` for one.
-    alpha_beta: Option<Residue<C::Number, C>>,
-    /// Of −γ and −δ.
-    lines: Vec<Vec<BigUint>>,
+    way: Way<C>,
+}
+
+/// The way to the product of the pairings.
+#[derive(Debug)]
+enum Way<C: ProofCurve> {
+    /// With a witness, whose power the loop makes: e(α, −β) before the final exponentiation, modulo Fp6, `None` for one; and the lines of −γ and −δ.
+    WithWitness(Option<Residue<C::Number, C>>, Vec<Vec<BigUint>>),
+    /// A loop for −γ and −δ that contains e(α, −β).
+    OfSum(Loop<C>),
+    /// One for −δ that also contains e(IC₀, −γ) and the powers of all e(ICᵢ, −γ).
+    OfPowers(Loop<C>),
 }
 
 /// Offsets of the parts of a call, in bytes: after the selector A, B, C and the inputs, then a witness.
@@ -65,9 +75,12 @@ const WITNESS_ELEMENTS: u32 = 6;
 /// Inputs that one expression looks at: what it has found lies on the stack meanwhile.
 const INPUTS_IN_AN_EXPRESSION: usize = 8;
 
-/// Parsed call: A and B, then C and the sum as X·Z, Z³ and Y, for the Miller loop; A and C to be checked for membership
+/// Parsed call: A and B, then C and the sum, if there is one, as X·Z, Z³ and Y, for the Miller loop; A and C to be checked for membership
 /// in G1, and an element that must vanish.
-type Parsed<F, C> = ((Affine<F>, Affine<Fp2<F, C>>), (Affine<F>, [F; 3]), [Affine<F>; 2], F);
+type Parsed<F, C, const SUMS: usize> = ((Affine<F>, Affine<Fp2<F, C>>), (Affine<F>, [[F; 3]; SUMS]), [Affine<F>; 2], F);
+
+/// The product of a loop, of whose final exponentiation one is asked, and what has to hold beside that.
+type Looped<F, C> = (Fp12<F, C>, Conditions<F>);
 
 impl<C: ProofCurve> Verifier<C> {
     /// The verifier for this key; `takes_witness`: of a residue witness after the inputs too.
@@ -89,7 +102,6 @@ impl<C: ProofCurve> Verifier<C> {
         let interface = format!(
             "{bytes} bytes: a call of {signature}{witness}; returns 32 bytes, 1 or 0; fails on less calldata or another selector"
         );
-        let negative = |point: Affine<Fp2<C::Number, C>>| Affine::new(point.x, -point.y);
         let b = C::Number::from_canonical(&C::CURVE.b()).expect("b is below p");
         let sum = FixedSum::new(comb::<C>(inputs), key.ic[0], &key.ic[1..], b, C::FAMILY.order());
         Self {
@@ -98,8 +110,7 @@ impl<C: ProofCurve> Verifier<C> {
             function,
             selector: selector(&signature),
             sum,
-            alpha_beta: residue_of(product_of_one(key.alpha, negative(key.beta))),
-            lines: lines(&[negative(key.gamma), negative(key.delta)]),
+            way: Way::new(&key, takes_witness),
             key,
         }
     }
@@ -212,8 +223,37 @@ impl<C: ProofCurve> Verifier<C> {
         verdict: impl FnOnce(&M, Fp12<M::Fe, C>, Conditions<M::Fe>),
     ) {
         let inputs = self.parse_inputs(machine);
-        let sum = self.input_sum(machine, &inputs);
-        let ((a, b), (c, [x, one, y]), members, vanishing) = self.parse_points(machine, sum);
+        let (f, conditions) = match &self.way {
+            Way::WithWitness(alpha_beta, lines) => {
+                let of_both = |machine: &M, given, points| {
+                    let table = machine.table("groth16_lines", lines);
+                    let (f, [given]) = miller_loop(machine, [given], points, table, witness);
+                    let Some(Residue { a }) = alpha_beta else { return (f, given) };
+                    let constants =
+                        a.to_list().into_iter().map(|value: C::Number| machine.constant(&value.to_canonical()));
+                    let alpha_beta = Residue::<M::Fe, C>::from_list(constants.collect());
+                    (alpha_beta.times(machine, f, Sign::Positive), given)
+                };
+                self.of_sum(machine, &inputs, of_both)
+            }
+            Way::OfSum(with_constants) => self.of_sum(machine, &inputs, |machine, given, points| {
+                let (f, [given]) = with_constants.run(machine, self.places().inputs, given, points);
+                (f, given)
+            }),
+            Way::OfPowers(with_powers) => self.of_powers(machine, with_powers),
+        };
+        verdict(machine, f, conditions);
+    }
+
+    /// `run` with the pair of A and B and the points of −γ and −δ.
+    fn of_sum<M: Machine>(
+        &self,
+        machine: &M,
+        inputs: &[M::Word],
+        run: impl FnOnce(&M, Given<M::Fe, C>, [FixedPoint<M::Fe>; 2]) -> (Fp12<M::Fe, C>, Given<M::Fe, C>),
+    ) -> Looped<M::Fe, C> {
+        let sum = self.input_sum(machine, inputs);
+        let ((a, b), (c, [[x, one, y]]), members, vanishing) = self.parse_points(machine, [sum]);
         let conditions = C::members(machine, members).and_vanishes(vanishing);
         let inverse = <C as PairingCurve>::invert(machine, y * c.y);
         let (of_sum, of_c) = (inverse * c.y, inverse * y);
@@ -221,17 +261,19 @@ impl<C: ProofCurve> Verifier<C> {
             FixedPoint { x_over_y: x * of_sum, inverse_y: one * of_sum },
             FixedPoint { x_over_y: c.x * of_c, inverse_y: of_c },
         ];
-        let table = machine.table("groth16_lines", &self.lines);
-        let (f, [given]) = miller_loop(machine, [Given::new(machine, a, b)], points, table, witness);
-        let f = match self.alpha_beta {
-            None => f,
-            Some(Residue { a }) => {
-                let constants = a.to_list().into_iter().map(|value: C::Number| machine.constant(&value.to_canonical()));
-                let alpha_beta = Residue::<M::Fe, C>::from_list(constants.collect());
-                alpha_beta.times(machine, f, Sign::Positive)
-            }
-        };
-        verdict(machine, f, conditions.and(given.membership(machine)));
+        let (f, given) = run(machine, Given::new(machine, a, b), points);
+        (f, conditions.and(given.membership(machine)))
+    }
+
+    /// The loop that makes powers, with the pair of A and B and the point of −δ.
+    fn of_powers<M: Machine>(&self, machine: &M, with_powers: &Loop<C>) -> Looped<M::Fe, C> {
+        let ((a, b), (c, []), members, vanishing) = self.parse_points(machine, []);
+        let conditions = C::members(machine, members).and_vanishes(vanishing);
+        let inverse_y = <C as PairingCurve>::invert(machine, c.y);
+        let point = FixedPoint { x_over_y: c.x * inverse_y, inverse_y };
+        let given = Given::new(machine, a, b);
+        let (f, [given]) = with_powers.run(machine, self.places().inputs, given, [point]);
+        (f, conditions.and(given.membership(machine)))
     }
 
     /// IC₀ + Σ sᵢ·ICᵢ: by combs, or if there are many inputs, and code for them is short, by tables that are made at run time.
@@ -248,33 +290,62 @@ impl<C: ProofCurve> Verifier<C> {
     }
 
     /// 1 if the elements of Fp in these bytes of calldata are below p, else 0.
-    fn are_below<M: Machine>(machine: &M, mut bytes: std::ops::Range<u32>) -> M::Word {
-        let element = C::ENCODING.element_bytes;
+    fn are_below<M: Machine>(machine: &M, bytes: Range<u32>) -> M::Word {
+        let low = machine.bind(machine.word(Self::limb_of_p(0)));
+        let is_below = |at| Self::is_below(machine, at, || low, || machine.word(Self::limb_of_p(1)));
+        let all = bytes.step_by(C::ENCODING.element_bytes as usize).map(is_below); // u32 to usize widens
+        all.reduce(|all, one| machine.word_op(WordOp::And, all, one)).expect("there are elements")
+    }
+
+    /// The same where a constant of 33 bytes is there once, and read from a variable.
+    fn are_below_in_short_code<M: Machine>(machine: &M, bytes: Range<u32>) -> M::Word {
+        let limb = |number| machine.variable("p", machine.word(Self::limb_of_p(number)));
+        let low = limb(0);
+        let high = if C::ENCODING.element_bytes == 32 { low } else { limb(1) };
+        let is_below = |at| machine.bind(Self::is_below(machine, at, || machine.get(low), || machine.get(high)));
+        let all = bytes.step_by(C::ENCODING.element_bytes as usize).map(is_below); // u32 to usize widens
+        all.reduce(|all, one| machine.bind(machine.word_op(WordOp::And, all, one))).expect("there are elements")
+    }
+
+    /// 256 bits of p, the least significant ones first.
+    fn limb_of_p(number: usize) -> U256 {
         let p = C::Number::modulus();
-        let limb = |number: usize| {
-            U256::from_limbs(std::array::from_fn(|i| p.iter_u64_digits().nth(4 * number + i).unwrap_or(0)))
-        };
-        let low = machine.bind(machine.word(limb(0)));
+        U256::from_limbs(std::array::from_fn(|i| p.iter_u64_digits().nth(4 * number + i).unwrap_or(0)))
+    }
+
+    /// 1 if the element of Fp at this byte of calldata is below p, given its limbs, else 0.
+    fn is_below<M: Machine>(
+        machine: &M,
+        at_byte: u32,
+        low: impl Fn() -> M::Word,
+        high: impl Fn() -> M::Word,
+    ) -> M::Word {
+        let element = C::ENCODING.element_bytes;
         let op = |op, a, b| machine.word_op(op, a, b);
         let at = |at: u32| machine.calldata_word(machine.small(at.into()));
-        let is_below = |at_byte: u32| {
-            let low_word = at(at_byte + element - 32);
-            let is_low_below = op(WordOp::Lt, low_word, low);
-            if element == 32 {
-                return is_low_below;
-            }
-            let (high, found) = (machine.word(limb(1)), at(at_byte));
-            op(WordOp::Or, op(WordOp::Lt, found, high), op(WordOp::And, op(WordOp::Eq, found, high), is_low_below))
-        };
-        let first = is_below(bytes.start);
-        bytes.start += element;
-        bytes.step_by(element as usize).fold(first, |all, at| op(WordOp::And, all, is_below(at))) // u32 to usize widens
+        let is_low_below = op(WordOp::Lt, at(at_byte + element - 32), low());
+        if element == 32 {
+            return is_low_below;
+        }
+        let (high, found) = (high(), at(at_byte));
+        op(WordOp::Or, op(WordOp::Lt, found, high), op(WordOp::And, op(WordOp::Eq, found, high), is_low_below))
     }
 
     /// Returns 0 unless all coordinates are below p and all inputs below r; gives the inputs.
     fn parse_inputs<M: Machine>(&self, machine: &M) -> Vec<M::Word> {
         let places = self.places();
-        let coordinates = Self::are_below(machine, places.a..places.inputs);
+        let coordinates = || places.a..places.inputs;
+        machine.branch(
+            machine.has(Feature::ShortCode),
+            |machine| self.require_inputs(machine, Self::are_below_in_short_code(machine, coordinates())),
+            |machine| self.require_inputs(machine, Self::are_below(machine, coordinates())),
+        );
+        (places.inputs..places.witness).step_by(32).map(|at| machine.calldata_word(machine.small(at.into()))).collect()
+    }
+
+    /// Returns 0 unless that of coordinates holds and all inputs are below r.
+    fn require_inputs<M: Machine>(&self, machine: &M, coordinates: M::Word) {
+        let places = self.places();
         let inputs = (places.inputs..places.witness).step_by(32);
         let inputs: Vec<M::Word> = inputs.map(|at| machine.calldata_word(machine.small(at.into()))).collect();
         let order = machine.bind(machine.word(U256::from_be_slice(&C::FAMILY.order().to_bytes_be())));
@@ -285,7 +356,6 @@ impl<C: ProofCurve> Verifier<C> {
                 .fold(all, |all, &input| machine.word_op(WordOp::And, all, machine.word_op(WordOp::Lt, input, order)))
         });
         machine.branch(are_below, |_| (), |machine| machine.return_word(machine.small(0)));
-        inputs
     }
 
     /// The witness of the call: any numbers modulo p where elements are words, and zeros for others that are not below p.
@@ -306,8 +376,12 @@ impl<C: ProofCurve> Verifier<C> {
         )
     }
 
-    /// The points of the call, and the sum, with others in place of identities.
-    fn parse_points<M: Machine>(&self, machine: &M, sum: Jacobian<M::Fe>) -> Parsed<M::Fe, C> {
+    /// The points of the call, and the sum, if there is one, with others in place of identities.
+    fn parse_points<M: Machine, const SUMS: usize>(
+        &self,
+        machine: &M,
+        sums: [Jacobian<M::Fe>; SUMS],
+    ) -> Parsed<M::Fe, C, SUMS> {
         let places = self.places();
         let [a_at, b_at, c_at] = [places.a, places.b, places.c].map(|at| machine.small(at.into()));
         let [a, c] = [a_at, c_at].map(|at| C::ENCODING.point(machine, at));
@@ -318,10 +392,12 @@ impl<C: ProofCurve> Verifier<C> {
             machine.bind(machine.not(machine.not(C::ENCODING.any_nonzero(machine, at, 0..elements))))
         };
         let finite = [is_finite(places.a, 1), is_finite(places.b, 2), is_finite(places.c, 1)];
-        let sum_is_finite = machine.bind(machine.not(machine.is_zero(sum.z)));
-        let all = finite.into_iter().fold(sum_is_finite, |all, one| machine.word_op(WordOp::And, all, one));
+        let sums = sums.map(|sum| (sum, machine.bind(machine.not(machine.is_zero(sum.z)))));
+        let each = sums.iter().map(|&(_, is_finite)| is_finite).chain(finite);
+        let all = each.reduce(|all, one| machine.word_op(WordOp::And, all, one)).expect("three are points of the call");
         let of_sum = |sum: Jacobian<M::Fe>| [sum.x * sum.z, sum.z * sum.z * sum.z, sum.y];
-        let ordinary = |machine: &M| ((a, b), (c, of_sum(sum)), [a, c], C::twist_defect(machine, b));
+        let ordinary =
+            |machine: &M| ((a, b), (c, sums.map(|(sum, _)| of_sum(sum))), [a, c], C::twist_defect(machine, b));
         let with_identities = |machine: &M| {
             let [a_is_finite, b_is_finite, c_is_finite] = finite;
             let Affine { x, y } = C::CURVE.generator();
@@ -340,10 +416,30 @@ impl<C: ProofCurve> Verifier<C> {
             let with_b = |machine: &M| ((a, b), C::twist_defect(machine, b));
             let (given, b_defect) = machine.branch(b_is_finite, with_b, instead);
             let nothing = |machine: &M| [machine.zero(), machine.one(), machine.one()];
-            let sum = machine.branch(sum_is_finite, |_| of_sum(sum), nothing);
-            (given, (c, sum), [a_member, c_member], all_vanish(&[a_defect, b_defect, c_defect]))
+            let sums = sums.map(|(sum, is_finite)| machine.branch(is_finite, |_| of_sum(sum), nothing));
+            (given, (c, sums), [a_member, c_member], all_vanish(&[a_defect, b_defect, c_defect]))
         };
         machine.branch(all, ordinary, with_identities)
+    }
+}
+
+impl<C: ProofCurve> Way<C> {
+    fn new(key: &Key<C::Number, C>, takes_witness: bool) -> Self {
+        let negative = |point: Affine<Fp2<C::Number, C>>| Affine::new(point.x, -point.y);
+        let [gamma, delta] = [key.gamma, key.delta].map(negative);
+        let alpha_beta = product_of_one(key.alpha, negative(key.beta));
+        if takes_witness {
+            return Self::WithWitness(residue_of(alpha_beta), lines(&[gamma, delta]));
+        }
+        let of_sum = || {
+            let constants = Loop::new(&[gamma, delta], alpha_beta, &[]);
+            Self::OfSum(constants.expect("only powers may have no tables"))
+        };
+        let inputs: Option<Vec<_>> = key.ic[1..].iter().copied().collect();
+        let Some(inputs) = inputs.filter(|inputs| (1..=C::IN_POWERS).contains(&inputs.len())) else { return of_sum() };
+        let constant = key.ic[0].map_or(alpha_beta, |first| alpha_beta * product_of_one(first, gamma));
+        let bases: Vec<_> = inputs.into_iter().map(|input| product_of_one(input, gamma)).collect();
+        Loop::new(&[delta], constant, &bases).map_or_else(of_sum, Self::OfPowers)
     }
 }
 

@@ -57,7 +57,7 @@ fn revisions_of(contract: &Contract) -> Vec<Revision> {
 const GAS: u64 = 1_000_000_000;
 
 /// Code in which a byte is worth the gas that it takes to deploy it.
-const SHORTEST: Dialect = Dialect {
+pub const SHORTEST: Dialect = Dialect {
     fork: Fork::Osaka,
     portable: false,
     precompiles: false,

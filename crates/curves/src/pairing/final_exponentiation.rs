@@ -4,10 +4,10 @@
 
 use super::compressed_powers::Room;
 use super::powers::{frobenius_squared, multiply};
-use super::{Family, PairingCurve, bls, bn};
-use crate::tower::Fp12;
+use super::{Family, PairingCurve, bls, bn, in_short_code};
+use crate::tower::{Fp6, Fp12};
 use residue_formula::scope::enter;
-use residue_ir::Machine;
+use residue_ir::{Bundle, Machine};
 
 /// f ↦ f^(k·(p¹² − 1)/r) for a k that is prime to r and the family's; f is not zero.
 pub fn final_exponentiation<M: Machine, C: PairingCurve>(machine: &M, f: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
@@ -35,7 +35,7 @@ pub fn is_final_exponentiation_one_in_long_code<M: Machine, C: PairingCurve>(
 pub fn is_final_exponentiation_one_with<M: Machine, C: PairingCurve>(
     machine: &M,
     f: Fp12<M::Fe, C>,
-    invert: impl FnOnce(M::Fe) -> M::Fe,
+    invert: impl Fn(M::Fe) -> M::Fe,
 ) -> M::Word {
     is_hard_part_one(machine, easy_part_with(machine, f, invert), Room::Short)
 }
@@ -56,9 +56,17 @@ pub fn easy_part<M: Machine, C: PairingCurve>(machine: &M, f: Fp12<M::Fe, C>) ->
 fn easy_part_with<M: Machine, C: PairingCurve>(
     machine: &M,
     f: Fp12<M::Fe, C>,
-    invert: impl FnOnce(M::Fe) -> M::Fe,
+    invert: impl Fn(M::Fe) -> M::Fe,
 ) -> Fp12<M::Fe, C> {
     let _scope = enter("easy_part");
-    let g = f.conjugate_over_self(invert);
+    let in_calls = |machine: &M| {
+        let opposite = f.conjugate();
+        let (norm, _) = multiply(machine, f, opposite).even_and_odd();
+        let zero = machine.zero();
+        let nothing = Fp6::from_list(vec![zero; <Fp6<M::Fe, C> as Bundle<M::Fe>>::LEN]);
+        let inverse = Fp12::from_even_and_odd(norm.inverse_with(&invert), nothing);
+        multiply(machine, multiply(machine, opposite, inverse), opposite)
+    };
+    let g = in_short_code(machine, in_calls, |_| f.conjugate_over_self(&invert));
     multiply(machine, g, frobenius_squared(machine, g))
 }

@@ -221,8 +221,8 @@ pub(super) fn double<M: Machine, C: PairingCurve>(
     (f, Running { t, p })
 }
 
-/// A doubling step of one pair.
-fn double_here<M: Machine, C: PairingCurve>(
+/// A doubling step of one pair, written out.
+pub(super) fn double_here<M: Machine, C: PairingCurve>(
     machine: &M,
     f: Fp12<M::Fe, C>,
     running: Running<M::Fe, C>,

@@ -1,7 +1,7 @@
 //! Products and powers in Fp12 as functions, for final exponentiations. Powers in the cyclotomic subgroup are taken three times as
 //! large, see [`crate::tower::cyclotomic`], or a power of three times.
 
-use super::{Family, PairingCurve};
+use super::{Family, PairingCurve, in_short_code};
 use crate::ladder::{ladder, signed_digits_of};
 use crate::tower::cyclotomic::compressed::{Compressed, is_compressible};
 use crate::tower::cyclotomic::cyclotomic_square_tripled;
@@ -232,10 +232,14 @@ fn multiply_by<M: Machine, C: PairingCurve>(
 
 /// f ↦ fᵖ.
 pub fn frobenius<M: Machine, C: PairingCurve>(machine: &M, f: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
-    f.frobenius(&C::constants().gamma.each_ref().map(|g| g.lift(machine)))
+    let here = |machine: &M, f: Fp12<M::Fe, C>| f.frobenius(&C::constants().gamma.each_ref().map(|g| g.lift(machine)));
+    in_short_code(machine, |machine| machine.function("fp12_frobenius", f, here), |machine| here(machine, f))
 }
 
 /// f ↦ f^(p²).
 pub fn frobenius_squared<M: Machine, C: PairingCurve>(machine: &M, f: Fp12<M::Fe, C>) -> Fp12<M::Fe, C> {
-    f.frobenius_squared(&C::constants().delta.each_ref().map(|d| machine.constant(d)))
+    let here = |machine: &M, f: Fp12<M::Fe, C>| {
+        f.frobenius_squared(&C::constants().delta.each_ref().map(|d| machine.constant(d)))
+    };
+    in_short_code(machine, |machine| machine.function("fp12_frobenius_squared", f, here), |machine| here(machine, f))
 }

@@ -118,7 +118,7 @@ pub fn witness<F: Number, C: PairingCurve>(f: Fp12<F, C>) -> Option<Residue<F, C
 }
 
 /// (f, e) ↦ fᵉ by square and multiply.
-fn power<F: Number, C: PairingCurve>(f: Fp12<F, C>, exponent: &BigUint) -> Fp12<F, C> {
+pub(super) fn power<F: Number, C: PairingCurve>(f: Fp12<F, C>, exponent: &BigUint) -> Fp12<F, C> {
     let one = Fp12::one(F::ZERO, F::ONE);
     (0..exponent.bits()).rev().fold(one, |power, bit| {
         let square = power.square();

@@ -1,7 +1,7 @@
 //! Verifiers on BLS12-381, judged by ark-groth16 and by revm's precompiles of EIP-2537.
 
 use super::proofs::{gnark_key, gnark_proof, of_random_circuit_on, snarkjs_inputs, snarkjs_key, snarkjs_proof};
-use super::{Answer, GAS, bytes, prepared, system, with_witness};
+use super::{Answer, GAS, bytes, prepared, shorter, system, with_witness};
 use crate::by_precompiles::by_precompiles;
 use crate::points::{Seeded, encode1, encode2, p, r};
 use crate::support::chosen;
@@ -70,7 +70,8 @@ impl Subject {
         let verifier = (system().verifier)(&snarkjs_key(key).to_string(), with_witness(takes_witness)).unwrap();
         let prepare = |&revision: &Revision| (revision, prepared(&*verifier, revision).unwrap());
         let (thin, _) = by_precompiles(&verifier.program(), Fork::Prague).unwrap();
-        let prepared = once((Revision::Evm, thin)).chain(revisions.iter().map(prepare)).collect();
+        let shorter = shorter(&*verifier, revisions);
+        let prepared = once((Revision::Evm, thin)).chain(shorter).chain(revisions.iter().map(prepare)).collect();
         Self { key: key.clone(), verifier, prepared }
     }
 
@@ -91,7 +92,9 @@ impl Subject {
                     assert_eq!((outcome.halt, outcome.output), (Halt::Return, word), "{revision}, {what}");
                 }
             }
-            gas = outcome.gas_used;
+            if *revision == Revision::Eip6690_2024 {
+                gas = outcome.gas_used;
+            }
         }
         gas
     }
