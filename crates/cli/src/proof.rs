@@ -32,9 +32,10 @@ impl Proof {
 
     /// Adds `proof`, an object with the gas and that of a turn or null, and `unproved`, the reason or null.
     pub fn add_to(&self, object: &mut Value) {
-        let proof =
-            |certificate: &Box<Certificate>| json!({ "gas": certificate.gas, "turn_gas": certificate.turn_gas });
-        object["proof"] = self.0.as_ref().ok().map(proof).into();
+        object["proof"] = match &self.0 {
+            Ok(certificate) => json!({ "gas": certificate.gas, "turn_gas": certificate.turn_gas }),
+            Err(_) => Value::Null,
+        };
         object["unproved"] = self.0.as_ref().err().map(Unproved::to_string).into();
     }
 

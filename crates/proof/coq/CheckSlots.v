@@ -261,6 +261,10 @@ Definition sfield (allowed : cond -> bool) (T : tables) (i : finstr) (st : fstat
         | None => None
         end
       else None
+  | ISZEROX i, k, Some F =>
+      if (0 <=? i) && (i <? Z.of_nat (count F)) then
+        Some (3, FS (S (SB (CZero (slot F (Z.to_nat i))) :: k) (smem s) (smw s) (hints s)) (Some F) (failures st) (fnames st))
+      else None
   | CALLDATACOPY, a :: from :: n :: r, _ =>
       match slot_of a, exactly from, exactly n with
       | Some (a, key), Some from, Some n =>

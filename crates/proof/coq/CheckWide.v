@@ -232,7 +232,7 @@ Definition wfield (T : tables) (F : list fact) (i : finstr) (st : wstate) : opti
           else None
       | _, _, _ => None
       end
-  | SETMODCX, _, _ | STORECX, _, _ | LANES _ _, _, _ => flatly (sfield p code prog (fun _ => true) T i fs) (limbs st) []
+  | SETMODCX, _, _ | STORECX, _, _ | LANES _ _, _, _ | ISZEROX _, _, _ => flatly (sfield p code prog (fun _ => true) T i fs) (limbs st) []
   | _, _, _ => None
   end.
 

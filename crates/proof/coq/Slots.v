@@ -1,5 +1,5 @@
 (* Field contexts of `eip6690-2024` and `evmmax-next`: moduli with slots, strided arithmetic, copies of code and calldata, and gas under the
-   schedules `eip6690` and `next`. Of what `evmmax-next` adds there are moduli and values in code, and values padded in memory. All else is `Evm.v`; code for today's EVM takes the same way here as there (`plain_step`). *)
+   schedules `eip6690` and `next`. Of what `evmmax-next` adds there are moduli and values in code, values padded in memory, and a test for zero. All else is `Evm.v`; code for today's EVM takes the same way here as there (`plain_step`). *)
 From Coq Require Import ZArith List Bool.
 From Residue Require Import Evm.
 Import ListNotations.
@@ -42,7 +42,7 @@ Inductive lane := LAdd | LSub | LMul.
 (* `padded` has the bytes of a value in memory where the code says them: LOADPX and STOREPX. CUT: the code ends within the instruction. *)
 Inductive finstr :=
 | SETMODX | LOADX (padded : option Z) | STOREX (padded : option Z) | SETMODCX | STORECX
-| LANES (k : lane) (immediate : list Z) | CALLDATACOPY | CODECOPY | CUT.
+| LANES (k : lane) (immediate : list Z) | CALLDATACOPY | CODECOPY | ISZEROX (i : Z) | CUT.
 
 Section Revision.
 Variable next : bool. (* true for `evmmax-next` *)
@@ -52,6 +52,7 @@ Definition fdecode (l : list Z) : option (finstr * nat) :=
   | 0xc0 :: _ => Some (SETMODX, 1%nat)
   | 0xc1 :: _ => Some (LOADX None, 1%nat)
   | 0xc2 :: _ => Some (STOREX None, 1%nat)
+  | 0xc7 :: r => if next then Some (match r with i :: _ => ISZEROX i | [] => CUT end, 2%nat) else None
   | 0xcf :: r => if next then Some (match r with s :: _ => LOADX (Some s) | [] => CUT end, 2%nat) else None
   | 0xd0 :: r => if next then Some (match r with s :: _ => STOREX (Some s) | [] => CUT end, 2%nat) else None
   | 0xd1 :: _ => if next then Some (SETMODCX, 1%nat) else None
@@ -179,6 +180,11 @@ Definition fexec (code cd : list Z) (i : finstr) (k : list Z) (m : memory) (mw :
   | LANES kind immediate, _ => onto k m (lanes kind immediate f)
   | CALLDATACOPY, a :: from :: n :: r => copied r m mw f cd a from n
   | CODECOPY, a :: from :: n :: r => copied r m mw f code a from n
+  | ISZEROX i, _ =>
+      match now f with
+      | Some c => (3, if i <? Z.of_nat (length (cslots c)) then Some (b2z (nth (Z.to_nat i) (cslots c) 0 =? 0) :: k, m, mw, f) else None)
+      | None => (0, None)
+      end
   | _, _ => (0, None)
   end.
 

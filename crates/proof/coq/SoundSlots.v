@@ -585,6 +585,24 @@ Proof.
   change (found id (contexts none)) with (@None context). cbv iota zeta. rewrite B5, O. reflexivity.
 Qed.
 
+Lemma iszerox_ok allowed i st cost st' k m mw f T : state_ok k m mw f st ->
+  sfield p code P allowed T (ISZEROX i) st = Some (cost, st') -> goes (ISZEROX i) k m mw f cost st'.
+Proof.
+  intros HS H. pose proof HS as [[Hk Hm Hw] HF HC]. unfold sfield in H. cbv zeta in H.
+  destruct (known st) as [F|] eqn:Kn; [|destruct (sstack (base st)); discriminate]. destruct HF as [id [l [-> [Hl Hh]]]].
+  assert (E : (if (0 <=? i) && (i <? Z.of_nat (count F)) then
+      Some (3, FS (S (SB (CZero (slot F (Z.to_nat i))) :: sstack (base st)) (smem (base st)) (smw (base st)) (hints (base st))) (Some F) (failures st) (fnames st))
+    else None) = Some (cost, st')) by (destruct (sstack (base st)); exact H). clear H.
+  destruct (Z.leb_spec 0 i); [|discriminate]. destruct (Z.ltb_spec i (Z.of_nat (count F))) as [L|]; [|discriminate]. cbn [andb] in E. injection E as <- <-.
+  unfold goes. do 4 eexists. split.
+  - cbn [fexec]. rewrite now_ok. cbn [cslots]. rewrite Hl, (proj2 (Z.ltb_lt _ _) L). reflexivity.
+  - split; cbn [base known failures]; [|exists id, l; split; [reflexivity | split; assumption] | exact HC].
+    split; cbn [sstack smem Check.smw]; [|exact Hm | exact Hw]. constructor; [|exact Hk].
+    pose proof (Hh (Z.to_nat i)) as [R [q C]].
+    replace (nth (Z.to_nat i) l 0 =? 0) with (ceval (CZero (slot F (Z.to_nat i)))); [apply truth_word|].
+    cbn [Sound.ceval]. fold p. f_equal. rewrite <- (Z.mod_small (nth (Z.to_nat i) l 0) p R), C, Z_mod_plus_full. reflexivity.
+Qed.
+
 Lemma sfield_ok allowed T i st cost st' k m mw f : tables_ok T -> state_ok k m mw f st ->
   sfield p code P allowed T i st = Some (cost, st') -> goes i k m mw f cost st' \/ fails_right allowed i k m mw f st st'.
 Proof.
@@ -597,7 +615,8 @@ Proof.
   - left. eapply lanes_ok; eassumption.
   - left. eapply calldatacopy_ok; eassumption.
   - left. eapply codecopy_ok; eassumption.
-  - discriminate.
+  - left. eapply iszerox_ok; eassumption.
+  - cbn in H. destruct (sstack (base st)); discriminate.
 Qed.
 
 Let jumps := blank next O O code.

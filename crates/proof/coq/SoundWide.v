@@ -19,7 +19,7 @@ Proof.
     first [discriminate | injection H as <- <- <- <- <-; auto].
 Qed.
 Lemma fexec_apart code cd i k m0 m mw f c k' m' mw' f' :
-  match i with SETMODCX | STORECX | LANES _ _ => True | _ => False end ->
+  match i with SETMODCX | STORECX | LANES _ _ | ISZEROX _ => True | _ => False end ->
   fexec code cd i k m0 mw f = (c, Some (k', m', mw', f')) ->
   m' = m0 /\ mw' = mw /\ fexec code cd i k m mw f = (c, Some (k', m, mw, f')).
 Proof.
@@ -32,6 +32,8 @@ Proof.
     destruct (filled _ _ _ _ _) as [g|]; cbn [option_map] in *; [|discriminate].
     injection H as <- <- <- <- <-. repeat split; reflexivity.
   - destruct (lanes _ _ f) as [c0 [g|]]; cbn [fst snd option_map] in *; [|discriminate].
+    injection H as <- <- <- <- <-. repeat split; reflexivity.
+  - destruct (now f) as [ctx|]; [|discriminate]. destruct (_ <? _); [|discriminate].
     injection H as <- <- <- <- <-. repeat split; reflexivity.
 Qed.
 
@@ -410,7 +412,7 @@ Qed.
 Definition wgoes (i : finstr) (k : list Z) (m : memory) (mw : Z) (f : fields) (cost : Z) (st : wstate) : Prop :=
   exists k' m' mw' f', fexec code cd i k m mw f = (cost, Some (k', m', mw', f')) /\ wstate_ok k' m' mw' f' st.
 
-Lemma flatly_ok i st cost fs k m mw f : match i with SETMODCX | STORECX | LANES _ _ => True | _ => False end ->
+Lemma flatly_ok i st cost fs k m mw f : match i with SETMODCX | STORECX | LANES _ _ | ISZEROX _ => True | _ => False end ->
   wstate_ok k m mw f st -> goes P cd code e i k zeros mw f cost fs -> wgoes i k m mw f cost (WS fs (limbs st)).
 Proof.
   intros A [_ HL] [k' [m' [mw' [f' [E HS1]]]]]. destruct (fexec_apart _ _ _ _ _ m _ _ _ _ _ _ _ A E) as [-> [-> E']].
@@ -583,7 +585,7 @@ Lemma wfield_ok F i st cost st' l k m mw f : truths F -> wstate_ok k m mw f st -
 Proof.
   intros HF HS H. pose proof HS as [HFl _].
   assert (fine : forall Q : Prop, Q /\ l = [] -> (Q /\ forall c, In c l -> ceval c = false)) by (intros Q [A ->]; split; [exact A | intros c []]).
-  assert (flats : match i with SETMODCX | STORECX | LANES _ _ => True | _ => False end ->
+  assert (flats : match i with SETMODCX | STORECX | LANES _ _ | ISZEROX _ => True | _ => False end ->
     (forall fs, sfield p code P (fun _ => true) T i (flat st) = Some (cost, fs) -> goes P cd code e i k zeros mw f cost fs) ->
     match sfield p code P (fun _ => true) T i (flat st) with Some (cost, fs) => Some (cost, WS fs (limbs st), []) | None => None end = Some (cost, st', l) ->
     wgoes i k m mw f cost st' /\ l = []).
@@ -601,6 +603,8 @@ Proof.
     destruct (sstack (base (flat st))), (known (flat st)); exact H.
   - left. apply fine. eapply wide_calldatacopy_ok; eassumption.
   - left. apply fine. eapply wide_codecopy_ok; eassumption.
+  - left. apply fine, flats; [exact I | intros fs Q; eapply iszerox_ok; eassumption|]. unfold wfield in H. cbv zeta in H.
+    destruct (sstack (base (flat st))), (known (flat st)); exact H.
   - unfold wfield in H. cbv zeta in H. destruct (sstack (base (flat st))), (known (flat st)); discriminate.
 Qed.
 (* ---- all of it ---- *)

@@ -11,7 +11,7 @@ use crate::semantics::Semantics;
 use crate::straight::Straight;
 use crate::sum::{Atom, Number, Sum, is_wide};
 use foldhash::HashMap;
-use residue_isa::form::{LOADPX, SETMODCX, STORECX, STOREPX};
+use residue_isa::form::{ISZEROX, LOADPX, SETMODCX, STORECX, STOREPX};
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip6690_2024::{LOADX, MODULUS_BYTES_MAX, SETMODX, SLOT_BYTES_MAX, SLOTS_MAX, STOREX};
 use residue_isa::revision::strided::{IMMEDIATE_BYTES, Operands, unpack};
@@ -136,6 +136,7 @@ impl<H: Hints> Machine<'_, H> {
             (STOREX | STOREPX, _) => self.store(byte),
             (STORECX, _) => self.store_from_code(),
             (LOADX | LOADPX, _) => self.load(byte),
+            (ISZEROX, _) => self.test(byte),
             (_, Some(operation)) => self.lanes(operation),
             _ => refuse(unknown),
         }
@@ -464,6 +465,22 @@ impl<H: Hints> Machine<'_, H> {
             };
             self.memory.insert(place + number, word);
         }
+        Ok(())
+    }
+
+    /// True if a slot is zero.
+    fn test(&mut self, byte: u8) -> Step<()> {
+        let slot = self.code.get(self.next).copied().map(usize::from);
+        let slot = slot.map_or_else(|| refuse("the code ends within the instruction"), Ok)?;
+        self.next += 1;
+        let field = self.field()?;
+        let base = field.base(byte);
+        let slots = &field.context()?.slots;
+        let Some(sum) = slots.get(slot).cloned() else {
+            return refuse(format!("one of {} slots is expected, found slot {slot}", slots.len()));
+        };
+        self.gas += base.whole();
+        self.stack.push(Symbol::Truth(Condition::Zero(sum)));
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use residue_engine::{Engine, EngineConfig, Halt};
 use residue_extent::{cases, seed};
-use residue_isa::form::{LOADPX, SETMODCX, STORECX, STOREPX};
+use residue_isa::form::{ISZEROX, LOADPX, SETMODCX, STORECX, STOREPX};
 use residue_isa::opcode::evm as op;
 use residue_isa::revision::eip6690_2024::{LOADX, SETMODX, STOREX};
 use residue_proof::{Semantics, coq};
@@ -75,7 +75,13 @@ fn transfer(rng: &mut ChaCha8Rng, semantics: Semantics, code: &mut Vec<u8>, byte
 /// One field instruction, or a few instructions of today's EVM.
 fn instruction(rng: &mut ChaCha8Rng, semantics: Semantics, code: &mut Vec<u8>, size: u8, slots: u8) {
     let bytes = u16::from(size.div_ceil(8)) * 8;
-    match rng.random_range(0..13) {
+    match rng.random_range(0..14) {
+        13 if semantics == Semantics::Next => {
+            let slot = rng.random_range(0..u16::from(slots));
+            code.extend([ISZEROX, u8::try_from(bent(rng, slot).min(255)).unwrap()]);
+            push(code, 32 * rng.random_range(6..u16::from(WORDS)));
+            code.push(op::MSTORE);
+        }
         0 => context(rng, semantics, code, size, slots),
         1..=4 => transfer(rng, semantics, code, bytes, slots),
         5 => {
