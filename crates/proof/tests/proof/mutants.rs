@@ -197,7 +197,7 @@ fn inputs(name: &str, program: &Program) -> Vec<Vec<u8>> {
 fn element_bytes(p: &BigUint) -> usize {
     match p.bits() {
         ..=256 => 32,
-        ..=512 => 64,
+        257..=512 => 64,
         _ => 96,
     }
 }
