@@ -2,7 +2,8 @@
 //!
 //! A word is a sum of the program's values modulo p with its least and greatest number, a parsed number that has not been compared with p yet, calldata's size, or the
 //! truth of a condition. No word is believed to be what a hint says: each product and each name is compared with the program's. `coq/Check.v` is the same checker, and
-//! `coq/Sound.v` proves it: what it accepts ends as the program does. Code with slots is that of [`slots`].
+//! `coq/Sound.v` proves it: what it accepts ends as the program does. Code with slots is that of [`slots`], and beside a modulus that is
+//! no word that of [`wide`].
 
 mod paths;
 mod slots;

@@ -5,7 +5,7 @@ use crate::sum::{Atom, Number, Sum};
 use foldhash::{HashMap, HashMapExt};
 use residue_ir::{FieldOp, Value};
 
-/// Terms of all sums that a checker makes of a program, and as many of its code: 160 MiB each. Without a limit a short text whose values have no names
+/// Terms of all sums that a checker makes of a program, and as many of its code: 416 MiB each. Without a limit a short text whose values have no names
 /// could ask for more than any machine has.
 const TERMS_MAX: usize = 1 << 22;
 

@@ -42,6 +42,7 @@ fn every_build_says_whether_its_code_is_proved() {
         ("poseidon2/bn254_t2", "evmmax-next", 1180),
         ("bn254/add", "evm", 5426),
         ("bn254/add", "eip6690-2024", 1022),
+        ("bls12_381/g1_add", "eip6690-2024", 2031),
     ] {
         let proved = built(contract, revision);
         assert_eq!((&proved["proof"]["gas"], &proved["unproved"]), (&gas.into(), &serde_json::Value::Null));
@@ -49,6 +50,7 @@ fn every_build_says_whether_its_code_is_proved() {
     for (contract, revision, reason) in [
         ("poseidon/merkle", "evm", "do not know `repeat`"),
         ("bn254/mul", "eip6690-2024", "do not know "),
+        ("bls12_381/g1_add", "evm", "do not know a modulus of 381 bits in code for evm"),
         ("poseidon2/bn254_t2", "x-codex", "they speak of code for evm, eip6690-2024, evmmax-next"),
     ] {
         let judged = built(contract, revision);

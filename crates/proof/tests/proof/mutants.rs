@@ -235,7 +235,7 @@ fn merkle_proofs(p: &BigUint, example: &[u8]) -> Vec<Vec<u8>> {
 fn element_bytes(p: &BigUint) -> usize {
     match p.bits() {
         ..=256 => 32,
-        ..=512 => 64,
+        257..=512 => 64,
         _ => 96,
     }
 }
