@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
@@ -96,15 +96,18 @@ fn in_kernel(certificate: &Certificate, name: &str, folder: &Path) -> Result<Ker
     // Before anything is written.
     coqc(Command::new("coqc").arg("--version"))?;
     std::fs::create_dir_all(folder).with_context(|| format!("making the directory {}", folder.display()))?;
-    let mut is_new = false;
+    let (mut is_new, mut newest) = (false, SystemTime::UNIX_EPOCH);
     for (module, source) in coq::sources(certificate) {
         let path = folder.join(format!("{module}.v"));
         let is_there = std::fs::read_to_string(&path).is_ok_and(|there| there == source);
-        is_new |= !is_there || !path.with_extension("vo").exists();
+        let compiled_at = || std::fs::metadata(path.with_extension("vo")).and_then(|file| file.modified()).ok();
+        // Another certificate may have had an earlier source compiled anew, and not this one.
+        is_new |= !is_there || compiled_at().is_none_or(|at| at < newest);
         if is_new {
             output::file(&path, source.as_bytes())?;
             compiled(folder, &path)?;
         }
+        newest = newest.max(compiled_at().unwrap_or(newest));
     }
     let path = folder.join(format!("{}.v", module_name(name)));
     output::file(&path, coq::theorem(certificate).as_bytes())?;

@@ -49,10 +49,7 @@ const BRANCHING: [(&str, &[Semantics]); 13] = [
 ];
 
 /// Those with a loop, likewise.
-const LOOPS: [(&str, &[Semantics]); 2] = [
-    ("poseidon/merkle", &[Semantics::Evm, Semantics::Slots]),
-    ("poseidon2/merkle", &[Semantics::Evm, Semantics::Slots]),
-];
+const LOOPS: [(&str, &[Semantics]); 2] = [("poseidon/merkle", &Semantics::ALL), ("poseidon2/merkle", &Semantics::ALL)];
 
 /// Turns of the loop of a Merkle proof, where the program comes to it.
 const fn levels(input: &[u8]) -> u64 {
