@@ -5,29 +5,32 @@
 //! `coq/Sound.v` proves it: what it accepts ends as the program does. Code with slots is that of [`slots`], and beside a modulus that is
 //! no word that of [`wide`].
 
+mod hints;
 mod paths;
 mod slots;
 pub(crate) mod symbol;
+mod turn;
 mod wide;
 
 use crate::flow::paths::End;
 use crate::semantics::Semantics;
 use crate::straight::{ELEMENT_BYTES, Straight};
 use crate::sum::{Atom, Number, Sum};
-use crate::tables::{Budget, Tables, signed};
+use crate::tables::{Budget, Tables};
 use crate::witness::{Job, Witness};
 use crate::words;
 use foldhash::{HashMap, HashSet};
+pub(crate) use hints::{Given, Hints};
 use paths::Fork;
 use residue_ir::Value;
 use residue_isa::opcode::evm as op;
 use residue_isa::{Jumpdests, jumpdests};
 use ruint::aliases::U256;
 use slots::Field;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use symbol::{Condition, Facts, Symbol, greatest, is_below};
 use thiserror::Error;
+pub(crate) use turn::{Arrival, Ran, Slots, Start, TurnAt};
 use wide::Limb;
 
 /// Most words of a stack (Yellow Paper, §9.1).
@@ -74,114 +77,16 @@ pub fn check(program: &Straight, semantics: Semantics, code: &[u8], witness: &Wi
     job.check(witness).map(|ran| ran.gas)
 }
 
-/// Gas and instructions of a run: of several ways the most.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Ran {
-    /// Gas of ways that end.
-    pub(crate) gas: u64,
-    /// Gas of ways to the next turn of a loop, if there are any.
-    pub(crate) again: Option<u64>,
-    /// Instructions.
-    pub(crate) steps: usize,
-    /// Code wherever the next turn begins.
-    pub(crate) arrivals: Vec<Arrival>,
-}
-
-/// Code where it is begun.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Start {
-    pub(crate) next: usize,
-    pub(crate) stack: Vec<Symbol>,
-    pub(crate) memory: HashMap<u32, Symbol>,
-    pub(crate) memory_words: u64,
-    pub(crate) known: Facts,
-    pub(crate) slots: Option<Slots>,
-}
-
-/// The slots of a context.
-#[derive(Debug, Clone)]
-pub(crate) struct Slots {
-    pub(crate) width_bytes: usize,
-    pub(crate) sums: Vec<Arc<Sum>>,
-}
-
-/// The JUMPDEST where the next turn of a loop begins.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum TurnAt {
-    /// None: there is no loop.
-    #[default]
-    Nowhere,
-    /// The first one that only paths to a turn come to.
-    First,
-    /// This one.
-    Place(usize),
-}
-
-/// Code where a turn begins, and the paths that come there, by number.
-#[derive(Debug, Clone)]
-pub(crate) struct Arrival {
-    pub(crate) place: usize,
-    /// The word on top first.
-    pub(crate) stack: Vec<Symbol>,
-    pub(crate) memory: BTreeMap<u32, Symbol>,
-    pub(crate) memory_words: u64,
-    pub(crate) slots: Option<Slots>,
-    pub(crate) ways: Vec<usize>,
-}
-
-impl Arrival {
-    /// A word of memory: zero where it has not been written.
-    pub(crate) fn word(&self, number: u32, p: Number) -> Symbol {
-        self.memory.get(&number).cloned().unwrap_or_else(|| Symbol::number(U256::ZERO, p))
-    }
-
-    /// What a slot holds, as a word below p.
-    pub(crate) fn slot(&self, number: usize, p: Number) -> Option<Symbol> {
-        let sum = Arc::clone(self.slots.as_ref()?.sums.get(number)?);
-        Some(Symbol::Sum { sum, least: U256::ZERO, most: greatest(p) })
-    }
-}
-
 /// Runs the code of a job with hints; all that it takes.
 pub(crate) fn run(
-    &Job { program, semantics, code, start, turn_at, .. }: &Job<'_>,
+    job: &Job<'_>,
     tables: &Tables,
     ends: Option<&[End]>,
     hints: &mut impl Hints,
 ) -> Result<Ran, Refused> {
-    let field = match semantics {
-        Semantics::Evm => None,
-        Semantics::Slots | Semantics::Next => {
-            Some(Field::of(program, semantics).map_err(|why| Refused::at(0, code, semantics, why))?)
-        }
-    };
-    let Start { next, stack, memory, memory_words, known, slots } = start.cloned().unwrap_or_default();
-    let field = match (field, slots) {
-        (Some(field), Some(slots)) => Some(field.with(slots)),
-        (field, _) => field,
-    };
-    let mut machine = Machine {
-        program,
-        tables,
-        field,
-        ends,
-        ways: (0..ends.map_or(0, <[End]>::len)).collect(),
-        known,
-        later: Vec::new(),
-        code,
-        targets: jumpdests(code, semantics.revision()),
-        hints,
-        stack,
-        memory,
-        limbs: HashMap::default(),
-        memory_words,
-        shown: HashSet::default(),
-        gas: 0,
-        steps: 0,
-        next,
-        turn_at,
-        budget: Budget::new(),
-    };
+    let mut machine =
+        Machine::of(job, tables, ends, hints).map_err(|why| Refused::at(0, job.code, job.semantics, why))?;
+    let &Job { code, semantics, .. } = job;
     let mut all = Ran::default();
     for _ in 0..STEPS_MAX {
         let offset = machine.next;
@@ -218,79 +123,6 @@ pub(crate) fn run(
 /// Gas of so many words of memory (Yellow Paper, appendix H.1: 3·n + ⌊n² / 512⌋).
 const fn memory_gas(words: u64) -> u64 {
     3 * words + words * words / 512
-}
-
-/// Source of hints; [`Given`] has those that are judged.
-pub(crate) trait Hints {
-    /// The value that is parsed at an offset.
-    fn parsed(&mut self, program: &Straight, offset: U256) -> Step<Atom>;
-
-    /// x·y as a sum, of sums that are no constants.
-    fn product(&mut self, x: &Sum, y: &Sum) -> Step<Sum>;
-
-    /// The sum of an arithmetic instruction's result, by its name if it has one.
-    fn named(&mut self, sum: Arc<Sum>) -> Step<Arc<Sum>>;
-
-    /// True where nothing is judged: a way that is refused may be left.
-    fn only_guesses(&self) -> bool {
-        false
-    }
-}
-
-/// The hints of a certificate, each compared with the program.
-pub(crate) struct Given<'a> {
-    tables: &'a Tables,
-    p: Number,
-    values: std::slice::Iter<'a, Atom>,
-    names: std::slice::Iter<'a, Option<Atom>>,
-}
-
-impl<'a> Given<'a> {
-    pub(crate) fn new(tables: &'a Tables, p: Number, witness: &'a Witness) -> Self {
-        Self { tables, p, values: witness.values.iter(), names: witness.names.iter() }
-    }
-
-    fn value(&mut self) -> Step<Atom> {
-        self.values.next().copied().map_or_else(|| refuse("the witness has no more values"), Ok)
-    }
-}
-
-impl Hints for Given<'_> {
-    fn parsed(&mut self, program: &Straight, offset: U256) -> Step<Atom> {
-        let hint = self.value()?;
-        let is_it = |&&(value, at): &&(Value, u32)| Atom::of(value) == hint && U256::from(at) == offset;
-        match program.parses.iter().find(is_it) {
-            Some(_) => Ok(hint),
-            None => refuse(format!("the witness has {hint} here, which the program does not parse at byte {offset}")),
-        }
-    }
-
-    fn product(&mut self, x: &Sum, y: &Sum) -> Step<Sum> {
-        // A hint that does not fit is the next instruction's.
-        let before = self.values.clone();
-        let hint = self.value()?;
-        if self.tables.is_product(hint, x, y, self.p).is_none() {
-            self.values = before;
-        }
-        match (self.tables.is_product(hint, x, y, self.p), self.tables.products.get(&hint)) {
-            (Some(is_negative), _) => Ok(signed(hint, is_negative, self.p)),
-            (None, Some((a, b))) => {
-                refuse(format!("the witness has {hint} here, the product of ({a}) and ({b}); found ({x}) and ({y})"))
-            }
-            (None, None) => refuse(format!("the witness has {hint} here, which is no product of the program")),
-        }
-    }
-
-    fn named(&mut self, sum: Arc<Sum>) -> Step<Arc<Sum>> {
-        let Some(Some(name)) = self.names.next().copied() else { return Ok(sum) };
-        match (self.tables.is_value(name, &sum, self.p), self.tables.definitions.get(&name)) {
-            (Some(is_negative), _) => Ok(Arc::new(signed(name, is_negative, self.p))),
-            (None, Some(definition)) => {
-                refuse(format!("the witness names this word {name}, which is ({definition}); found ({sum})"))
-            }
-            (None, None) => refuse(format!("the witness names this word {name}, which is no sum of the program")),
-        }
-    }
 }
 
 /// Flow of control after an instruction.
@@ -334,6 +166,48 @@ struct Machine<'a, H> {
     next: usize,
     turn_at: TurnAt,
     budget: Budget,
+}
+
+impl<'a, H: Hints> Machine<'a, H> {
+    /// The state in which code is begun.
+    fn of(
+        &Job { program, semantics, code, start, turn_at, .. }: &Job<'a>,
+        tables: &'a Tables,
+        ends: Option<&'a [End]>,
+        hints: &'a mut H,
+    ) -> Step<Self> {
+        let field = match semantics {
+            Semantics::Evm => None,
+            Semantics::Slots | Semantics::Next => Some(Field::of(program, semantics)?),
+        };
+        let Start { next, stack, memory, memory_words, known, slots } = start.cloned().unwrap_or_default();
+        let field = match (field, slots) {
+            (Some(field), Some(slots)) => Some(field.with(slots)),
+            (field, _) => field,
+        };
+        Ok(Machine {
+            program,
+            tables,
+            field,
+            ends,
+            ways: (0..ends.map_or(0, <[End]>::len)).collect(),
+            known,
+            later: Vec::new(),
+            code,
+            targets: jumpdests(code, semantics.revision()),
+            hints,
+            stack,
+            memory,
+            limbs: HashMap::default(),
+            memory_words,
+            shown: HashSet::default(),
+            gas: 0,
+            steps: 0,
+            next,
+            turn_at,
+            budget: Budget::new(),
+        })
+    }
 }
 
 impl<H: Hints> Machine<'_, H> {

@@ -216,6 +216,48 @@ impl From<'_> {
         }
         Ok(())
     }
+
+    /// Values, words and facts of a path that comes to a label which are known on all others too, and were before the loop.
+    fn known(
+        &self,
+        arrivals: &[Arrival],
+        end: &End,
+        first: &Next,
+        before: Option<&Turn>,
+    ) -> (BTreeMap<Value, Read>, BTreeMap<Word, Symbol>, Facts) {
+        let (base, p) = (self.base, self.p);
+        let others = || self.arriving(arrivals);
+        let value = |value: &Value, read: &Read| {
+            let is_known = match read {
+                Read::Value(value) => (value.0 as usize) < base, // u32 to usize widens
+                Read::Number(_) => true,
+            };
+            is_known
+                && !self.looped.state.contains(value)
+                && before.is_none_or(|before| before.values.contains_key(value))
+                && others().all(|(_, _, next)| next.values.get(value) == Some(read))
+        };
+        let word = |word: &Word, known: &Symbol| {
+            is_before(known, base)
+                && is_plain(known)
+                && *word != self.looped.index
+                && before.is_none_or(|before| before.words.contains_key(word))
+                && others().all(|(_, _, next)| next.words.get(word) == Some(known))
+        };
+        let fact = |fact: &Condition, holds: bool| {
+            is_known_before(fact, base) && others().all(|(_, end, _)| end.facts.decide(fact, p) == Some(holds))
+        };
+        let mut facts: Vec<(Condition, bool)> = Vec::new();
+        for (known, holds) in end.facts.0.iter().filter(|(known, holds)| fact(known, *holds)) {
+            if !facts.iter().any(|(other, _)| is_same(other, known, p)) {
+                facts.push((known.clone(), *holds));
+            }
+        }
+        let values = first.values.iter().filter(|(name, read)| value(name, read)).map(|(&name, &read)| (name, read));
+        let words = first.words.iter().filter(|(name, known)| word(name, known));
+        let words = words.map(|(&name, known)| (name, known.clone()));
+        (values.collect(), words.collect(), Facts(facts))
+    }
 }
 
 /// The place of a kind, where this word is kept.
@@ -261,52 +303,16 @@ impl Turn {
             });
             Ok::<_, String>((*width, slots.collect::<Result<_, _>>()?))
         });
-        let others = || from.arriving(arrivals);
-        let value = |value: &Value, read: &Read| {
-            let is_known = match read {
-                Read::Value(value) => (value.0 as usize) < base, // u32 to usize widens
-                Read::Number(_) => true,
-            };
-            is_known
-                && !from.looped.state.contains(value)
-                && before.is_none_or(|before| before.values.contains_key(value))
-                && others().all(|(_, _, next)| next.values.get(value) == Some(read))
-        };
-        let word = |word: &Word, known: &Symbol| {
-            is_before(known, base)
-                && is_plain(known)
-                && *word != from.looped.index
-                && before.is_none_or(|before| before.words.contains_key(word))
-                && others().all(|(_, _, next)| next.words.get(word) == Some(known))
-        };
-        let fact = |fact: &Condition, holds: bool| {
-            is_known_before(fact, base) && others().all(|(_, end, _)| end.facts.decide(fact, p) == Some(holds))
-        };
-        let mut facts: Vec<(Condition, bool)> = Vec::new();
-        for (known, holds) in end.facts.0.iter().filter(|(known, holds)| fact(known, *holds)) {
-            if !facts.iter().any(|(other, _)| is_same(other, known, p)) {
-                facts.push((known.clone(), *holds));
-            }
-        }
+        let (values, words, facts) = from.known(arrivals, end, first, before);
         Ok(Self {
             place: label.place,
             memory_words: label.memory_words,
             stack: stack.collect::<Result<_, _>>()?,
             memory: memory.collect::<Result<_, String>>()?,
             slots: slots.transpose()?,
-            values: first
-                .values
-                .iter()
-                .filter(|(name, read)| value(name, read))
-                .map(|(&name, &read)| (name, read))
-                .collect(),
-            words: first
-                .words
-                .iter()
-                .filter(|(name, known)| word(name, known))
-                .map(|(&name, known)| (name, known.clone()))
-                .collect(),
-            facts: Facts(facts),
+            values,
+            words,
+            facts,
         })
     }
 

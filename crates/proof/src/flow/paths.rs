@@ -100,7 +100,7 @@ pub(super) enum Fate {
 
 pub(super) type Found<T> = Result<T, String>;
 
-/// What is known before a part of a program is gone through.
+/// Values that are known before a part of a program is gone through.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Before {
     /// Words of calldata that the program reads.
