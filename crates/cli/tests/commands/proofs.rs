@@ -43,12 +43,14 @@ fn every_build_says_whether_its_code_is_proved() {
         ("bn254/add", "evm", 5426),
         ("bn254/add", "eip6690-2024", 1022),
         ("bls12_381/g1_add", "eip6690-2024", 2031),
+        ("poseidon2/merkle", "evm", 261),
     ] {
         let proved = built(contract, revision);
         assert_eq!((&proved["proof"]["gas"], &proved["unproved"]), (&gas.into(), &serde_json::Value::Null));
+        assert_eq!(proved["proof"]["turn_gas"].as_u64(), contract.ends_with("merkle").then_some(7826));
     }
     for (contract, revision, reason) in [
-        ("poseidon/merkle", "evm", "do not know `repeat`"),
+        ("baby_jubjub/mul", "evm", "do not know variables"),
         ("bn254/mul", "eip6690-2024", "do not know "),
         ("bls12_381/g1_add", "evm", "do not know a modulus of 381 bits in code for evm"),
         ("poseidon2/bn254_t2", "x-codex", "they speak of code for evm, eip6690-2024, evmmax-next"),
@@ -69,7 +71,7 @@ fn a_certificate_that_cannot_be_made_leaves_no_file() {
         residue(&[&["build", contract, "--certificate", &certificate, "--output", &code], rest].concat())
     };
     build("bn254/mul", &["--revision", "evm"]).refused(&["bn254/mul", "do not know "]);
-    build("poseidon/merkle", &["--revision", "evm"]).refused(&["do not know "]);
+    build("baby_jubjub/mul", &["--revision", "evm"]).refused(&["do not know variables"]);
     build("poseidon/t3", &["--revision", "x-codex"]).refused(&["do not know code for x-codex", "eip6690-2024"]);
     build("poseidon/t3", &["--revision", "eip6690-2024", "--schedule", "geth"])
         .refused(&["at the prices of eip6690,", "those of geth"]);

@@ -430,6 +430,51 @@ fn a_changed_certificate_of_a_program_with_branches_is_refused_with_its_line() {
     }
 }
 
+#[test]
+fn a_changed_certificate_of_a_program_with_a_loop_is_refused_with_its_line() {
+    for semantics in [Semantics::Evm, Semantics::Slots] {
+        let (program, code) = crate::compiled("poseidon2/merkle", semantics);
+        let text = Certificate::new(&program, semantics, &code).unwrap().print();
+        assert_eq!(Certificate::read(&text).unwrap().print(), text);
+        let line_of = |part: &str| text[..text.find(part).expect("it is there")].matches('\n').count() + 1;
+        let wrong = |part: &str, other: &str, at: usize, expected: &str| {
+            let changed = text.replacen(part, other, 1);
+            assert_ne!(changed, text, "{part}");
+            let error = Certificate::read(&changed).and_then(|read| read.check()).expect_err("it is refused");
+            assert!(error.what.contains(expected) && error.line == at, "{part:?}: {error}");
+        };
+        let (turn, label, stack) = (line_of("\nturn ") + 1, line_of("\nlabel ") + 1, line_of("\nstack ") + 1);
+        let [code_at, gas_at] = ["code sha256", "\ngas "].map(line_of);
+        wrong("\nturn ", "\nturns ", turn, "`turn` is expected, found \"turns\"; did you mean turn?");
+        wrong("\nturn ", "\nturn 1", gas_at + 1, "a turn is stated, and the code takes ");
+        wrong("\nlabel ", "\nlabel x", label, "the offset of a label is expected");
+        wrong(" words ", " of ", label, "`words` is expected, found \"of\"");
+        wrong(
+            "\nstack index",
+            "\nstack state",
+            stack,
+            "one of kept, state0, index and any is expected, found \"state\"",
+        );
+        wrong("\nmemory 0 ", "\nmemory 99 ", stack + 1, "the number of a later word of memory is expected");
+        let first = code_at + 1;
+        let found = |part: &str, other: &str, expected: &str| {
+            let changed = text.replacen(part, other, 1);
+            let error = Certificate::read(&changed).and_then(|read| read.check()).expect_err("it is refused");
+            assert!(error.what.contains(expected) && error.line >= first, "{part:?}: {error}");
+        };
+        found("\nstack index", "\nstack any", "");
+        found("\nstack index kept", "\nstack index kept kept", "a turn begins with 4 words on the stack");
+        found("\nstack index", "\nstack state9", "the state of the loop has 1 values, there is no state9");
+        found(" words ", " words 1", "of memory, found ");
+        found("\nlabel ", "\nlabel 9", "");
+        if semantics == Semantics::Slots {
+            found("\nslots 32 kept", "\nslots 40 kept", "a turn begins with other slots");
+            found("\nslots 32 kept", "\nslots 32 index", "a slot holds no index");
+            found("\nslots 32 kept", "\nslots 32 any any", "a turn begins with other slots");
+        }
+    }
+}
+
 /// Words, branches and calls that would take more room or time than there is, were they without a limit.
 #[test]
 fn hostile_programs_are_refused() {
