@@ -25,7 +25,7 @@ pub(super) fn hard_part<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe,
 /// multiple of the rest.
 pub(super) fn is_hard_part_one<M: Machine, C: PairingCurve>(machine: &M, m: Fp12<M::Fe, C>) -> M::Word {
     let (y, rest) = factors(machine, m);
-    // Of a product that is a call nobody spares the rest.
+    // A product that is a call is computed whole: no part of it can be left out.
     let part_in_fp4 =
         |f: Fp12<M::Fe, C>, g| in_short_code(machine, |machine| multiply(machine, f, g).c0, |_| f.mul_c0(g));
     let inverse = part_in_fp4(y, rest).conjugate();

@@ -82,7 +82,8 @@ impl<H: Hints> Machine<'_, H> {
         let is_place = match self.turn_at {
             TurnAt::Nowhere => false,
             TurnAt::First => true,
-            TurnAt::Place(place) => self.next == place + 1,
+            // The JUMPDEST has been taken.
+            TurnAt::Place(place) => self.next - 1 == place,
         };
         is_place && self.goals().all(|goal| matches!(goal, Goal::Again(_)))
     }

@@ -430,6 +430,11 @@ fn a_changed_certificate_of_a_program_with_branches_is_refused_with_its_line() {
     }
 }
 
+/// The offset of the first label of a certificate.
+fn place(text: &str) -> &str {
+    text.split("\nlabel ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap()
+}
+
 #[test]
 fn a_changed_certificate_of_a_program_with_a_loop_is_refused_with_its_line() {
     for semantics in [Semantics::Evm, Semantics::Slots] {
@@ -467,6 +472,7 @@ fn a_changed_certificate_of_a_program_with_a_loop_is_refused_with_its_line() {
         found("\nstack index", "\nstack state9", "the state of the loop has 1 values, there is no state9");
         found(" words ", " words 1", "of memory, found ");
         found("\nlabel ", "\nlabel 9", "");
+        found(&format!("\nlabel {}", place(&text)), &format!("\nlabel {}", usize::MAX), "");
         if semantics == Semantics::Slots {
             found("\nslots 32 kept", "\nslots 40 kept", "a turn begins with other slots");
             found("\nslots 32 kept", "\nslots 32 index", "a slot holds no index");
