@@ -684,9 +684,6 @@ Proof. intros H. unfold top_of_label, any, told_value. lia. Qed.
 Lemma base_below b : (base <= top_of_label L base b)%positive.
 Proof. unfold top_of_label, any, told_value. lia. Qed.
 
-Lemma with_index_state l i f : with_index L i (with_state L l f) = Frame (vals (with_state L l f)) (set (wrds f) (l_index L) i).
-Proof. reflexivity. Qed.
-
 (* A turn that begins at a label, where its next one ends rightly. *)
 Lemma turn_end n b hb to g : label_ok L base b = true -> turn_gas P h code base b hb to = Some g -> g <= b_gas b + per -> label_ok L base to = true ->
   forall i f k m gas, 0 <= i -> i + Z.of_nat (Datatypes.S n) = N -> standing b (with_index L i f) k m (b_mwords b) ->
