@@ -473,6 +473,11 @@ fn a_changed_certificate_of_a_program_with_a_loop_is_refused_with_its_line() {
         found(" words ", " words 1", "of memory, found ");
         found("\nlabel ", "\nlabel 9", "");
         found(&format!("\nlabel {}", place(&text)), &format!("\nlabel {}", usize::MAX), "");
+        // A word that has been written is not taken for zero.
+        match semantics {
+            Semantics::Slots => found("\nmemory 0 any 1 any", "\nmemory 0 any", "zeros in word 1 of memory"),
+            _ => found(" 5 any", "", "zeros in word 5 of memory"),
+        }
         if semantics == Semantics::Slots {
             found("\nslots 32 kept", "\nslots 40 kept", "a turn begins with other slots");
             found("\nslots 32 kept", "\nslots 32 index", "a slot holds no index");
