@@ -83,6 +83,8 @@ fn functions_are_recorded_once() {
             "fp12_cyclotomic_square",
             "fp12_cyclotomic_square_2",
             "fp12_cyclotomic_square_4",
+            "fp12_frobenius",
+            "fp12_frobenius_squared",
             "fp12_mul",
             "fp12_mul_by_multiplicand",
             "fp12_power_of_x_head",
