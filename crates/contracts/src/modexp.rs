@@ -19,7 +19,7 @@ mod word_sized;
 
 use crate::Contract;
 use crate::words::Words;
-use calldata::{Calldata, Operand, where_words_stand};
+use calldata::{Calldata, Operand, in_words, where_words_stand};
 use num_bigint::BigUint;
 use power::LAST_WORD_ONLY;
 use residue_formula::Number;
@@ -86,7 +86,13 @@ pub fn text<M: Machine>(machine: &M) {
     let state = State::new(machine);
     machine.branch(
         machine.has(Feature::Given),
-        |machine| over_given(machine, state),
+        |machine| {
+            machine.branch(
+                machine.has(Feature::ShortCode),
+                |machine| in_short_code(machine, state),
+                |machine| over_given(machine, state),
+            );
+        },
         |machine| {
             machine.scratch(one_word::SCRATCH_BYTES);
             where_words_stand(machine, |machine| one_word::in_place(machine), short::in_place);
@@ -110,6 +116,39 @@ pub fn text<M: Machine>(machine: &M) {
 
 /// More slots than code may name that is portable.
 const SLOTS: u32 = 240;
+
+/// The text where moduli may be given at run time and code is short: field instructions for odd moduli of up to three words, words for even ones of a
+/// word, limbs for all others.
+fn in_short_code<M: Machine>(machine: &M, state: State) {
+    machine.scratch(one_word::SCRATCH_BYTES.max(wide::SCRATCH_BYTES));
+    in_words(machine, |machine| word_sized::in_place_in_short_code(machine, state));
+    let calldata = Calldata::any(machine);
+    let modulus = calldata.modulus;
+    machine.branch(
+        Words(machine).is_below(machine.small(32), modulus.bytes),
+        |_| (),
+        |machine| word_sized::in_short_code(machine, state, calldata),
+    );
+    long::exponent_bits(machine, state);
+    let has_more_words = state.mask[1];
+    let words = wide::place_modulus(machine, state, modulus, |machine| {
+        let above = modulus.above(machine, state.mask[0], WORDS_MAX as u64); // usize to u64 widens
+        machine.set(has_more_words, above);
+    });
+    let w = Words(machine);
+    let has_words = w.mul(w.or(words[0], words[1]), machine.not(machine.get(has_more_words)));
+    machine.branch(
+        w.mul(w.and(words[2], w.number(1)), has_words),
+        |machine| wide::odd_in_short_code(machine, state, modulus, words),
+        |_| (),
+    );
+    long::bits(machine, state);
+    machine.branch(
+        machine.get(state.result[2]),
+        |machine| long::text(machine, state),
+        |machine| machine.return_words(&[machine.small(0)], modulus.bytes),
+    );
+}
 
 /// The text where moduli may be given at run time.
 fn over_given<M: Machine>(machine: &M, state: State) {

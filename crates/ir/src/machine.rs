@@ -204,8 +204,12 @@ impl Cells {
 
     /// The same where cells begin `distance` bits apart.
     pub fn each_at(self, distance: u32, value: u64) -> U256 {
-        let first_bits = (0..=256 - self.bits).step_by(distance as usize); // widens
-        first_bits.fold(U256::ZERO, |word, bit| word | U256::from(value) << bit as usize) // widens
+        self.at((0..=256 - self.bits).step_by(distance as usize), value) // widens
+    }
+
+    /// The same for cells that begin at these bits.
+    pub fn at(self, first_bits: impl IntoIterator<Item = u32>, value: u64) -> U256 {
+        first_bits.into_iter().fold(U256::ZERO, |word, bit| word | U256::from(value) << bit as usize) // widens
     }
 
     /// The largest index.
@@ -230,7 +234,7 @@ pub enum SequenceStep<W> {
     /// The `first_part`s of a sequence divide its parts into groups, each up to the next one, and so does 0. Parts of a group take as much code as
     /// the longest of them. A number stays within the group of its `first_part`.
     Chosen {
-        /// Has such numbers in all its cells, whose distance is [`Order::cell_distance`](crate::program::Order::cell_distance), and else zeros. It is
+        /// Has such numbers in all its cells, which [`Order::cells`](crate::program::Order::cells) says, and else zeros. It is
         /// read once, before the first step.
         word: W,
         /// A multiple of 8.

@@ -187,18 +187,22 @@ impl Order {
         words
     }
 
-    /// Distance in bits between the cells of a word: 16, or the greatest common divisor of the positions that steps
-    /// read.
-    pub fn cell_distance(&self, word: Word) -> u32 {
+    /// First bits of the cells of a word, ascending: every multiple of the greatest common divisor of the positions that steps read, or of 16 where 16
+    /// divides that; where it is below 16, these positions alone.
+    pub fn cells(&self, word: Word) -> Vec<u32> {
         let first_bits = self.steps.iter().filter_map(|step| match *step {
             SequenceStep::Chosen { word: read, first_bit, .. } | SequenceStep::Carry { word: read, first_bit } => {
                 (read == word).then_some(first_bit)
             }
             SequenceStep::Part(_) | SequenceStep::CarryNumber(_) => None,
         });
-        let common = first_bits.fold(0, |one: u32, other| one.gcd(&other));
+        let read: BTreeSet<u32> = first_bits.collect();
         let cell_bits = SequenceStep::<Word>::CELLS.bits;
-        if common.is_multiple_of(cell_bits) { cell_bits } else { common }
+        match read.iter().fold(0, |one: u32, other| one.gcd(other)) {
+            common if common.is_multiple_of(cell_bits) => (0..256).step_by(cell_bits as usize).collect(), // widens
+            common if common < cell_bits => read.into_iter().collect(),
+            common => (0..=256 - cell_bits).step_by(common as usize).collect(), // the same
+        }
     }
 
     /// For each group of parts that can be chosen, of `parts` parts, its range: see [`SequenceStep::Chosen`].

@@ -546,9 +546,11 @@ impl Scope<'_> {
                     if !first_bit.is_multiple_of(8) || first_bit > 256 - SequenceStep::<Word>::CELLS.bits {
                         return Err(format!("no cell of 16 bits begins at bit {first_bit}"));
                     }
-                    let distance = step.word().map_or(u32::MAX, |word| order.cell_distance(word));
-                    if distance < SequenceStep::<Word>::CELLS.bits {
-                        return Err(format!("cells of a word begin {distance} bits apart, which overlap"));
+                    let cells = step.word().map_or_else(Vec::new, |word| order.cells(word));
+                    let distance = |pair: &[u32]| pair[1] - pair[0];
+                    if let Some(pair) = cells.windows(2).find(|&pair| distance(pair) < SequenceStep::<Word>::CELLS.bits)
+                    {
+                        return Err(format!("cells of a word begin {} bits apart, which overlap", distance(pair)));
                     }
                     let choices = SequenceStep::<Word>::choices(parts);
                     if let SequenceStep::Chosen { first_part, .. } = *step

@@ -676,7 +676,9 @@ fn loops_and_branches_carry_what_they_say() {
     check("w12 from 24", "w99 from 24", "w99");
     check("w12 from 24", "w12 from 20", "no cell of 16 bits begins at bit 20");
     check("w12 from 24", "w12 from 248", "no cell of 16 bits begins at bit 248");
-    check("w12 from 24", "w12 from 8", "cells of a word begin 8 bits apart, which overlap");
+    check("w12 from 24", "w12 from 88", "cells of a word begin 8 bits apart, which overlap");
+    let apart = text::parse(&WELL_FORMED.replace("w12 from 24", "w12 from 8")).unwrap();
+    verify(&apart).unwrap();
     check("plus 9", "plus 16", "part 16 is the first of 16 that can be chosen");
     check("times 2", "times 4", "a sequence of 6 steps, of which 4 are counted as one");
     check("times 2", "times 0", "a sequence of 6 steps, of which 0 are counted as one");

@@ -491,10 +491,10 @@ impl<'a> Lowering<'a> {
                 words::count_word(self.function, &mut self.uses, *word);
             }
         }
-        let alike = |&(word, reached): &(Word, Reached)| (reached, order.cell_distance(word));
+        let alike = |&(word, reached): &(Word, Reached)| (reached, order.cells(word));
         for same in words.chunk_by(|one, other| alike(one) == alike(other)) {
-            let (reached, distance) = alike(&same[0]);
-            let each = |value| big(SequenceStep::<Word>::CELLS.each_at(distance, value));
+            let (reached, cells) = alike(&same[0]);
+            let each = |value| big(SequenceStep::<Word>::CELLS.at(cells.iter().copied(), value));
             let label = self.first(reached, entries)?;
             // Rows of arrays begin at a number; sharing it takes 5 gas more.
             let first = match reached {

@@ -160,6 +160,14 @@ pub(super) fn where_words_stand<M: Machine>(machine: &M, words: impl FnOnce(&M),
     );
 }
 
+/// Does `words` where base, exponent and modulus have 32 bytes each.
+pub(super) fn in_words<M: Machine>(machine: &M, words: impl FnOnce(&M)) {
+    let w = Words(machine);
+    let differs = |at| w.xor(machine.calldata_word(w.number(at)), w.number(WORD_BYTES));
+    let differ = w.or(w.or(differs(0), differs(64)), differs(32));
+    machine.branch(differ, |_| (), words);
+}
+
 /// Offset of the exponent if the base has a word.
 pub(super) const EXPONENT_AT: u64 = HEADER_BYTES + WORD_BYTES;
 

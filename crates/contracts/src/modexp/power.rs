@@ -7,7 +7,7 @@ use super::calldata::Calldata;
 use crate::words::Words;
 use residue_curves::pow_constant;
 use residue_formula::{Bundle, Fe};
-use residue_ir::{Feature, FirstSteps, Machine, SequenceStep, Variable};
+use residue_ir::{Capacity, Feature, FirstSteps, Machine, SequenceStep, Variable};
 use ruint::aliases::U256;
 use std::collections::BTreeMap;
 
@@ -21,8 +21,9 @@ const DIGIT_BITS: u32 = 4;
 const DIGITS_EACH: u32 = 4;
 /// Bits of a digit of a long exponent. The table of 32 powers costs more than that of 8, so it has a subprogram of its own.
 const LONG_DIGIT_BITS: u32 = 6;
-/// Bits of a digit of an exponent modulo a word.
+/// Bits of a digit of an exponent modulo a word, and where code is short.
 const BYTE_BITS: u32 = 8;
+const SEPTET_BITS: u32 = 7;
 /// Bits of a factor, where a digit may take more than one: the table is shorter.
 const FACTOR_BITS: u32 = 4;
 const SHORT_FACTOR_BITS: u32 = 2;
@@ -186,6 +187,49 @@ pub(super) fn power_by_bytes<M: Machine>(machine: &M, exponent: Variable, x: M::
             &odd_powers(machine, x, FACTOR_BITS),
         )
     })
+}
+
+/// The same by all digits of seven bits that a word has: half as many parts.
+pub(super) fn power_by_septets<M: Machine>(machine: &M, exponent: Variable, x: M::Fe) -> M::Fe {
+    // A constant would be copied from code.
+    let one = machine.element_of(&[machine.small(1)]);
+    steps::<_, SEPTET_BITS>(
+        machine,
+        machine.get(exponent),
+        (WORD_BITS, None),
+        one,
+        &odd_powers(machine, x, FACTOR_BITS),
+    )
+}
+
+/// x to the power of the exponent in calldata, of which `bits` is the length: four bits in a turn of a loop.
+pub(super) fn power_in_turns<M: Machine>(machine: &M, bits: M::Word, x: M::Fe) -> M::Fe {
+    const POWERS: u64 = 1 << DIGIT_BITS;
+    let w = Words(machine);
+    let powers = machine.array("powers", Capacity::Fixed(POWERS as u32)); // it is small
+    machine.repeat(machine.small(POWERS), machine.one(), |machine, number, power| {
+        machine.store(powers, number, power);
+        power * x
+    });
+    let count = machine.bind(w.high(w.add(bits, w.number(u64::from(DIGIT_BITS - 1))), 2));
+    let exponent = Calldata::read(machine).exponent;
+    let end = machine.bind(w.add(exponent.at, exponent.bytes));
+    machine.repeat(count, machine.one(), |machine, turn, y| {
+        let w = Words(machine);
+        let place = machine.bind(w.sub(w.sub(count, turn), w.number(1)));
+        let digit = digit_of(machine, end, place);
+        (0..DIGIT_BITS).fold(y, |y, _| y.square()) * machine.load(powers, digit)
+    })
+}
+
+/// The digit of four bits that has `place` after it, of the number whose bytes end at `end` in calldata.
+pub(super) fn digit_of<M: Machine>(machine: &M, end: M::Word, place: M::Word) -> M::Word {
+    let w = Words(machine);
+    // The byte of the digit is the last of the word that is read.
+    let end = w.sub(end, w.high(place, 1));
+    let word = machine.calldata_word(w.sub(end, w.number(32)));
+    let bits = w.mul(w.and(place, w.number(1)), w.number(DIGIT_BITS.into()));
+    w.and(w.shr(word, bits), w.number((1 << DIGIT_BITS) - 1))
 }
 
 /// y ↦ the power by all words of the exponent, for that by the first.
@@ -385,13 +429,22 @@ fn places<const DIGIT: u32>() -> Vec<(usize, u32)> {
         let in_cell = cell / DIGIT;
         return (0..digits).map(|digit| ((digit % in_cell) as usize, digit / in_cell * cell)).collect(); // widens
     }
-    // Of six bits, eight fill three cells: three words have three of eight each, and the first digits of the exponent where room is left.
-    (0..digits)
-        .map(|digit| match digit {
-            40.. => ((digit - 40) as usize, WORD_BITS - cell), // widens
-            _ => ((digit % 8 / 3) as usize, (digit / 8 * 3 + digit % 8 % 3) * cell), // widens
-        })
-        .collect()
+    match DIGIT {
+        // Eight have 56 bits, seven bytes: two or three cells of each word. Words with the same cells are read first one after the other.
+        SEPTET_BITS => {
+            const PLACES: [(usize, u32); 8] = [(1, 16), (2, 16), (1, 0), (2, 0), (0, 0), (1, 32), (2, 32), (0, 16)];
+            let place = |digit: u32| (PLACES[(digit % 8) as usize], digit / 8 * 56); // widens
+            (0..digits).map(place).map(|((word, bit), before)| (word, before + bit)).collect()
+        }
+        // Of six bits, eight fill three cells: three words have three of eight each, and the first digits of the exponent where room is left.
+        LONG_DIGIT_BITS => (0..digits)
+            .map(|digit| match digit {
+                40.. => ((digit - 40) as usize, WORD_BITS - cell), // widens
+                _ => ((digit % 8 / 3) as usize, (digit / 8 * 3 + digit % 8 % 3) * cell), // widens
+            })
+            .collect(),
+        _ => unreachable!("digits of {DIGIT} bits have no places"),
+    }
 }
 
 /// The digits of `exponent` that stand in word `word`, by how far they are moved.

@@ -8,7 +8,7 @@ use super::calldata::{Calldata, Operand};
 use super::expressions::Expressions;
 use super::long;
 use super::narrow;
-use super::power::{LAST_WORD_ONLY, long_base, more_words, power};
+use super::power::{LAST_WORD_ONLY, long_base, more_words, power, power_in_turns};
 use super::short::base_modulo;
 use super::two_adic;
 use super::word_sized;
@@ -64,12 +64,7 @@ fn words_at<M: Machine>(machine: &M, cell: u64) -> [M::Word; WORDS_MAX] {
 
 /// Returns the result for a modulus of more than one word, which is in place and has the words `words`, the highest first.
 pub(super) fn text<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>, words: [M::Word; WORDS_MAX]) {
-    let Calldata { base, modulus, .. } = calldata;
-    machine.branch(
-        Words(machine).is_below(machine.small(BYTES_MAX), base.bytes),
-        |_| (),
-        |machine| place(machine, base, BASE),
-    );
+    place_base(machine, calldata.base);
     let [highest, middle, lowest] = words;
     machine.branch(
         Words(machine).and(lowest, machine.small(1)),
@@ -89,6 +84,37 @@ pub(super) fn text<M: Machine>(machine: &M, state: State, calldata: Calldata<M::
             );
         },
     );
+    give(machine, state, calldata.modulus);
+}
+
+/// The same for an odd modulus in short code: as if it had three words. [`State::digits`] has the bits of the exponent.
+pub(super) fn odd_in_short_code<M: Machine>(
+    machine: &M,
+    state: State,
+    modulus: Operand<M::Word>,
+    words: [M::Word; WORDS_MAX],
+) {
+    machine.over_given("odd modulus in short code", LIMBS[2], &words, |machine| {
+        // The modulus has more than one word.
+        let two_256 = machine.element_of(&[machine.small(1), machine.small(0)]);
+        let x = long_base(machine, two_256, |machine, word| machine.element_of(&[word]));
+        let y = power_in_turns(machine, machine.get(state.digits), x);
+        return_or_keep(machine, state, 2, y);
+    });
+    give(machine, state, modulus);
+}
+
+/// Puts a base of at most three words where [`base`] finds it.
+fn place_base<M: Machine>(machine: &M, base: Operand<M::Word>) {
+    machine.branch(
+        Words(machine).is_below(machine.small(BYTES_MAX), base.bytes),
+        |_| (),
+        |machine| place(machine, base, BASE),
+    );
+}
+
+/// Returns [`State::result`] in as many bytes as the modulus has.
+fn give<M: Machine>(machine: &M, state: State, modulus: Operand<M::Word>) {
     machine.branch(
         Words(machine).is_below(machine.small(BYTES_MAX), modulus.bytes),
         |machine| machine.return_words(&[2, 1, 0].map(|word| machine.get(state.result[word])), modulus.bytes),
@@ -126,10 +152,20 @@ fn enter_of_width<M: Machine>(machine: &M, state: State, width: usize, words: &[
 
 /// The power modulo the odd part, of [`LIMBS`] `width`.
 fn odd_part<M: Machine>(machine: &M, state: State, width: usize) {
-    let words = if width < 2 { 2 } else { WORDS_MAX };
-    let x = base(machine, words);
+    let x = base(machine, words_of(width));
     let y = power(machine, state, x);
     let y = more_words(machine, state, y, x);
+    return_or_keep(machine, state, width, y);
+}
+
+/// Words of one of [`LIMBS`].
+const fn words_of(width: usize) -> usize {
+    if width < 2 { 2 } else { WORDS_MAX }
+}
+
+/// Returns y, of [`LIMBS`] `width`, if [`State::keeps`] is 0, else puts it into [`State::result`].
+fn return_or_keep<M: Machine>(machine: &M, state: State, width: usize, y: M::Fe) {
+    let words = words_of(width);
     machine.branch(
         machine.not(machine.get(state.keeps)),
         |machine| {

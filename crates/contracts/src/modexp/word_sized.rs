@@ -4,14 +4,14 @@
 use super::State;
 use super::calldata::{Calldata, EXPONENT_AT, Operand, numbers_in_place};
 use super::expressions::Expressions;
-use super::narrow;
-use super::power::{F4, power_by_bytes};
+use super::power::{F4, power_by_bytes, power_by_septets};
 use super::short::{base_modulo, power_below_8_bits, power_by_f4, power_of_16_bits, return_word};
+use super::{narrow, one_word};
 use crate::words::Words;
 use num_bigint::BigUint;
 use residue_curves::chain::pow_constant_in_windows;
 use residue_formula::Number;
-use residue_ir::Machine;
+use residue_ir::{Feature, Machine};
 use residue_modular::fields::{Bn254Fp, Bn254Fr};
 use ruint::aliases::U256;
 
@@ -19,6 +19,8 @@ use ruint::aliases::U256;
 const LIMBS: u32 = 4;
 /// Windows of the chains for inverses: wider ones spare six gas of products, and their slots take forty.
 const WINDOW_BITS: u64 = 3;
+/// Bits of an exponent that is left to products of words in short code.
+const SHORT_BITS: u64 = 32;
 /// Address of the base, for its reduction.
 const BASE_CELL: u64 = 0;
 
@@ -29,6 +31,40 @@ pub(super) fn in_place<M: Machine>(machine: &M, state: State) {
     let x = machine.bind(Words(machine).modulo(base, m));
     let e = machine.bind(exponent);
     power(machine, state, [x, e, m], None);
+}
+
+/// Returns the result in short code where base, exponent and modulus have 32 bytes each, if field instructions are for it.
+pub(super) fn in_place_in_short_code<M: Machine>(machine: &M, state: State) {
+    let [base, exponent, modulus] = numbers_in_place(machine);
+    let m = machine.bind(modulus);
+    let x = machine.bind(Words(machine).modulo(base, m));
+    let e = machine.bind(exponent);
+    in_field_if_odd(machine, state, [x, e, m], None);
+}
+
+/// Returns the result in short code for a modulus of at most 32 bytes.
+pub(super) fn in_short_code<M: Machine>(machine: &M, state: State, calldata: Calldata<M::Word>) {
+    let Calldata { base, exponent, modulus } = calldata;
+    machine.branch(
+        Words(machine).is_below(exponent.bytes, machine.small(33)),
+        |machine| {
+            let m = machine.bind(modulus.short(machine));
+            base_modulo(machine, base, m, BASE_CELL);
+            let x = machine.bind(machine.at(BASE_CELL));
+            let e = machine.bind(exponent.short(machine));
+            in_field_if_odd(machine, state, [x, e, m], Some(modulus.bytes));
+        },
+        |_| (),
+    );
+    one_word::text(machine, calldata);
+}
+
+/// Returns the result for words [x, e, m] that are bound, x below m, if m is odd, x is not 0 and e is one for field instructions.
+fn in_field_if_odd<M: Machine>(machine: &M, state: State, [x, e, m]: [M::Word; 3], bytes: Option<M::Word>) {
+    let w = Words(machine);
+    // The product may be 0 though its factors are not: then products of words are made, which do for any numbers.
+    let is_odd = w.mul(w.and(m, w.number(1)), x);
+    machine.branch(w.mul(is_odd, w.high(e, SHORT_BITS)), |machine| odd_power(machine, state, [x, e, m], bytes), |_| ());
 }
 
 /// Returns the result where base and modulus have 32 bytes each, if the exponent has fewer.
@@ -170,7 +206,12 @@ fn even_power<M: Machine>(machine: &M, state: State, [x, e, m]: [M::Word; 3], by
 /// Makes the power of [`State::base`] modulo an odd number: returns it if [`State::keeps`] is 0, else puts it into [`State::result`].
 pub(super) fn in_field<M: Machine>(machine: &M, state: State, odd: M::Word) {
     machine.over_given("exponent by bytes", LIMBS, &[odd], |machine| {
-        let y = power_by_bytes(machine, state.exponent, machine.element_of(&[machine.get(state.base)]));
+        let x = machine.element_of(&[machine.get(state.base)]);
+        let y = machine.branch(
+            machine.has(Feature::ShortCode),
+            |machine| power_by_septets(machine, state.exponent, x),
+            |machine| power_by_bytes(machine, state.exponent, x),
+        );
         machine.branch(
             machine.not(machine.get(state.keeps)),
             |machine| machine.return_elements(y, 32),

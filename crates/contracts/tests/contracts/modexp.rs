@@ -28,10 +28,15 @@ pub fn input(base: &[u8], exponent: &[u8], modulus: &[u8]) -> Vec<u8> {
     [&length(base)[..], &length(exponent), &length(modulus), base, exponent, modulus].concat()
 }
 
-/// The contract under every revision that can express it, and the one in words, in both lengths.
+/// The contract under every revision that can express it, its short form under some, and the one in words, in both lengths.
 fn contracts() -> Vec<(Revision, Prepared)> {
     let mut contracts = in_words();
     contracts.extend(everywhere(find("modexp").unwrap()));
+    let short = [Revision::Eip6690_2024, Revision::EvmmaxNext, Revision::Eip6601].map(|revision| {
+        let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
+        (revision, engine.prepare(&code("modexp", revision, Length::Short)))
+    });
+    contracts.extend(short);
     contracts
 }
 
@@ -41,19 +46,19 @@ fn in_words() -> Vec<(Revision, Prepared)> {
     forms
         .map(|(revision, length)| {
             let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
-            (revision, engine.prepare(&code_in_words(revision, length)))
+            (revision, engine.prepare(&code("modexp/words", revision, length)))
         })
         .into()
 }
 
-/// Code of the contract in words. Where it is short a byte is worth 200 gas of so many calls that an account holds it.
-pub fn code_in_words(revision: Revision, length: Length) -> Vec<u8> {
+/// Code of a contract of these. Where it is short a byte is worth 200 gas of so many calls that an account holds it.
+pub fn code(name: &str, revision: Revision, length: Length) -> Vec<u8> {
     let deployment = Deployment { gas_a_byte: 200, calls: NonZeroU64::new(65_536).unwrap() };
     let dialect = match length {
         Length::Short => Dialect { length, deployment: Some(deployment), ..Dialect::default() },
         Length::Full | Length::Middle => Dialect { length, ..Dialect::default() },
     };
-    let program = find("modexp/words").unwrap().program_as(Form { length: Some(length), ..Form::default() });
+    let program = find(name).unwrap().program_as(Form { length: Some(length), ..Form::default() });
     let schedule = GasSchedule::default_for(revision).unwrap();
     compile_as(&program, revision, &schedule, SmallMultiples::AsWritten, dialect).unwrap().code
 }
@@ -126,6 +131,21 @@ fn check(contracts: &mut [(Revision, Prepared)], input: &[u8]) {
             Err(_) => assert!(ours.halt.is_exceptional() && ours.halt != Halt::OutOfGas, "{}", what()),
         }
     }
+}
+
+#[test]
+fn the_short_form_fits_an_account() {
+    let revision = Revision::Eip6690_2024;
+    let code = code("modexp", revision, Length::Short);
+    assert!(code.len() <= 24_576, "{} bytes", code.len());
+    let mut prepared = Engine::new(EngineConfig::default_for(revision)).unwrap().prepare(&code);
+    let mut gas = |bytes: usize, exponent: &[u8]| {
+        let [base, modulus] = [0x7f, 0xff].map(|byte| vec![byte; bytes]);
+        prepared.run_without_memory(&input(&base, exponent, &modulus), GAS).gas_used
+    };
+    // An exponent of 256 bits, the dearest one, and RSA of 2048 bits, whose price is 32,768.
+    let all = [gas(32, &[0xa7; 32]), gas(32, &[0xff; 32]), gas(256, &[1, 0, 1])];
+    assert!(all[0] <= 2_150 && all[1] <= 2_170 && 10 * all[2] <= 16 * 32_768, "{all:?}");
 }
 
 #[test]

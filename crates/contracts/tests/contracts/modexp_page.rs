@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use crate::modexp::{code_in_words, input};
+use crate::modexp::{code, input};
 use num_bigint::BigUint;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -272,45 +272,89 @@ fn exponents_that_cost_no_more_than_the_price() {
     }
 }
 
-/// Gas without field instructions, of code of any length and of code that an account holds.
-fn words() -> String {
+/// A row's modulus and exponent in words, and its input.
+type Named = (String, String, Vec<u8>);
+
+/// Gas of a contract in code of any length and in code that an account holds.
+fn in_an_account(name: &str, rows: &[Named]) -> String {
     let revision = Revision::Eip6690_2024;
-    let forms = [Length::Full, Length::Short].map(|length| Compiled::of(revision, code_in_words(revision, length)));
+    let forms = [Length::Full, Length::Short].map(|length| Compiled::of(revision, code(name, revision, length)));
     let bytes = forms.each_ref().map(|form| form.code.len());
     assert!(bytes[1] <= 24_576, "{bytes:?}");
     let mut text = String::from(
         "| modulus | exponent | price | gas | ratio | in an account: gas | ratio |\n|---|---|---:|---:|---:|---:|---:|\n",
     );
-    let mut add = |modulus: &str, exponent: &str, input: &[u8]| {
+    for (modulus, exponent, input) in rows {
         let rows = forms.each_ref().map(|form| form.row(input));
-        assert!(rows.iter().all(|row| row.split.arithmetic == 0));
+        assert!(name == "modexp" || rows.iter().all(|row| row.split.arithmetic == 0));
         let numbers = rows.each_ref().map(|row| format!("{} | {}", grouped(row.gas), ratio(row.gas, row.price)));
         writeln!(text, "| {modulus} | {exponent} | {} | {} |", grouped(rows[0].price), numbers.join(" | ")).unwrap();
-    };
-    let bn254 = Bn254Fp::modulus();
-    let inverse = (&bn254 - 2u8).to_bytes_be();
-    add("p of BN254", "p − 2", &input(&[3; 32], &inverse, &bn254.to_bytes_be()));
-    let in_a_word = |exponent: &[u8]| [vec![0; 32 - exponent.len()], exponent.to_vec()].concat();
-    let [base, modulus] = numbers(256, 0xfb);
-    for (name, exponent) in [("3", &[3][..]), ("17", &[17]), ("65537", &F4)] {
-        add("256 bits", &format!("{name}, in 32 bytes"), &input(&base, &in_a_word(exponent), &modulus));
-        add("256 bits", name, &input(&base, exponent, &modulus));
-    }
-    for bits in [32, 64, 128, 256] {
-        add("256 bits", &format!("{bits} bits, in 32 bytes"), &input(&base, &in_a_word(&full(bits)), &modulus));
-    }
-    add("256 bits", "512 bits", &input(&base, &full(512), &modulus));
-    for bits in [512, 1024, 2048, 3072, 4096, 8192] {
-        let [base, modulus] = numbers(bits, 0xfb);
-        add(&format!("{bits} bits"), "65537", &input(&base, &F4, &modulus));
-    }
-    for bits in [1024, 2048] {
-        let [base, modulus] = numbers(bits, 0xfb);
-        add(&format!("{bits} bits"), "as long", &input(&base, &full(bits), &modulus));
     }
     let [any, in_account] = bytes.map(|bytes| grouped(bytes as u64));
     writeln!(text, "| code, bytes | | | {any} | | {in_account} | |").unwrap();
     text
+}
+
+/// Exponents of 32 bytes modulo 32 bytes.
+fn in_a_word(bits: &[usize], low: u8) -> Vec<Named> {
+    let [base, modulus] = numbers(256, low);
+    let named = |bits: usize| {
+        let exponent = full(bits);
+        let exponent = [vec![0; 32 - exponent.len()], exponent].concat();
+        ("256 bits".to_owned(), format!("{bits} bits, in 32 bytes"), input(&base, &exponent, &modulus))
+    };
+    bits.iter().map(|&bits| named(bits)).collect()
+}
+
+/// Short exponents modulo 32 bytes, in 32 bytes and in as many as they have.
+fn short_in_a_word(exponents: &[(&str, &[u8])]) -> Vec<Named> {
+    let [base, modulus] = numbers(256, 0xfb);
+    let named = |name: String, exponent: &[u8]| ("256 bits".to_owned(), name, input(&base, exponent, &modulus));
+    let both = |&(name, exponent): &(&str, &[u8])| {
+        let in_a_word = [vec![0; 32 - exponent.len()], exponent.to_vec()].concat();
+        [named(format!("{name}, in 32 bytes"), &in_a_word), named(name.to_owned(), exponent)]
+    };
+    exponents.iter().flat_map(both).collect()
+}
+
+/// The exponent 65537, or one as long as the modulus, modulo numbers of so many bits.
+fn of_lengths(bits: &[usize], low: u8, is_long: bool) -> Vec<Named> {
+    let named = |&bits: &usize| {
+        let [base, modulus] = numbers(bits, low);
+        let (name, exponent) = if is_long { ("as long", full(bits)) } else { ("65537", F4.to_vec()) };
+        let parity = if low.is_multiple_of(2) { ", even" } else { "" };
+        (format!("{bits} bits{parity}"), name.to_owned(), input(&base, &exponent, &modulus))
+    };
+    bits.iter().map(named).collect()
+}
+
+/// Gas without field instructions.
+fn words() -> String {
+    let bn254 = Bn254Fp::modulus();
+    let inverse = (&bn254 - 2u8).to_bytes_be();
+    let [base, modulus] = numbers(256, 0xfb);
+    let rows = [
+        vec![("p of BN254".to_owned(), "p − 2".to_owned(), input(&[3; 32], &inverse, &bn254.to_bytes_be()))],
+        short_in_a_word(&[("3", &[3]), ("17", &[17]), ("65537", &F4)]),
+        in_a_word(&[32, 64, 128, 256], 0xfb),
+        vec![("256 bits".to_owned(), "512 bits".to_owned(), input(&base, &full(512), &modulus))],
+        of_lengths(&[512, 1024, 2048, 3072, 4096, 8192], 0xfb, false),
+        of_lengths(&[1024, 2048], 0xfb, true),
+    ];
+    in_an_account("modexp/words", &rows.concat())
+}
+
+/// Gas with them.
+fn account() -> String {
+    let rows = [
+        short_in_a_word(&[("3", &[3]), ("65537", &F4)]),
+        in_a_word(&[32, 64, 128, 256], 0xfb),
+        of_lengths(&[256], 0xf8, true),
+        of_lengths(&[512, 768, 1024, 2048, 3072, 4096, 8192], 0xfb, false),
+        of_lengths(&[1024], 0xf8, false),
+        of_lengths(&[384, 512, 768, 1024, 2048], 0xfb, true),
+    ];
+    in_an_account("modexp", &rows.concat())
 }
 
 #[test]
@@ -322,6 +366,7 @@ fn the_tables_are_what_the_contract_costs() {
         ("dearest", dearest()),
         ("lengths", lengths()),
         ("words", words()),
+        ("account", account()),
     ] {
         residue_pages::hold("docs/modexp.md", name, &table);
     }

@@ -3,11 +3,13 @@
 //! Short exponents, below 2³², take a product for each bit that is 1; others go in digits of four bits, with a table of powers, whose own
 //! products are steps before. The last step of all multiplies by 2ˢ.
 
-use super::reduction::Reduction;
+use super::reduction::Products;
 use super::{bit_length, word_bits};
 use crate::modexp::calldata::Calldata;
+use crate::modexp::expressions::Expressions;
+use crate::modexp::power::digit_of;
 use crate::words::Words;
-use residue_ir::{Machine, Variable};
+use residue_ir::{Feature, Machine, Variable};
 
 /// Bits of a digit.
 const DIGIT_BITS: u64 = 4;
@@ -15,6 +17,11 @@ const DIGIT_BITS: u64 = 4;
 const SHORT_BITS: u64 = 32;
 /// Powers that digits choose from, 1 not counted.
 const POWERS: u64 = 15;
+/// The most numbers after the first N: powers and 2ˢ.
+pub(super) const NUMBERS: usize = POWERS as usize + 1;
+/// Addresses of a step's number and of the number of limbs, in short code.
+const STEP: u64 = 0;
+const FIRST: u64 = 32;
 
 /// The state of the steps. Numbers are in an array: from N on the powers of the base, then 2ˢ.
 #[derive(Clone, Copy)]
@@ -43,7 +50,7 @@ impl Steps {
     /// Reads the exponent's length.
     pub(super) fn prepare<M: Machine>(self, machine: &M) {
         let exponent = Calldata::read(machine).exponent;
-        bit_length(machine, exponent, self.place, self.squares);
+        bit_length(machine, exponent, self.place, [self.squares, self.from]);
         let w = Words(machine);
         machine.branch(
             w.is_below(w.number(SHORT_BITS), machine.get(self.place)),
@@ -79,7 +86,7 @@ impl Steps {
     pub(super) fn power<M: Machine, const N: usize>(
         self,
         machine: &M,
-        reduction: &Reduction<M, N>,
+        products: &impl Products<M, N>,
         base: [M::Fe; N],
     ) -> [M::Fe; N] {
         let w = Words(machine);
@@ -90,34 +97,61 @@ impl Steps {
         );
         let steps = machine.bind(w.add(w.add(machine.get(self.mode), machine.get(self.count)), w.number(1)));
         machine.repeat(steps, first, |machine, step, power| {
-            self.choose::<M, N>(machine, step);
+            self.next::<M, N>(machine, step);
             let power = machine.branch(
                 machine.get(self.from),
-                |machine| machine.load(reduction.numbers, machine.get(self.from)),
+                |machine| machine.load(products.numbers(), machine.get(self.from)),
                 |_| power,
             );
             let squares = machine.bind(machine.get(self.squares));
-            let power = machine.repeat(squares, power, |machine, _, power| reduction.square(machine, power));
+            let factor = |machine: &M| machine.load(products.numbers(), machine.get(self.factor));
             let power = machine.branch(
-                machine.get(self.factor),
+                machine.has(Feature::ShortCode),
                 |machine| {
-                    let factor = machine.load(reduction.numbers, machine.get(self.factor));
-                    reduction.product(machine, power, factor)
+                    let has_factor = machine.not(machine.not(machine.get(self.factor)));
+                    let count = machine.bind(Words(machine).add(squares, has_factor));
+                    machine.repeat(count, power, |machine, turn, power| {
+                        let is_square = Words(machine).is_below(turn, squares);
+                        products.square_or_product(machine, is_square, power, factor)
+                    })
                 },
-                |_| power,
+                |machine| {
+                    let power = machine.repeat(squares, power, |machine, _, power| products.square(machine, power));
+                    machine.branch(
+                        machine.get(self.factor),
+                        |machine| products.product(machine, power, factor(machine)),
+                        |_| power,
+                    )
+                },
             );
             machine.branch(
                 machine.get(self.to),
-                |machine| machine.store(reduction.numbers, machine.get(self.to), power),
+                |machine| machine.store(products.numbers(), machine.get(self.to), power),
                 |_| (),
             );
             power
         })
     }
 
-    /// Says what step `step` does.
-    fn choose<M: Machine, const N: usize>(self, machine: &M, step: M::Word) {
-        let first = N as u64; // usize to u64 widens
+    /// Says what step `step` does. Short code has this once for all numbers of limbs.
+    fn next<M: Machine, const N: usize>(self, machine: &M, step: M::Word) {
+        let first = machine.small(N as u64); // usize to u64 widens
+        machine.branch(
+            machine.has(Feature::ShortCode),
+            |machine| {
+                machine.put(STEP, step);
+                machine.put(FIRST, first);
+                machine.function("next step", (), |machine, ()| {
+                    let [step, first] = [STEP, FIRST].map(|cell| machine.bind(machine.at(cell)));
+                    self.choose(machine, step, first);
+                });
+            },
+            |machine| self.choose(machine, step, first),
+        );
+    }
+
+    /// The same, where `first` is the number of the base.
+    fn choose<M: Machine>(self, machine: &M, step: M::Word, first: M::Word) {
         let w = Words(machine);
         machine.set(self.from, w.number(0));
         machine.set(self.squares, w.number(0));
@@ -129,8 +163,8 @@ impl Steps {
             w.is_below(step, table),
             |machine| {
                 let w = Words(machine);
-                machine.set(self.factor, w.number(first));
-                machine.set(self.to, w.add(step, w.number(first + 1)));
+                machine.set(self.factor, first);
+                machine.set(self.to, w.add(step, w.add(first, w.number(1))));
             },
             |machine| {
                 machine.branch(
@@ -149,17 +183,13 @@ impl Steps {
     }
 
     /// The next digit.
-    fn digit<M: Machine>(self, machine: &M, first: u64, number: M::Word) {
+    fn digit<M: Machine>(self, machine: &M, first: M::Word, number: M::Word) {
         let w = Words(machine);
         let place = machine.bind(w.sub(machine.get(self.place), w.number(1)));
         machine.set(self.place, place);
         let exponent = Calldata::read(machine).exponent;
-        // The byte of the digit is the last of the word that is read.
-        let end = w.sub(w.add(exponent.at, exponent.bytes), w.high(place, 1));
-        let word = machine.calldata_word(w.sub(end, w.number(32)));
-        let bits = w.mul(w.and(place, w.number(1)), w.number(DIGIT_BITS));
-        let digit = machine.bind(w.and(w.shr(word, bits), w.number(15)));
-        let power = machine.bind(w.mul(w.is_below(w.number(0), digit), w.add(digit, w.number(first - 1))));
+        let digit = machine.bind(digit_of(machine, w.add(exponent.at, exponent.bytes), place));
+        let power = machine.bind(w.mul(w.is_below(w.number(0), digit), w.add(digit, w.sub(first, w.number(1)))));
         machine.branch(
             number,
             |machine| {
@@ -174,14 +204,14 @@ impl Steps {
     }
 
     /// The next bit that is 1, or the zeros after the last one.
-    fn bit<M: Machine>(self, machine: &M, first: u64) {
+    fn bit<M: Machine>(self, machine: &M, first: M::Word) {
         let w = Words(machine);
         let left = machine.bind(machine.get(self.exponent));
         word_bits(machine, left, SHORT_BITS / 2, self.factor, self.squares);
         let is_any = machine.bind(w.is_below(w.number(0), left));
         let next = machine.bind(w.sub(machine.get(self.factor), is_any));
         machine.set(self.squares, w.sub(machine.get(self.place), next));
-        machine.set(self.factor, w.mul(is_any, w.number(first)));
+        machine.set(self.factor, w.mul(is_any, first));
         machine.set(self.place, next);
         machine.set(self.exponent, w.sub(left, w.shl(is_any, next)));
     }

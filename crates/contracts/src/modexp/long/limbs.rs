@@ -1,14 +1,18 @@
 //! Limbs: reading them from calldata, and carrying from one to the next.
 
 use crate::modexp::calldata::Operand;
+use crate::modexp::expressions::Expressions;
 use crate::words::Words;
 use num_bigint::BigUint;
-use residue_ir::{Array, Machine};
+use residue_ir::{Array, Feature, Machine};
 
 /// Bytes of a limb: two of them, and sums of many products, fit twelve 64-bit limbs, and a limb that is shifted moves by whole bytes.
 pub(super) const LIMB_BYTES: usize = 46;
 /// Bits of a limb.
 pub(super) const LIMB_BITS: usize = 8 * LIMB_BYTES;
+
+/// Addresses of an operand's offset and length and of the number of a limb, in short code.
+pub(super) const OPERAND: [u64; 3] = [64, 96, 128];
 
 /// 2³⁶⁸.
 pub(super) fn radix<M: Machine>(machine: &M) -> M::Fe {
@@ -22,8 +26,24 @@ pub(super) fn power_of_two<M: Machine>(machine: &M, bits: M::Word) -> M::Fe {
     machine.element_of(&[w.shl(w.number(1), w.sub(bits, w.number(256))), w.shl(w.number(1), bits)])
 }
 
-/// The limb `place` of a number, 0 if the number has not so many or `place` is below 0.
+/// The limb `place` of a number, 0 if the number has not so many or `place` is below 0. Short code has this once.
 pub(super) fn limb<M: Machine>(machine: &M, operand: Operand<M::Word>, place: M::Word) -> M::Fe {
+    machine.branch(
+        machine.has(Feature::ShortCode),
+        |machine| {
+            for (cell, word) in OPERAND.into_iter().zip([operand.at, operand.bytes, place]) {
+                machine.put(cell, word);
+            }
+            machine.function("limb", (), |machine, ()| {
+                let [at, bytes, place] = OPERAND.map(|cell| machine.at(cell));
+                limb_of(machine, Operand { at: machine.bind(at), bytes: machine.bind(bytes) }, place)
+            })
+        },
+        |machine| limb_of(machine, operand, place),
+    )
+}
+
+fn limb_of<M: Machine>(machine: &M, operand: Operand<M::Word>, place: M::Word) -> M::Fe {
     let w = Words(machine);
     let below = machine.bind(w.mul(place, w.number(LIMB_BYTES as u64))); // usize to u64 widens
     let left = machine.bind(w.mul(w.is_below(below, operand.bytes), w.sub(operand.bytes, below)));
