@@ -13,6 +13,7 @@ mod modexp;
 mod point_evaluation;
 mod post_quantum;
 mod signatures;
+mod spilling;
 mod style;
 mod vectors;
 mod verifiers;

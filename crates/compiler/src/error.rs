@@ -274,7 +274,8 @@ mod tests {
         for (limit, names) in slots {
             let names = if Some(names.len()) == most { "any other revision".to_owned() } else { names.join(", ") };
             let limit = residue_pages::grouped(limit.into());
-            rows += &format!("| values at once and constants, one place left free, under {names} | {limit} |\n");
+            rows +=
+                &format!("| values of one statement and constants, one place left free, under {names} | {limit} |\n");
         }
         for (of, most) in [
             ("bytes of memory that do not depend on the input", MEMORY_BYTES_MAX),
@@ -286,20 +287,12 @@ mod tests {
         residue_pages::hold("docs/ir.md", "limits of code", &format!("| | at most |\n|---|---:|\n{rows}"));
     }
 
-    /// `count` products that are live at the same time.
+    /// A program whose one statement defines `count` values.
     fn at_once(count: usize) -> String {
-        let ops: String = (1..count).map(|value| format!("v{value} = mul v{} v{}\n", value - 1, value - 1)).collect();
-        let sums: String = (0..count - 1)
-            .map(|sum| {
-                let before = if sum == 0 { 0 } else { count + sum - 1 };
-                format!("v{} = add v{before} v{}\n", count + sum, sum + 1)
-            })
-            .collect();
+        let values: String = (0..count).map(|value| format!("v{value} ")).collect();
         format!(
-            "program \"live\" modulus 0x61 function f0 \"start\" () -> () values {} {{ word w0 = 0x0 parse w0 bytes 1 -> v0
-             block {{ {ops} {sums} }} return_elements (v{}) bytes 1 }}",
-            2 * count - 1,
-            2 * count - 2,
+            "program \"live\" modulus 0x61 array a0 \"rows\" values {count} capacity 1
+             function f0 \"start\" () -> () values {count} {{ word w0 = 0x0 load a0 w0 -> ({values}) return_elements ({values}) bytes 1 }}"
         )
     }
 

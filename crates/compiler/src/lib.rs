@@ -45,9 +45,13 @@ use residue_isa::assembly::Item;
 use residue_isa::revision::Family;
 use residue_isa::{GasSchedule, Revision};
 use residue_passes::specialise::asks;
+use residue_passes::spill::spill;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Slots that are left free where values stand in memory, for what passes after spilling make live: tried one after the other.
+const SPARED: [usize; 4] = [8, 24, 64, 128];
 use target::words::{NEAR_BYTES_MAX, NEAR_WIDE_BYTES_MAX, Rules};
 use words::prices::EvmGas;
 
@@ -235,8 +239,39 @@ impl Specialised<'_> {
         self.weighed_code(schedule).map(|(compiled, _)| compiled)
     }
 
-    /// The code, with its cost in one call by counts of runs, 0 if bytes do not count.
+    /// The code, with its cost in one call by counts of runs, 0 if bytes do not count. Where slots are too few, values stand in memory ([`spill`]), at
+    /// first as few as seem to do.
     fn weighed_code(&self, schedule: &GasSchedule) -> Result<(Compiled, f64), CompileError> {
+        let code = self.code_in_slots(schedule);
+        let Err(CompileError::Slots { few, .. }) = &code else { return code };
+        let limits = SPARED.into_iter().filter_map(|spared| (few.limit as usize).checked_sub(spared)); // u32 to usize widens
+        let spilled =
+            limits.filter_map(|limit| self.spilled(limit)).find_map(|spilled| match spilled.code_in_slots(schedule) {
+                Ok(code) => Some(Ok(code)),
+                Err(error) => error.is_mistake().then_some(Err(error)),
+            });
+        spilled.unwrap_or(code)
+    }
+
+    /// The program with at most so many values in slots at once; none if that leaves it as it is.
+    fn spilled(&self, limit: usize) -> Option<Specialised<'static>> {
+        let mut source = Program::clone(&self.stage.source);
+        let mut subprograms = std::mem::take(&mut source.subprograms);
+        let is_spilled = subprograms
+            .iter_mut()
+            .chain([&mut source])
+            .fold(false, |is_spilled, unit| spill(unit, limit) || is_spilled);
+        source.subprograms = subprograms;
+        is_spilled.then(|| Specialised {
+            stage: Stage::simplified(Cow::Owned(source), self.stage.multiples),
+            interface: self.interface,
+            is_as_written: self.is_as_written,
+            fusions: Arc::default(),
+        })
+    }
+
+    /// The same without values in memory.
+    fn code_in_slots(&self, schedule: &GasSchedule) -> Result<(Compiled, f64), CompileError> {
         let Interface { revision, dialect, .. } = self.interface;
         if self.is_as_written {
             // What answers leave without values needs no modulus; this does.

@@ -6,7 +6,7 @@
 //! [`threads`] cuts rows of calls by the placement; [`derived`] makes constants of each other; [`moves`] orders
 //! parallel moves; [`sums`] finds sums of products for one instruction, [`fp2`] products in Fp2 and [`fp6`] those in
 //! Fp6; [`fused`] gathers the operations found; [`choices`] is if-conversion, and [`comparisons`] rewrites questions
-//! about a difference as comparisons of two values.
+//! about a difference as comparisons of two values; [`spill`] keeps values in memory where slots are too few.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
@@ -25,6 +25,7 @@ pub mod rows;
 pub mod simplify;
 pub mod slots;
 pub mod specialise;
+pub mod spill;
 pub mod sums;
 pub mod threads;
 
