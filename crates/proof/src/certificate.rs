@@ -81,6 +81,7 @@ impl Certificate {
     pub fn new(recorded: &Program, semantics: Semantics, code: &[u8]) -> Result<Self, Unproved> {
         semantics.takes(recorded.modulus.bits())?;
         let program = Source::of(recorded)?;
+        program.fits(semantics)?;
         let (witness, turns) = program.witness(semantics, code)?;
         let Gas { gas, turn: turn_gas } = program.judge(semantics, code, &witness, &turns)?;
         let text = format!("{}\n", text::print(recorded).trim_end_matches('\n'));
@@ -149,7 +150,7 @@ impl Certificate {
         let first = reader.next;
         let program = Source::read(&program_text.text)
             .map_err(|(line, what)| fault(program_text.line + line - 1, format!("the program: {what}")))?;
-        semantics.takes(program.modulus_bits()).map_err(|error| fault(program_text.line, error.to_string()))?;
+        program.fits(semantics).map_err(|error| fault(program_text.line, error.to_string()))?;
         let code = reader.code()?;
         let code_line = first + 2;
         let gas = reader.gas("gas")?;

@@ -1,5 +1,7 @@
 //! Certificates as theorems that Coq's kernel checks: the sources of the checker with its proof, and a file for each certificate.
 
+mod bytes;
+
 use crate::certificate::Certificate;
 use crate::check::symbol::{Condition, Symbol};
 use crate::flow::paths::opcode;
@@ -27,7 +29,7 @@ const ROW_BYTES: usize = 32;
 const ROW_ITEMS: usize = 16;
 
 /// The sources that theorems stand on, each with its name, in the order in which they are compiled.
-pub const SOURCES: [(&str, &str); 22] = [
+pub const SOURCES: [(&str, &str); 26] = [
     ("Evm", include_str!("../coq/Evm.v")),
     ("Words", include_str!("../coq/Words.v")),
     ("Program", include_str!("../coq/Program.v")),
@@ -50,6 +52,10 @@ pub const SOURCES: [(&str, &str); 22] = [
     ("Limbs", include_str!("../coq/Limbs.v")),
     ("CheckWide", include_str!("../coq/CheckWide.v")),
     ("SoundWide", include_str!("../coq/SoundWide.v")),
+    ("Hashing", include_str!("../coq/Hashing.v")),
+    ("Bytes", include_str!("../coq/Bytes.v")),
+    ("CheckBytes", include_str!("../coq/CheckBytes.v")),
+    ("SoundBytes", include_str!("../coq/SoundBytes.v")),
 ];
 /// Those that every theorem stands on.
 const COMMON: [&str; 6] = ["Evm", "Words", "Program", "Check", "Sums", "Sound"];
@@ -59,6 +65,7 @@ const FLOW: [&str; 3] = ["Flow", "CheckFlow", "SoundFlow"];
 const BOTH: [&str; 2] = ["CheckFlowSlots", "SoundFlowSlots"];
 const WIDE: [&str; 3] = ["Limbs", "CheckWide", "SoundWide"];
 const LOOP: [&str; 2] = ["CheckLoop", "SoundLoop"];
+const BYTES: [&str; 4] = ["Hashing", "Bytes", "CheckBytes", "SoundBytes"];
 const LOOP_SLOTS: [&str; 2] = ["CheckLoopSlots", "SoundLoopSlots"];
 
 /// The checker of a certificate, and the sources that it stands on beside the common ones.
@@ -72,6 +79,7 @@ fn judge(certificate: &Certificate) -> (&'static str, Vec<&'static str>) {
             ("check_wide", [&SLOTS[..], &FLOW, &BOTH, &WIDE].concat())
         }
         (Source::Flow(_), true) => ("check_flow_slots", [&SLOTS[..], &FLOW, &BOTH].concat()),
+        (Source::Bytes(_), _) => ("check_bytes", BYTES.to_vec()),
         (Source::Loop(_), false) => ("check_loop", [&FLOW[..], &LOOP].concat()),
         (Source::Loop(_), true) => ("check_loop_slots", [&SLOTS[..], &FLOW, &BOTH, &LOOP, &LOOP_SLOTS].concat()),
     }
@@ -380,7 +388,7 @@ struct Stated {
     /// The program.
     program: String,
     /// Its meaning.
-    meaning: &'static str,
+    meaning: String,
     /// Type of the hints, and the hints.
     kind: &'static str,
     hints: String,
@@ -393,6 +401,8 @@ struct Stated {
     /// Gas with which code ends rightly, as Coq and as a comment have it.
     gas: String,
     said: String,
+    /// Functions and what is assumed of them, before calldata.
+    assumed: &'static str,
 }
 
 fn stated(certificate: &Certificate, name: &str) -> Stated {
@@ -406,6 +416,7 @@ fn stated(certificate: &Certificate, name: &str) -> Stated {
             let hints = hints_of_flow(certificate, 0).unwrap_or_default();
             (self::branching(&branching.flow), "flow_meaning", "hints_of_flow", hints)
         }
+        Source::Bytes(program) => return bytes::stated(program, certificate),
         Source::Loop(looping) => {
             let hints = hints_of_loop(certificate, &certificate.code, 0).unwrap_or_default();
             (self::looping(looping), "looped_meaning", "loop_hints", hints)
@@ -425,13 +436,14 @@ fn stated(certificate: &Certificate, name: &str) -> Stated {
         }
         None => (gas.to_string(), format!("{gas} gas or more")),
     };
-    Stated { program, meaning, kind, hints, check, sound, eval, gas, said }
+    let meaning = format!("{meaning} the_program calldata");
+    Stated { program, meaning, kind, hints, check, sound, eval, gas, said, assumed: "" }
 }
 
 /// The theorem of a certificate, as a source for Coq: the code ends as the program does, with any gas from the stated amount on.
 pub fn theorem(certificate: &Certificate) -> String {
     let (name, beside) = judge(certificate);
-    let Stated { program, meaning, kind, hints, check, sound, eval, gas, said } = stated(certificate, name);
+    let Stated { program, meaning, kind, hints, check, sound, eval, gas, said, assumed } = stated(certificate, name);
     let files: String = beside.iter().map(|file| format!(" {file}")).collect();
     let (program_hash, code_hash) = (certificate.program_hash(), certificate.code_hash());
     let (code, least) = (bytes(&certificate.code), certificate.gas);
@@ -453,8 +465,8 @@ Lemma accepted : {check} the_program the_hints code = Some {least}.
 Proof. vm_cast_no_check (eq_refl (Some {least})). Qed.
 
 (* For all calldata, with {said}, the code ends as the program does: with its bytes, or with a failure. *)
-Theorem right : forall calldata, Forall is_byte calldata -> Z.of_nat (length calldata) < W ->
-  forall g, {gas} <= g -> {eval} ({meaning} the_program calldata).
+Theorem right : {assumed}forall calldata, Forall is_byte calldata -> Z.of_nat (length calldata) < W ->
+  forall g, {gas} <= g -> {eval} ({meaning}).
 Proof. exact ({sound} the_program the_hints code {least} accepted). Qed.
 Print Assumptions right.
 "

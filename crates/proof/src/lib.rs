@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+pub mod bytes;
 pub mod certificate;
 pub mod check;
 pub mod coq;
@@ -26,6 +27,7 @@ mod tables;
 pub mod witness;
 pub mod words;
 
+pub use bytes::Bytes;
 pub use certificate::{Certificate, CertificateError, Unproved};
 pub use check::{Refused, check};
 pub use flow::Flow;

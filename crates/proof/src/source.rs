@@ -1,11 +1,12 @@
 //! Programs that certificates speak of.
 
+use crate::bytes::{self, Bytes};
 use crate::check::{Refused, TurnAt};
 use crate::flow::Flow;
 use crate::flow::paths::Paths;
 use crate::looped::{Looping, TurnHints};
 use crate::semantics::Semantics;
-use crate::straight::{Straight, Taken, Unsupported};
+use crate::straight::{Straight, Taken, Unsupported, unsupported};
 use crate::witness::{Job, Witness};
 use residue_ir::Program;
 use residue_ir::text::{self, ReadError};
@@ -20,6 +21,8 @@ pub enum Source {
     Flow(Box<Branching>),
     /// A loop, with branches and calls.
     Loop(Box<Looping>),
+    /// Words and scratch memory, without elements.
+    Bytes(Bytes),
 }
 
 /// Gas with which code ends as its program does: so much, and of a program with a loop so much for each turn.
@@ -49,14 +52,21 @@ pub struct Branching {
 impl Source {
     /// Reads a verified program.
     pub fn of(program: &Program) -> Taken<Self> {
-        Straight::of(program).map(|straight| Self::Straight(Box::new(straight))).or_else(|_| {
-            let flow = Flow::of(program)?;
-            if let Some(looped) = flow.looped.clone() {
-                return Looping::of(flow, looped).map(|looping| Self::Loop(Box::new(looping)));
-            }
-            let paths = Paths::of(&flow).map_err(Unsupported)?;
-            Ok(Self::Flow(Box::new(Branching { flow, paths })))
+        let straight = Straight::of(program).map(|straight| Self::Straight(Box::new(straight)));
+        straight.or_else(|_| Self::of_flow(program)).or_else(|error| match Bytes::are(program) {
+            true => Bytes::of(program).map(Self::Bytes),
+            false => Err(error),
         })
+    }
+
+    /// Reads a verified program with branches, calls or a loop.
+    fn of_flow(program: &Program) -> Taken<Self> {
+        let flow = Flow::of(program)?;
+        if let Some(looped) = flow.looped.clone() {
+            return Looping::of(flow, looped).map(|looping| Self::Loop(Box::new(looping)));
+        }
+        let paths = Paths::of(&flow).map_err(Unsupported)?;
+        Ok(Self::Flow(Box::new(Branching { flow, paths })))
     }
 
     /// Reads the text of a program; the line of a fault is that of the text, from 1.
@@ -66,13 +76,18 @@ impl Source {
         Self::of(&program).map_err(|error| (1, error.to_string()))
     }
 
-    pub(crate) fn modulus_bits(&self) -> u64 {
+    /// A fault of a program in code for a revision.
+    pub(crate) fn fits(&self, semantics: Semantics) -> Taken<()> {
         let modulus = match self {
             Self::Straight(program) => program.modulus,
             Self::Flow(branching) => branching.flow.modulus,
             Self::Loop(looping) => looping.flow.modulus,
+            Self::Bytes(_) if semantics == Semantics::Evm => return Ok(()),
+            Self::Bytes(_) => {
+                return unsupported(format!("programs of words in code for {}", semantics.revision().name()));
+            }
         };
-        modulus.bit_len() as u64 // usize to u64 widens
+        semantics.takes(modulus.bit_len() as u64) // usize to u64 widens
     }
 
     /// The whole of the code, of a program without a loop.
@@ -84,7 +99,7 @@ impl Source {
                 let (start, turn_at) = (None, TurnAt::Nowhere);
                 Some(Job { program, ends: Some(ends), semantics, code, start, turn_at })
             }
-            Self::Loop(_) => None,
+            Self::Loop(_) | Self::Bytes(_) => None,
         }
     }
 
@@ -110,6 +125,7 @@ impl Source {
                 let verdict = looping.judge(semantics, code, witness, turns)?;
                 Ok(Gas { gas: verdict.gas, turn: Some(verdict.turn_gas) })
             }
+            (Self::Bytes(program), _) => bytes::walk(program, code).map(|walked| Gas { gas: walked.gas, turn: None }),
             (_, Some(job)) => job.check(witness).map(|ran| Gas { gas: ran.gas, turn: None }),
             (_, None) => Ok(Gas { gas: 0, turn: None }),
         }

@@ -198,7 +198,7 @@ pub fn module(number: usize, source: &Source) -> Option<String> {
     let terms = match source {
         Source::Flow(branching) => coq::branching(&branching.flow),
         Source::Loop(looping) => coq::looping(looping),
-        Source::Straight(_) => return None,
+        Source::Straight(_) | Source::Bytes(_) => return None,
     };
     Some(format!("Module M{number}.\n{terms}\nEnd M{number}.\n"))
 }

@@ -1,6 +1,7 @@
 //! Certificates of the contracts: their text, and mutants of their code.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
+mod bytes;
 mod flows;
 mod judges;
 mod mutants;

@@ -1,0 +1,76 @@
+//! Programs of words: hash-based signatures, their certificates, and what is refused of them.
+
+use crate::compiled;
+use crate::mutants::{engine, inputs};
+use residue_engine::Halt;
+use residue_ir::evaluate::evaluate;
+use residue_ir::{Outcome, text};
+use residue_proof::{Certificate, Semantics};
+
+/// Contracts of words and scratch memory.
+pub const WORDS: [&str; 7] = [
+    "wots/keccak_128",
+    "wots/keccak_256",
+    "xmss/keccak_10_128",
+    "xmss/keccak_10_256",
+    "sphincs/c7",
+    "sphincs/c11",
+    "sphincs/c13",
+];
+
+#[test]
+fn contracts_of_words_have_certificates_with_gas_for_the_longest_chains() {
+    let engine = engine(Semantics::Evm);
+    for name in WORDS {
+        let (program, code) = compiled(name, Semantics::Evm);
+        let text = Certificate::new(&program, Semantics::Evm, &code).unwrap().print();
+        let certificate = Certificate::read(&text).unwrap();
+        certificate.check().unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(certificate.print(), text, "{name}");
+        for input in inputs(name, &program) {
+            let run = engine.run_code(&code, &input, certificate.gas);
+            let found = if run.halt == Halt::Return { Outcome::Returned(run.output.to_vec()) } else { Outcome::Failed };
+            assert_eq!(found, evaluate(&program, &input), "{name}: {}", hex::encode(&input));
+        }
+    }
+}
+
+#[test]
+fn gas_of_a_program_of_words_is_that_of_all_turns() {
+    let (program, code) = compiled("wots/keccak_128", Semantics::Evm);
+    let certificate = Certificate::new(&program, Semantics::Evm, &code).unwrap();
+    let changed = certificate.print().replacen(&format!("gas {}", certificate.gas), "gas 1", 1);
+    let error = Certificate::read(&changed).unwrap().check().unwrap_err();
+    let line = changed.lines().position(|line| line == "gas 1").unwrap() + 1;
+    assert_eq!(error.line, line, "{error}");
+    assert!(error.what.starts_with("gas 1 is stated, and the code takes "), "{error}");
+}
+
+/// The fault of code for a program of words, if there is one.
+fn fault(body: &str, words: &str, code: &str) -> Option<String> {
+    let text = format!("program \"p\"\nmodulus 0x3\nfunction f0 \"start\" () -> () values 0 {{\n{words}\n{body}\n}}");
+    let program = text::read(&text).unwrap_or_else(|error| panic!("{body}: {error}"));
+    Certificate::new(&program, Semantics::Evm, &hex::decode(code).unwrap()).err().map(|error| error.to_string())
+}
+
+#[test]
+fn writes_and_hashes_of_a_program_of_words_are_those_of_the_code() {
+    let words = "word w0 = 0x0\nword w1 = 0x20\nword w2 = calldata_word w0\nword w3 = defined";
+    let body = "scratch bytes 64 set_scratch w1 w2 keccak256_scratch w0 bytes w1 -> w3 return_word w3";
+    for (code, expected) in [
+        // CALLDATALOAD(0) to 32, the hash of 32 bytes from 0 on, returned from 64.
+        ("5f356020526020 5f20604052602060 40f3", ""),
+        // To 0 in place of 32; the size of calldata in place of the word; 31 bytes hashed; another word returned.
+        ("5f355f526020 5f20604052602060 40f3", "a MSTORE of the same words"),
+        ("366020526020 5f20604052602060 40f3", "a MSTORE of the same words"),
+        ("5f35602052601f 5f20604052602060 40f3", "a RETURN of it is expected"),
+        ("5f356020526020 5f20604052602060 20f3", "a RETURN of it is expected"),
+        // Hashed before it is written.
+        ("5f35 60205f20 90 602052 604052602060 40f3", "a RETURN of it is expected"),
+        // The hash reaches beyond scratch memory.
+        ("5f356020526060 5f20604052602060 40f3", "RETURN of it is expected"),
+    ] {
+        let found = fault(body, words, &code.replace(' ', "")).unwrap_or_default();
+        assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{code}: {found}");
+    }
+}
