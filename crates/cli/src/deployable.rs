@@ -3,12 +3,17 @@
 //! The CREATE2 factory is the one of EIP-7997, which names the account that chains have had before it:
 //! github.com/Arachnid/deterministic-deployment-proxy. So an address is the same on every chain and for everyone who deploys.
 
+use std::sync::Arc;
+
 use anyhow::{Context, Result};
 use clap::Args;
 use residue_compiler::{Compiled, Dialect, creation};
-use residue_engine::Fork;
+use residue_contracts::linked;
 use residue_engine::revm::primitives::{Address, B256, Bytes, bytes, keccak256};
-use residue_isa::Revision;
+use residue_engine::{Fork, Installed};
+use residue_ir::Account;
+use residue_isa::{GasSchedule, Revision};
+use residue_workbench::formats::Artifact;
 pub use residue_workbench::formats::FACTORY;
 use residue_workbench::report;
 use serde_json::{Value, json};
@@ -55,6 +60,9 @@ pub struct DeployableOptions {
     /// With what is compiled.
     #[command(flatten)]
     pub code: CodeRules,
+    /// Compile the contract in linked form: its own code, and stages in accounts of their own, which it calls.
+    #[arg(long)]
+    pub linked: bool,
     /// The salt of CREATE2, 32 bytes in hexadecimal; 0 without it.
     #[arg(long, value_name = "HEX", value_parser = salt)]
     pub salt: Option<B256>,
@@ -81,6 +89,8 @@ pub struct Deployable {
     pub creation: Vec<u8>,
     /// The salt.
     pub salt: B256,
+    /// Codes of a contract in linked form beside its own: one that calls another comes after it.
+    pub stages: Vec<Deployable>,
 }
 
 impl DeployableArgs {
@@ -91,9 +101,23 @@ impl DeployableArgs {
 }
 
 impl DeployableOptions {
+    /// Those of the catalogue, for code of a revision.
+    pub fn of_catalogue(revision: Revision, linked: bool) -> Self {
+        Self {
+            revision,
+            schedule: None,
+            fork: Fork::default(),
+            key: KeyOptions::default(),
+            formulas: Formulas::default(),
+            code: CodeRules::default(),
+            linked,
+            salt: None,
+        }
+    }
+
     /// The options that have no value without being given, and whether each is.
     pub fn given(&self) -> Vec<(&'static str, bool)> {
-        let own = [("--schedule", self.schedule.is_some()), ("--salt", self.salt.is_some())];
+        let own = [("--schedule", self.schedule.is_some()), ("--linked", self.linked), ("--salt", self.salt.is_some())];
         own.into_iter().chain(self.key.given()).chain(self.formulas.given()).chain(self.code.given()).collect()
     }
 
@@ -104,22 +128,45 @@ impl DeployableOptions {
             matches!(kind, Kind::Contract | Kind::Verifier),
             "{name:?} is a program: `residue build {name} --format creation` writes what deploys it"
         );
-        kind.ensure_takes(name, &[&self.key.given(), &self.formulas.given()])?;
+        kind.ensure_takes(name, &[&self.key.given(), &self.formulas.given(), &[("--linked", self.linked)]])?;
+        let schedule = InterfaceRules { revision: self.revision, schedule: self.schedule.clone() }.schedule()?;
+        if self.linked {
+            return self.in_linked_form(name, &schedule);
+        }
         let contract = Chosen::named(name, &self.key)?;
         let source = contract.source();
         takers::ensure_formulas(&self.formulas, source.name(), |product| source.program_with(product))?;
         takers::ensure_code_rules(self.code, source.name(), &[self.revision], || source.program())?;
-        let rules = InterfaceRules { revision: self.revision, schedule: self.schedule.clone() };
-        let (schedule, dialect) = (rules.schedule()?, self.code.dialect(self.fork));
+        self.fitting(contract, &schedule)
+    }
+
+    /// The code of a contract that accounts of the fork hold.
+    fn fitting(&self, contract: Chosen, schedule: &GasSchedule) -> Result<Deployable> {
+        let (source, dialect) = (contract.source(), self.code.dialect(self.fork));
         let mut trials = match residue_engine::accounts::code_bytes_max(self.fork) {
-            Some(_) => CodeLimit::Fork.trials(&self.formulas, source, (self.revision, &schedule, dialect))?,
+            Some(_) => CodeLimit::Fork.trials(&self.formulas, source, (self.revision, schedule, dialect))?,
             None => {
-                let trials = self.formulas.trials(source, self.revision, &schedule, dialect);
-                trials.with_context(|| format!("compiling {name} for {}", self.revision))?
+                let trials = self.formulas.trials(source, self.revision, schedule, dialect);
+                trials.with_context(|| format!("compiling {} for {}", source.name(), self.revision))?
             }
         };
         let trial = trials.swap_remove(0);
         Deployable::new(contract, trial.compiled, trial.gas, dialect, schedule.name(), self.salt.unwrap_or_default())
+    }
+
+    /// The contract's own code with its stages: each is compiled once the addresses of those are known that it may call.
+    fn in_linked_form(&self, name: &str, schedule: &GasSchedule) -> Result<Deployable> {
+        let linked = linked::named(name)?;
+        let (mut stages, mut accounts) = (Vec::new(), Vec::new());
+        for stage in linked.stages {
+            let part = linked.stage(stage, accounts.clone());
+            let deployable = self.fitting(Chosen::Part(Arc::new(part)), schedule)?;
+            let account = Account::at(deployable.address().into_array());
+            accounts.push((stage.name, account.context("an address below 2¹⁶ follows from the code of a stage")?));
+            stages.push(deployable);
+        }
+        let main = self.fitting(Chosen::Part(Arc::new(linked.main(accounts))), schedule)?;
+        Ok(Deployable { stages, ..main })
     }
 }
 
@@ -134,7 +181,7 @@ impl Deployable {
         salt: B256,
     ) -> Result<Self> {
         let creation = creation(&compiled.code, compiled.revision, dialect.fork).context("making the creation code")?;
-        Ok(Self { contract, compiled, dialect, schedule: schedule.to_owned(), gas, creation, salt })
+        Ok(Self { contract, compiled, dialect, schedule: schedule.to_owned(), gas, creation, salt, stages: Vec::new() })
     }
 
     /// The contract's name.
@@ -145,6 +192,32 @@ impl Deployable {
     /// Address at which the factory creates it: EIP-1014.
     pub fn address(&self) -> Address {
         FACTORY.create2(self.salt, keccak256(&self.creation))
+    }
+
+    /// Accounts of its stages, for the engine.
+    pub fn installed(&self, is_warm: bool) -> Vec<Installed> {
+        let stages = self.stages.iter();
+        stages
+            .map(|stage| {
+                let (address, code) = (stage.address().into_array(), stage.compiled.code.clone());
+                Installed { address, code, is_warm }
+            })
+            .collect()
+    }
+
+    /// It as a build for other tools.
+    pub fn artifact(&self) -> Artifact<'_> {
+        let (contract, address) = (Some(self.contract.source()), Some(self.address()));
+        let Self { compiled, dialect, schedule, .. } = self;
+        Artifact { name: self.name(), contract, compiled, schedule, dialect: *dialect, address }
+    }
+
+    /// Name of the stage among those of its contract; the contract's own if it is none.
+    pub fn stage_name(&self) -> &str {
+        match &self.contract {
+            Chosen::Part(part) => part.stage().map_or(self.name(), |stage| stage.name),
+            Chosen::Listed(_) | Chosen::Keyed(_) => self.name(),
+        }
     }
 
     /// Keccak-256 of the code.
@@ -160,7 +233,7 @@ impl Deployable {
     /// The contract, its options, and what follows from its code.
     pub fn to_json(&self) -> Value {
         let (bytes, fork) = (self.compiled.code.len(), self.dialect.fork);
-        json!({
+        let mut object = json!({
             "contract": self.name(),
             "version": env!("CARGO_PKG_VERSION"),
             "revision": self.compiled.revision.name(),
@@ -175,6 +248,10 @@ impl Deployable {
             "creation_hash": keccak256(&self.creation).to_string(),
             "code_bytes": bytes,
             "deployment_gas": report::deployment_gas(bytes, fork),
-        })
+        });
+        if !self.stages.is_empty() {
+            object["stages"] = self.stages.iter().map(Self::to_json).collect();
+        }
+        object
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use residue_compiler::SourceMap;
+use residue_contracts::linked::Part;
 use residue_contracts::{CallError, Contract, KeyError, PROOF_SYSTEMS, ProofSystem, Source, Verifier, VerifierOptions};
 use residue_isa::{Fork, GasSchedule, Revision};
 
@@ -45,6 +46,8 @@ pub enum Chosen {
     Listed(&'static Contract),
     /// One that a key makes.
     Keyed(Arc<dyn Verifier>),
+    /// A code of one in linked form.
+    Part(Arc<Part>),
 }
 
 impl KeyOptions {
@@ -78,6 +81,7 @@ impl Chosen {
         match self {
             Self::Listed(contract) => *contract,
             Self::Keyed(verifier) => &**verifier,
+            Self::Part(part) => &**part,
         }
     }
 

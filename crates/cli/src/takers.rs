@@ -63,6 +63,7 @@ pub const TAKERS: &[(&str, &[Kind])] = &[
     ("--fork", COMPILED),
     ("--address", ONE),
     ("--certificate", ONE),
+    ("--linked", &[Kind::Contract]),
 ];
 
 impl Kind {

@@ -720,6 +720,10 @@ impl<'a> Lowering<'a> {
                 self.return_precompile(*address);
                 return Ok(Flow::Ended);
             }
+            Effect::ReturnAccount { address } => {
+                self.return_account(*address);
+                return Ok(Flow::Ended);
+            }
             Effect::ReturnScratch { offset, size_bytes } => {
                 self.word(*size_bytes)?;
                 self.scratch_address(*offset)?;

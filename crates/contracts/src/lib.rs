@@ -28,6 +28,7 @@ pub mod hashes;
 mod keyed;
 pub mod kzg;
 pub mod lean_imt;
+pub mod linked;
 pub mod mldsa;
 pub mod modexp;
 pub mod multiples;

@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use alloy_primitives::{Address, B256, Bytes, U256};
+use alloy_primitives::{B256, Bytes, U256};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use residue_command::deployable::{Deployable, DeployableArgs, FACTORY, FACTORY_CODE};
@@ -18,6 +18,7 @@ use crate::rpc::{Rpc, RpcError};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   residue deploy p256/verify --rpc http://localhost:8545 --unlocked 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
+  residue deploy modexp/words --linked --rpc http://localhost:8545 --unlocked 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
   residue deploy groth16 --key key.json --use-precompiles --rpc https://rpc.example --key-file secret.hex --chain-id 1 --dry-run")]
 pub struct DeployArgs {
     /// The contract.
@@ -58,26 +59,57 @@ pub fn deploy(args: &DeployArgs, json: bool) -> Result<Verdict> {
     if let Some(wanted) = args.chain_id {
         ensure!(chain_id == wanted, "{}: the chain has the id {chain_id}, and --chain-id is {wanted}", args.rpc);
     }
-    if is_there(&rpc, &deployable)? {
-        return told(&deployable, chain_id, "there already", Value::Null, json);
+    let parts = || deployable.stages.iter().chain([&deployable]);
+    // All that can be asked of all codes is asked before the first is sent.
+    let ask = |part| if is_there(&rpc, part)? { Ok(None) } else { asked(&rpc, part, &payer, chain_id).map(Some) };
+    let missing = parts().map(ask).collect::<Result<Vec<_>>>()?;
+    ensure_balance(&rpc, &payer, missing.iter().flatten(), chain_id)?;
+    let mut outcomes = Vec::new();
+    for (part, asked) in parts().zip(missing) {
+        outcomes.push(match asked {
+            None => ("there already", Value::Null),
+            Some(asked) if args.dry_run => {
+                let known = json!({ "gas": asked.transaction.gas, "wei_max": asked.cost().to_string() });
+                ("not sent, and would be created", known)
+            }
+            Some(asked) => ("created", create(&rpc, part, &payer, asked, args.timeout)?),
+        });
     }
-    let asked = asked(&rpc, &deployable, &payer, chain_id)?;
-    if args.dry_run {
-        let known = json!({ "gas": asked.transaction.gas, "wei_max": asked.cost().to_string() });
-        return told(&deployable, chain_id, "not sent, and would be created", known, json);
-    }
-    let hash = payer.send(&rpc, asked.transaction, asked.fees)?;
-    let receipt = receipt(&rpc, hash, Duration::from_secs(args.timeout))?;
+    told(&deployable, chain_id, &outcomes, json)
+}
+
+/// Sends what was asked about, and waits until the account has its code.
+fn create(rpc: &Rpc, part: &Deployable, payer: &Payer, asked: Asked, timeout: u64) -> Result<Value> {
+    let hash = payer.send(rpc, asked.transaction, asked.fees)?;
+    let receipt = receipt(rpc, hash, Duration::from_secs(timeout))?;
     let gas_used: Option<U256> = receipt.get("gasUsed").and_then(|gas| serde_json::from_value(gas.clone()).ok());
-    let known = json!({ "transaction": hash, "gas_used": gas_used.map(|gas| gas.saturating_to::<u64>()) });
     // Another sender's transaction may have come first: then ours failed, and the contract exists.
     ensure!(
-        is_there(&rpc, &deployable)?,
+        is_there(rpc, part)?,
         "the transaction {hash} is in a block with status {}, and {} has no code",
         receipt.get("status").unwrap_or(&Value::Null),
-        deployable.address()
+        part.address()
     );
-    told(&deployable, chain_id, "created", known, json)
+    Ok(json!({ "transaction": hash, "gas_used": gas_used.map(|gas| gas.saturating_to::<u64>()) }))
+}
+
+/// Refuses more transactions than the account can pay for.
+fn ensure_balance<'a>(
+    rpc: &Rpc,
+    payer: &Payer,
+    missing: impl Iterator<Item = &'a Asked> + Clone,
+    chain_id: u64,
+) -> Result<()> {
+    let (count, cost) = (missing.clone().count(), missing.map(Asked::cost).fold(U256::ZERO, U256::saturating_add));
+    if count > 1 {
+        let from = payer.address();
+        let balance: U256 = rpc.get("eth_getBalance", json!([from, "latest"]))?;
+        ensure!(
+            balance >= cost,
+            "{from} has {balance} wei on chain {chain_id}, and up to {cost} are needed for {count} transactions"
+        );
+    }
+    Ok(())
 }
 
 /// True if the account has the code. Nothing but this code can get to the address.
@@ -168,24 +200,38 @@ fn receipt(rpc: &Rpc, hash: B256, patience: Duration) -> Result<Value> {
     }
 }
 
-/// Says what became of it.
-fn told(deployable: &Deployable, chain_id: u64, outcome: &str, known: Value, json: bool) -> Result<Verdict> {
-    let address: Address = deployable.address();
+/// Says what became of it, and of its stages, which come before it.
+fn told(deployable: &Deployable, chain_id: u64, outcomes: &[(&str, Value)], json: bool) -> Result<Verdict> {
+    let Some(((outcome, known), of_stages)) = outcomes.split_last() else { bail!("there is no code to deploy") };
+    let stages = || deployable.stages.iter().zip(of_stages);
     if json {
         let mut object = deployable.to_json();
         object["chain_id"] = chain_id.into();
-        object["outcome"] = outcome.into();
-        for key in ["transaction", "gas_used", "gas", "wei_max"] {
-            object[key] = known.get(key).cloned().unwrap_or_default();
+        add_outcome(&mut object, outcome, known);
+        for (number, (_, (outcome, known))) in stages().enumerate() {
+            add_outcome(&mut object["stages"][number], outcome, known);
         }
         output::json(&object)?;
     } else {
-        let known = known.as_object().into_iter().flatten().map(|(name, value)| {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            format!("\n{}: {value}", name.replace('_', " "))
-        });
-        let known: String = known.collect();
-        output::result(&format!("{address}: {} is {outcome} on chain {chain_id}{known}", deployable.name()))?;
+        let of_stages = stages().map(|(stage, (outcome, known))| described(stage, chain_id, outcome, known) + "\n");
+        let text: String = of_stages.chain([described(deployable, chain_id, outcome, known)]).collect();
+        output::result(&text)?;
     }
     Ok(Verdict::Good)
+}
+
+fn add_outcome(object: &mut Value, outcome: &str, known: &Value) {
+    object["outcome"] = outcome.into();
+    for key in ["transaction", "gas_used", "gas", "wei_max"] {
+        object[key] = known.get(key).cloned().unwrap_or_default();
+    }
+}
+
+fn described(part: &Deployable, chain_id: u64, outcome: &str, known: &Value) -> String {
+    let known = known.as_object().into_iter().flatten().map(|(name, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("\n{}: {value}", name.replace('_', " "))
+    });
+    let known: String = known.collect();
+    format!("{}: {} is {outcome} on chain {chain_id}{known}", part.address(), part.name())
 }

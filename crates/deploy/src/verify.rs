@@ -3,7 +3,7 @@
 use alloy_primitives::{Address, keccak256};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use residue_command::deployable::DeployableOptions;
+use residue_command::deployable::{Deployable, DeployableOptions};
 use residue_command::output;
 use residue_command::verdict::Verdict;
 use serde_json::{Value, json};
@@ -52,7 +52,8 @@ pub fn verify(args: &VerifyArgs, json: bool) -> Result<Verdict> {
     let found = match &args.contract {
         Some(name) => {
             let deployable = args.options.compiled(name)?;
-            (deployable.code_hash() == hash).then(|| deployable.to_json())
+            let mut parts = deployable.stages.iter().chain([&deployable]);
+            parts.find(|part| part.code_hash() == hash).map(Deployable::to_json)
         }
         None => entries(args.catalogue.as_deref())?.into_iter().find(|entry| entry["code_hash"] == hash.to_string()),
     };
@@ -84,7 +85,11 @@ fn entries(path: Option<&str>) -> Result<Vec<Value>> {
     };
     let mut value: Value = serde_json::from_str(&text).with_context(|| format!("{called} is no JSON"))?;
     match value["contracts"].take() {
-        Value::Array(entries) => Ok(entries),
+        // Stages of contracts in linked form are codes of the catalogue too.
+        Value::Array(entries) => {
+            let stages = entries.iter().filter_map(|entry| entry["stages"].as_array()).flatten().cloned();
+            Ok(entries.iter().cloned().chain(stages).collect())
+        }
         _ => bail!("{called} has no list `contracts`: it is no catalogue"),
     }
 }

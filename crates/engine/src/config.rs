@@ -28,6 +28,19 @@ pub struct EngineConfig {
     pub batching: Batching,
     /// Contracts in place of precompiles; of several for one address the last counts.
     pub replacements: Vec<Replacement>,
+    /// Accounts that frames which the engine runs itself find beside that of their code.
+    pub accounts: Vec<Installed>,
+}
+
+/// An account with code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// Its address.
+    pub address: [u8; 20],
+    /// Its code.
+    pub code: Vec<u8>,
+    /// True if the transaction has accessed it before, so that the first call costs no more than others (EIP-2929).
+    pub is_warm: bool,
 }
 
 /// A configuration that cannot be executed.
@@ -61,6 +74,7 @@ impl EngineConfig {
             memory_limit_bytes: MEMORY_LIMIT_BYTES,
             batching: Batching::Warm,
             replacements: Vec::new(),
+            accounts: Vec::new(),
         }
     }
 

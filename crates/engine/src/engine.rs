@@ -12,6 +12,7 @@ use revm::context::{
 use revm::context_interface::{Block, Cfg, Transaction};
 use revm::database::InMemoryDB;
 use revm::handler::EthPrecompiles;
+use revm::primitives::Address;
 use revm::primitives::hardfork::SpecId;
 use revm::state::Bytecode;
 
@@ -110,12 +111,15 @@ impl Engine {
         }
     }
 
-    /// An EVM over a state in memory. As in a transaction, the precompiles are warm.
+    /// An EVM over a state in memory. As in a transaction, the precompiles are warm, and accounts that have been accessed.
     pub(crate) fn evm_over(&self, db: InMemoryDB) -> FieldEvm<FrameContext> {
         type Plain = Context<BlockEnv, TxEnv, CfgEnv, InMemoryDB, Journal<InMemoryDB>, (), LocalContext>;
         let mut evm = self.evm(Plain::new(db, spec_id(self.config.fork)));
         let inner = &mut evm.inner;
-        inner.ctx.journal_mut().warm_precompiles(inner.precompiles.warm_addresses());
+        let mut warm = inner.precompiles.warm_addresses().clone();
+        let accounts = self.config.accounts.iter().filter(|account| account.is_warm);
+        warm.extend(accounts.map(|account| Address::from(account.address)));
+        inner.ctx.journal_mut().warm_precompiles(&warm);
         evm
     }
 
@@ -135,7 +139,7 @@ impl Engine {
     }
 
     fn prepared(&self, code: Bytecode) -> Prepared {
-        Prepared::new(self.evm_over(state_of(&code)), code)
+        Prepared::new(self.evm_over(state_of(&code, &self.config.accounts)), code)
     }
 
     /// Runs raw code, of any length and content, in a frame of its own. Gas is that of execution alone.

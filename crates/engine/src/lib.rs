@@ -48,7 +48,7 @@ mod world;
 pub use batch::explained::BlockExplained;
 pub use batch::tuning::EXECUTIONS_TO_WARM;
 pub use batch::{Batching, has_blocks};
-pub use config::{EngineConfig, EngineError, MEMORY_LIMIT_BYTES};
+pub use config::{EngineConfig, EngineError, Installed, MEMORY_LIMIT_BYTES};
 pub use counts::{Counted, Counts, GasSplit, Moved};
 pub use engine::{Engine, EvmOver, evm};
 pub use evm::FieldEvm;

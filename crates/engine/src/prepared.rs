@@ -8,6 +8,7 @@ use revm::state::{AccountInfo, Bytecode};
 
 use crate::batch::cache::AnyBlocks;
 use crate::batch::explained::BlockExplained;
+use crate::config::Installed;
 use crate::evm::FieldEvm;
 use crate::frame::{FrameContext, call, execute, execute_observed, memory};
 use crate::outcome::Outcome;
@@ -21,7 +22,7 @@ const CODE_ADDRESS: Address = Address::repeat_byte(0xc0);
 
 /// Code made ready to run many times, for measuring: the analysis is done, and a run begins no transaction.
 ///
-/// Every run starts from the same state, in which only the code's own account exists.
+/// Every run starts from the same state, in which only the code's own account exists, and those of [`crate::EngineConfig::accounts`].
 #[derive(Debug)]
 pub struct Prepared {
     pub(crate) evm: FieldEvm<FrameContext>,
@@ -89,10 +90,16 @@ impl Prepared {
     }
 }
 
-/// The state in which only the code's account exists.
-pub(crate) fn state_of(code: &Bytecode) -> InMemoryDB {
+/// The state in which only the code's account exists, and these.
+pub(crate) fn state_of(code: &Bytecode, accounts: &[Installed]) -> InMemoryDB {
     let mut db = InMemoryDB::default();
-    let account = AccountInfo { code_hash: code.hash_slow(), code: Some(code.clone()), ..AccountInfo::default() };
-    db.insert_account_info(CODE_ADDRESS, account);
+    let mut install = |address: Address, code: Bytecode| {
+        let account = AccountInfo { code_hash: code.hash_slow(), code: Some(code), ..AccountInfo::default() };
+        db.insert_account_info(address, account);
+    };
+    for Installed { address, code, .. } in accounts {
+        install(Address::from(*address), Bytecode::new_legacy(code.clone().into()));
+    }
+    install(CODE_ADDRESS, code.clone());
     db
 }

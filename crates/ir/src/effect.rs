@@ -5,6 +5,7 @@
 //! it if there is one, and its definitions. [`crate::evaluate()`] has the meaning of effects, [`crate::verify()`] the
 //! checks of their arguments beyond being in scope.
 
+use crate::account::Account;
 use crate::hash::Piece;
 use crate::lanes::Lanes;
 use crate::machine::Cells;
@@ -105,6 +106,8 @@ macro_rules! with_effects {
             Precompile = "precompile" { "at" address: u32, "from" offset: Word, "bytes" size_bytes: Word, "to" to: Word, "most" output_bytes: u32 } -> { result: Word }
             /// [`crate::Machine::return_precompile`].
             ReturnPrecompile = "return_precompile" { "at" address: u32 } -> {}
+            /// The end of a stage's place in linked form: [`crate::Machine::stage`].
+            ReturnAccount = "return_account" { "at" address: Account } -> {}
             /// [`crate::Machine::return_scratch`].
             ReturnScratch = "return_scratch" { offset: Word, "bytes" size_bytes: Word } -> {}
             /// [`crate::Machine::return_elements`].
@@ -224,6 +227,7 @@ impl Effect {
                 | Self::ReturnWords { .. }
                 | Self::ReturnScratch { .. }
                 | Self::ReturnPrecompile { .. }
+                | Self::ReturnAccount { .. }
                 | Self::ReturnElements { .. }
                 | Self::ReturnLast { .. }
                 | Self::ReturnMontLe { .. }
@@ -357,6 +361,8 @@ impl Argument for SubprogramId {}
 impl Argument for Cells {}
 
 impl Argument for u32 {}
+
+impl Argument for Account {}
 
 impl Argument for Lanes {}
 

@@ -570,6 +570,7 @@ impl<'a> Run<'a> {
             Effect::Precompile { address, .. } | Effect::ReturnPrecompile { address } => {
                 return Err(Ending::None(NoOutcome::Precompile(*address)));
             }
+            Effect::ReturnAccount { address } => return Err(Ending::None(NoOutcome::Account(*address))),
             Effect::ReturnScratch { offset, size_bytes } => {
                 let [offset, size] = [offset, size_bytes].map(|&word| self.word(frame, word));
                 let bytes = self.scratch.bytes(offset, size).ok_or(beyond(offset))?;

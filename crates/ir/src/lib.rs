@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+mod account;
 mod calldata;
 pub mod effect;
 pub mod evaluate;
@@ -29,6 +30,7 @@ pub mod text;
 pub mod verify;
 mod words;
 
+pub use account::Account;
 pub use effect::{Declared, Effect};
 pub use evaluate::{evaluate, evaluate_within};
 pub use hash::Piece;
@@ -45,7 +47,9 @@ pub use program::{
     Arm, ArrayDecl, Block, Control, ControlKind, FieldOp, Function, Op, Order, Program, Region, Statement, TableDecl,
     WordDef,
 };
-pub use record::{Form, Recorded, Recording, record, record_as, record_checked, record_with};
+pub use record::{
+    Form, LinkedProgram, Recorded, Recording, record, record_as, record_checked, record_linked, record_with,
+};
 pub use residue_formula::bundle::{self, Bundle};
 pub use residue_formula::{Fp2Product, scope};
 pub use verify::{Place, VerifyError, verify};

@@ -719,6 +719,16 @@ pub trait Machine {
     /// interfaces.
     fn return_precompile(&self, address: u16);
 
+    // --- stages -------------------------------------------------------------------------------------------------------
+
+    /// Ends the program as `text` does. Recorded in linked form ([`crate::record_linked`]), `text` is a program of its own, in another account, and this is
+    /// a call of that account with the whole calldata: the output is the account's. Halts exceptionally if the account does, or if it returns nothing, as an
+    /// account without code does.
+    ///
+    /// So `text` reads calldata alone: it declares its own variables and scratch memory, must not depend on what scratch memory has at the start, and has to
+    /// return a byte at least. Texts of one name are the same.
+    fn stage(&self, name: &'static str, text: fn(&Self));
+
     // --- outside ------------------------------------------------------------------------------------------------------
 
     /// Number of bytes of calldata.

@@ -1,5 +1,6 @@
 //! No outcome: the undefined behaviour of programs, each kind with its name in the list of `docs/ir.md`.
 
+use crate::account::Account;
 use num_bigint::BigUint;
 use ruint::aliases::U256;
 use thiserror::Error;
@@ -119,6 +120,9 @@ pub enum NoOutcome {
     /// There are none here: a branch on the feature has other code instead.
     #[error("the precompile at {0:#x} is called")]
     Precompile(u32),
+    /// There are none here either.
+    #[error("the account at {0} is called")]
+    Account(Account),
     /// It does more than was allowed.
     #[error("it takes more than {0} turns, parts and calls")]
     TooLong(u64),
@@ -143,6 +147,7 @@ impl NoOutcome {
             Self::HashedBytes(_) => "hash",
             Self::Scratch(_) => "scratch",
             Self::Precompile(_) => "precompile",
+            Self::Account(_) => "account",
             Self::TooLong(_) => "turns",
         }
     }

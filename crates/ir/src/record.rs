@@ -1,5 +1,9 @@
 //! The recorder: the implementation of [`Machine`] in which running a program's text writes it down as a [`Program`].
 
+mod linked;
+
+pub use linked::{LinkedProgram, record_linked};
+
 // style: S2: the implementation of one trait reads better whole.
 
 use crate::effect::Effect;
@@ -63,21 +67,10 @@ pub fn record_checked(name: &str, modulus: &BigUint, form: Form, text: impl FnOn
 }
 
 fn recorded(name: &str, modulus: &BigUint, (form, calls): (Form, Calls), text: impl FnOnce(&Recording<'_>)) -> Program {
-    let unit = Unit::new(0, name, modulus.clone().into(), 0);
-    let state = State {
-        unit,
-        outer: None,
-        variables: Vec::new(),
-        subprograms: Vec::new(),
-        subprogram_ids: HashMap::new(),
-        opened: 1,
-        scratch_changes: 0,
-        calls,
-    };
-    let recorder = Recorder { form, state: RefCell::new(state) };
+    let state = State::new(name, modulus.clone().into(), 0, calls);
+    let recorder = Recorder { form, state: RefCell::new(state), links: None };
     text(&Recording { recorder: &recorder });
-    let State { unit, variables, subprograms, .. } = recorder.state.into_inner();
-    Program { variables, subprograms, ..unit.close() }
+    recorder.state.into_inner().close()
 }
 
 /// The machine that records.
@@ -105,6 +98,8 @@ pub struct RecordedWord {
 struct Recorder {
     form: Form,
     state: RefCell<State>,
+    /// In linked form.
+    links: Option<linked::Links>,
 }
 
 /// Treatment of a function's body at calls after the first.
@@ -244,6 +239,26 @@ impl OpenFunction {
 }
 
 impl State {
+    /// Nothing recorded yet; functions have serial numbers from `opened` on.
+    fn new(name: &str, modulus: Modulus, opened: u32, calls: Calls) -> Self {
+        Self {
+            unit: Unit::new(0, name, modulus, opened),
+            outer: None,
+            variables: Vec::new(),
+            subprograms: Vec::new(),
+            subprogram_ids: HashMap::new(),
+            opened: opened + 1,
+            scratch_changes: 0,
+            calls,
+        }
+    }
+
+    /// The program that has been recorded.
+    fn close(self) -> Program {
+        let Self { unit, variables, subprograms, .. } = self;
+        Program { variables, subprograms, ..unit.close() }
+    }
+
     fn counts(&self) -> Counts {
         let Unit { constants, functions, arrays, tables, .. } = &self.unit;
         Counts {
@@ -1024,6 +1039,10 @@ impl<'r> Machine for Recording<'r> {
 
     fn return_precompile(&self, address: u16) {
         self.push(|_| Effect::ReturnPrecompile { address: address.into() });
+    }
+
+    fn stage(&self, name: &'static str, text: fn(&Self)) {
+        self.stage_of(name, text);
     }
 
     fn calldata_size(&self) -> RecordedWord {

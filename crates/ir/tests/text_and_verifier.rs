@@ -94,7 +94,7 @@ fn calls_may_be_nested_so_deep_and_no_deeper() {
 }
 
 /// Well-formed programs without outcome: the kind, the body of a function, and the fault. `16 PARTS` are so many that do nothing.
-const WITHOUT_OUTCOME: [(&str, &str, &str); 21] = [
+const WITHOUT_OUTCOME: [(&str, &str, &str); 22] = [
     ("capacity", "store a0 w1 (c0)", "element 4 of array `table`, which has 4"),
     ("capacity", "load a0 w1 -> (v0)", "element 4 of array `table`, which has 4"),
     ("room", "reserve a1 w0 store a1 w0 (c0)", "element 2 of array `open`, of which there is room for 2"),
@@ -131,6 +131,7 @@ const WITHOUT_OUTCOME: [(&str, &str, &str); 21] = [
         "scratch memory is used after its end: at byte 4",
     ),
     ("precompile", "return_precompile at 2", "the precompile at 0x2 is called"),
+    ("account", "return_account at 0x10000", "the account at 0x0000000000000000000000000000000000010000 is called"),
     (
         "turns",
         "repeat w0 index w3 () = () { branch w0 { give () } else { give () } -> () give () } -> ()",

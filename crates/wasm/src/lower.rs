@@ -131,7 +131,8 @@ fn require_expressible(program: &Program) -> Result<(), LowerError> {
             | Effect::TakeScratch { .. }
             | Effect::PutScratch { .. }
             | Effect::Precompile { .. }
-            | Effect::ReturnPrecompile { .. } => LowerError::Effect(effect.name()),
+            | Effect::ReturnPrecompile { .. }
+            | Effect::ReturnAccount { .. } => LowerError::Effect(effect.name()),
             _ => return,
         };
         refused.get_or_insert(error);

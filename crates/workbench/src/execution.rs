@@ -6,7 +6,9 @@
 use std::hint::black_box;
 
 use residue_engine::native::precompile;
-use residue_engine::{Batching, BlockExplained, Engine, EngineConfig, EngineError, Fork, GasSplit, Replacement};
+use residue_engine::{
+    Batching, BlockExplained, Engine, EngineConfig, EngineError, Fork, GasSplit, Installed, Replacement,
+};
 use residue_isa::{FieldOp, GasSchedule, PerOp, Revision};
 use thiserror::Error;
 
@@ -149,6 +151,12 @@ impl Setup {
     /// The same rules with contracts in place of precompiles.
     pub fn with_replacements(self, replacements: Vec<Replacement>) -> Result<Self, SetupError> {
         let config = EngineConfig { replacements, ..self.engine.config().clone() };
+        Ok(Self { engine: Engine::new(config)?, ..self })
+    }
+
+    /// The same rules with accounts that code may call.
+    pub fn with_accounts(self, accounts: Vec<Installed>) -> Result<Self, SetupError> {
+        let config = EngineConfig { accounts, ..self.engine.config().clone() };
         Ok(Self { engine: Engine::new(config)?, ..self })
     }
 

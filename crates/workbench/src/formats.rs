@@ -43,6 +43,11 @@ pub struct Artifact<'a> {
     pub address: Option<Address>,
 }
 
+/// A Solidity file of a contract in linked form with its stages: packages of all, and a library that deploys them.
+pub fn solidity_of_linked(main: &Artifact<'_>, stages: &[Artifact<'_>]) -> Result<String, FormatError> {
+    solidity::linked(main, stages)
+}
+
 impl Artifact<'_> {
     /// A Yul object with the code as `verbatim`, for `solc --strict-assembly`.
     pub fn yul(&self) -> String {

@@ -11,6 +11,7 @@ use crate::verdict::Verdict;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   residue address p256/verify
+  residue address modexp/words --linked
   residue address groth16 --key examples/groth16/key.json --use-precompiles --json")]
 pub struct AddressArgs {
     /// The contract.
@@ -23,7 +24,12 @@ pub fn address(args: &AddressArgs, json: bool) -> Result<Verdict> {
     let deployable = args.contract.compiled()?;
     match json {
         true => output::json(&deployable.to_json())?,
-        false => output::result(&deployable.address().to_checksum(None))?,
+        false => {
+            let own = deployable.address().to_checksum(None);
+            let stages = deployable.stages.iter();
+            let stages = stages.map(|stage| format!("\n{} {}", stage.address().to_checksum(None), stage.stage_name()));
+            output::result(&stages.fold(own, |text, line| text + &line))?;
+        }
     }
     Ok(Verdict::Good)
 }

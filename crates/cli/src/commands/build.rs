@@ -1,5 +1,7 @@
 //! `residue build`: from a contract to code.
 
+mod linked;
+
 use std::fs;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
@@ -40,6 +42,7 @@ use crate::{input, output, program_file};
   residue build bls12_381/g1_add --format solidity --output G1Add.sol
   residue build p256/verify --revision evm --fork amsterdam --code-limit fork
   residue build p256/verify --revision evm --calls 1000 --explain
+  residue build modexp/words --linked --revision evm --output modexp.hex
   residue build poseidon/t3 --revision evm --output t3.hex --certificate t3.cert
   residue build groth16 --key examples/groth16/key.json --output verifier.bin")]
 pub struct BuildArgs {
@@ -66,6 +69,10 @@ pub struct BuildArgs {
     /// forms of the code it is the one that costs least a call of those that are short enough.
     #[arg(long, value_name = "BYTES|fork")]
     pub code_limit: Option<CodeLimit>,
+    /// In linked form: the contract's own code, and stages in accounts of their own, which it calls; each is as long as accounts of the fork hold. Files of
+    /// stages are beside that of --output.
+    #[arg(long, conflicts_with_all = ["calls", "code_limit", "address", "certificate", "explain"])]
+    pub linked: bool,
     /// With what is compiled: which engines it is for.
     #[command(flatten)]
     pub code: CodeRules,
@@ -142,6 +149,7 @@ impl BuildArgs {
             ("--explain", self.explain),
             ("--address", self.address.is_some()),
             ("--certificate", self.certificate.is_some()),
+            ("--linked", self.linked),
         ];
         kind.ensure_takes(name, &[&self.key.given(), &self.formulas.given(), &own])?;
         ensure!(
@@ -181,6 +189,9 @@ impl Built {
 /// Compiles one contract or all.
 pub fn build(args: &BuildArgs, json: bool) -> Result<Verdict> {
     let kind = args.kind(json)?;
+    if args.linked {
+        return linked::build(args, json);
+    }
     let schedule = args.rules.schedule()?;
     if kind == Kind::All {
         let (built, left_out) = build_all(&schedule, args)?;

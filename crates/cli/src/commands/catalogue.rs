@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use residue_compiler::Dialect;
-use residue_contracts::{CONTRACTS, Contract};
+use residue_contracts::{CONTRACTS, Contract, linked};
 use residue_isa::{GasSchedule, Revision};
-use residue_workbench::formats::{Artifact, functions};
+use residue_workbench::formats::{Artifact, functions, solidity_of_linked};
 use residue_workbench::parallel::in_parallel;
 use residue_workbench::variants::asks_for_precompiles;
 use serde_json::{Value, json};
 
 use crate::code_limit::{CodeLimit, TooLong};
-use crate::deployable::Deployable;
+use crate::deployable::{Deployable, DeployableOptions};
 use crate::formulas::{Formulas, is_inexpressible};
 use crate::output::Target;
 use crate::subject::Chosen;
@@ -57,7 +57,7 @@ pub fn catalogue(args: &CatalogueArgs, json: bool) -> Result<Verdict> {
         for entry in &made {
             let (name, mut object) = (entry.artifact().identifier(), entry.to_json());
             object["bytecode"] = output::hex(&entry.deployable.creation).into();
-            output::file(&directory.join(format!("{name}.sol")), entry.artifact().package()?.as_bytes())?;
+            output::file(&directory.join(format!("{name}.sol")), entry.package()?.as_bytes())?;
             output::file(&directory.join(format!("{name}.json")), format!("{object}\n").as_bytes())?;
         }
     }
@@ -83,10 +83,20 @@ impl Entry {
         Artifact { name: &self.label, contract, compiled, schedule, dialect: *dialect, address }
     }
 
+    /// The Solidity file of a package.
+    fn package(&self) -> Result<String> {
+        let artifact = self.artifact();
+        let stages: Vec<Artifact<'_>> = self.deployable.stages.iter().map(Deployable::artifact).collect();
+        Ok(if stages.is_empty() { artifact.package()? } else { solidity_of_linked(&artifact, &stages)? })
+    }
+
     fn to_json(&self) -> Value {
         let (mut object, source) = (self.deployable.to_json(), self.deployable.contract.source());
         object["name"] = self.artifact().identifier().into();
         object["gas"] = self.deployable.gas.into();
+        for (number, stage) in self.deployable.stages.iter().enumerate() {
+            object["stages"][number]["gas"] = stage.gas.into();
+        }
         object["summary"] = source.summary().into();
         object["interface"] = source.interface().into();
         let of_contract = source.functions();
@@ -118,12 +128,25 @@ fn made(contracts: &[&'static Contract], all_must: bool, held: Option<&Held>) ->
             entry => made.push(entry?),
         }
     }
+    for contract in contracts {
+        if let Ok(linked) = linked::named(contract.name)
+            && held.is_none_or(|held| !all_must || held.has_linked(linked.name))
+        {
+            made.push(linked_entry(linked.name)?);
+        }
+    }
     // One of both forms is enough.
     let is_made = |name: &str| made.iter().any(|entry: &Entry| entry.deployable.name() == name);
     match left_out.into_iter().find(|(name, _)| all_must && !is_made(name)) {
         Some((_, error)) => Err(error),
         None => Ok(made),
     }
+}
+
+/// The contract in linked form.
+fn linked_entry(name: &str) -> Result<Entry> {
+    let deployable = DeployableOptions::of_catalogue(REVISION, true).compiled(name)?;
+    Ok(Entry { deployable, label: format!("{name}_linked") })
 }
 
 fn entry(contract: &'static Contract, precompiles: bool, schedule: &GasSchedule) -> Result<Entry> {
@@ -151,13 +174,17 @@ struct Held {
 }
 
 /// Key that tells entries apart.
-fn key(entry: &Value) -> (&str, bool) {
-    (entry["contract"].as_str().unwrap_or_default(), entry["precompiles"] == true)
+fn key(entry: &Value) -> (&str, bool, bool) {
+    (entry["contract"].as_str().unwrap_or_default(), entry["precompiles"] == true, entry["stages"].is_array())
 }
 
 impl Held {
     fn has(&self, contract: &str, precompiles: bool) -> bool {
-        self.contracts.iter().any(|entry| key(entry) == (contract, precompiles))
+        self.contracts.iter().any(|entry| key(entry) == (contract, precompiles, false))
+    }
+
+    fn has_linked(&self, contract: &str) -> bool {
+        self.contracts.iter().any(|entry| key(entry) == (contract, false, true))
     }
 
     fn read(path: &str) -> Result<Self> {
@@ -175,9 +202,13 @@ impl Held {
         ensure!(!made.is_empty(), "no contract to check");
         let mut differ = Vec::new();
         for entry in &made {
-            let (name, precompiles) = key(entry);
-            let by = if precompiles { " by precompiles" } else { "" };
-            match self.contracts.iter().find(|held| key(held) == (name, precompiles)) {
+            let (name, precompiles, is_linked) = key(entry);
+            let by = match (precompiles, is_linked) {
+                (true, _) => " by precompiles",
+                (_, true) => " in linked form",
+                _ => "",
+            };
+            match self.contracts.iter().find(|held| key(held) == key(entry)) {
                 None => differ.push(format!("{name}{by} is missing")),
                 Some(held) if held != entry => {
                     let fields = entry.as_object().into_iter().flatten().filter(|(field, now)| held[&**field] != **now);

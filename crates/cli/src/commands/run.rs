@@ -1,5 +1,7 @@
 //! `residue run`: code from a file or a contract, in a frame of its own.
 
+mod linked;
+
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use residue_contracts::CONTRACTS;
@@ -22,6 +24,7 @@ use crate::{input, output, report};
   echo 0x600660070260005260206000f3 | residue run - --no-time
   residue run bls12_381/fp2_mul --example --revision evm384-v7 --json
   residue run bls12_381/fp2_mul --example --as-precompiles --no-time
+  residue run modexp/words --linked --example --no-time
   residue run examples/ir/polynomial.ir --input @examples/ir/polynomial.hex --no-time
   residue run groth16 --key examples/groth16/key.json --example --no-time
   echo 'PUSH 7 PUSH 0 MSTORE STOP' | residue asm - | residue run - --gas 10000 --memory 0:32")]
@@ -63,6 +66,9 @@ pub struct RunArgs {
     /// With what is compiled: which engines it is for.
     #[command(flatten)]
     pub code: CodeRules,
+    /// With a contract: in linked form, with all its stages in their accounts. The gas is that of a first call in a transaction, beside it that of later ones.
+    #[arg(long, conflicts_with_all = ["as_precompiles", "explain"])]
+    pub linked: bool,
     /// Put the contracts that replace precompiles at the addresses of those, so that calls run them instead.
     #[arg(long)]
     pub as_precompiles: bool,
@@ -80,6 +86,9 @@ pub struct RunArgs {
 /// Runs the code and reports how it ended.
 pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
     let kind = kind(args)?;
+    if args.linked {
+        return linked::run(args, json);
+    }
     let setup = setup(args)?;
     let subject = Subject::new(
         kind,
@@ -118,8 +127,12 @@ pub fn run(args: &RunArgs, json: bool) -> Result<Verdict> {
 /// The subject to run; every given option has an effect on it.
 fn kind(args: &RunArgs) -> Result<Kind> {
     let kind = Kind::of(&args.file, &args.key, Reads::Code)?;
-    let given: [&[_]; 4] =
-        [&args.key.given(), &args.proof.given(), &args.formulas.given(), &[("--example", args.example)]];
+    let given: [&[_]; 4] = [
+        &args.key.given(),
+        &args.proof.given(),
+        &args.formulas.given(),
+        &[("--example", args.example), ("--linked", args.linked)],
+    ];
     kind.ensure_takes(&args.file, &given)?;
     let revision = args.rules.interface.revision;
     if args.as_precompiles {

@@ -85,7 +85,7 @@ fn the_table_of_the_catalogue_is_the_catalogue() {
     let mut text = String::from(
         "| contract | bytes | gas | deployment, 200 a byte | 1,530 a byte | address |\n|---|---:|---:|---:|---:|---|\n",
     );
-    for entry in held["contracts"].as_array().unwrap() {
+    for entry in held["contracts"].as_array().unwrap().iter().filter(|entry| !entry["stages"].is_array()) {
         let number = |field: &str| entry[field].as_u64().unwrap();
         let [bytes, gas] = [number("code_bytes"), number("gas")].map(grouped);
         let [today, later] = [200, 1530].map(|price| grouped(price * number("code_bytes")));
@@ -95,6 +95,62 @@ fn the_table_of_the_catalogue_is_the_catalogue() {
         text += &format!("| `{name}`{by} | {bytes} | {gas} | {today} | {later} | `{address}` |\n");
     }
     hold("docs/deploy.md", "catalogue", &text);
+}
+
+/// The same of contracts in linked form, a line for each code.
+#[test]
+fn the_table_of_linked_forms_is_the_catalogue() {
+    let held: Value = serde_json::from_str(&fs::read_to_string(catalogue_path()).unwrap()).unwrap();
+    let mut text = String::from("| code | bytes | gas of its example | address |\n|---|---:|---:|---|\n");
+    for entry in held["contracts"].as_array().unwrap().iter().filter(|entry| entry["stages"].is_array()) {
+        for code in [entry].into_iter().chain(entry["stages"].as_array().unwrap()) {
+            let [bytes, gas] = ["code_bytes", "gas"].map(|field| code[field].as_u64().unwrap());
+            assert!(bytes <= 24_576, "{code}");
+            let [name, address] = ["contract", "address"].map(|field| code[field].as_str().unwrap());
+            text += &format!("| `{name}` | {} | {} | `{address}` |\n", grouped(bytes), grouped(gas));
+        }
+    }
+    hold("docs/deploy.md", "linked", &text);
+}
+
+/// All commands say the same codes, at the addresses of the catalogue.
+#[test]
+fn a_contract_in_linked_form_is_built_run_and_found() {
+    let held: Value = serde_json::from_str(&fs::read_to_string(catalogue_path()).unwrap()).unwrap();
+    let entries = held["contracts"].as_array().unwrap();
+    let entry = entries.iter().find(|entry| entry["stages"].is_array()).unwrap();
+    let path = directory("linked").join("linked.bin").to_str().unwrap().to_owned();
+    let built = ["build", "modexp/words", "--linked", "--revision", "evm", "--output", &path, "--json"];
+    let built = residue(&built).json(0);
+    let codes = |object: &Value| -> Vec<[Value; 2]> {
+        let of = |code: &Value| ["address", "code_hash"].map(|field| code[field].clone());
+        [object].into_iter().chain(object["stages"].as_array().unwrap()).map(of).collect()
+    };
+    assert_eq!(codes(&built), codes(entry));
+    for code in [&built].into_iter().chain(built["stages"].as_array().unwrap()) {
+        let written = fs::read(code["path"].as_str().unwrap()).unwrap();
+        assert_eq!(code["code_hash"], keccak256(&written).to_string());
+        assert_eq!(code["code"], format!("0x{}", hex::encode(&written)));
+    }
+    // 3⁵ modulo 2²⁶³ + 1, which is done by a stage.
+    let modulus = format!("80{}01", "00".repeat(31));
+    let input = format!("0x{:064x}{:064x}{:064x}0305{modulus}", 1, 1, 33);
+    let run = ["run", "modexp/words", "--linked", "--revision", "evm", "--no-time", "--json", "--input", &input];
+    let ran = residue(&run).json(0);
+    assert!(ran["output"].as_str().unwrap().ends_with("f3"), "{ran}");
+    let [cold, warm] = ["gas_used", "gas_used_warm"].map(|field| ran[field].as_u64().unwrap());
+    assert_eq!((cold - warm, &ran["stages"][0]["address"]), (2_500, &entry["stages"][0]["address"]));
+}
+
+#[test]
+fn a_contract_without_stages_has_no_linked_form() {
+    for command in ["address", "build", "run"] {
+        residue(&[command, "p256/verify", "--linked"]).refused(&["\"p256/verify\"", "modexp/words"]);
+        residue(&[command, "examples/ir/polynomial.ir", "--linked"]).refused(&["polynomial.ir"]);
+    }
+    residue(&["build", "all", "--linked"]).refused(&["--linked"]);
+    residue(&["build", "modexp/words", "--linked", "--calls", "1"]).refused(&["--calls"]);
+    residue(&["run", "modexp/words", "--linked", "--engine", "spec"]).refused(&["--linked", "specification"]);
 }
 
 /// Contracts with forms of different lengths.

@@ -1,9 +1,11 @@
-//! Calls of precompiles: input and output are scratch memory, or the whole calldata and all that a program returns.
+//! Calls of precompiles: input and output are scratch memory, or the whole calldata and all that a program returns. So are those of accounts that have a
+//! program's stages.
 
 use super::{Entry, Lowering};
 use crate::error::CompileError;
 use crate::target::push;
 use num_bigint::BigUint;
+use residue_ir::Account;
 use residue_ir::program::{Program, Word};
 use residue_isa::opcode::evm;
 use residue_isa::precompile::MODEXP;
@@ -38,8 +40,26 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Nothing of memory is read any more, so calldata and output stand at its beginning.
+    /// Ends the program as the precompile does.
     pub(super) fn return_precompile(&mut self, address: u32) {
+        self.return_called(|lowering| lowering.static_call(address));
+    }
+
+    /// Ends the program as the account does. A call of an account without code succeeds, with no output; a stage has output, so there is no code where there is
+    /// none, and the program fails.
+    pub(super) fn return_account(&mut self, account: Account) {
+        self.return_called(|lowering| {
+            lowering.code.push(BigUint::from_bytes_be(&account.address().to_be_bytes::<32>()));
+            lowering.code.op(evm::GAS);
+            lowering.code.op(evm::STATICCALL);
+            lowering.code.op(evm::RETURNDATASIZE);
+            lowering.code.op(evm::MUL);
+        });
+    }
+
+    /// Returns what `call` does, which has [output bytes, output, input bytes, input] → [0 if it failed]. Nothing of memory is read any more, so calldata and
+    /// output stand at its beginning.
+    fn return_called(&mut self, call: impl FnOnce(&mut Self)) {
         self.code.op(evm::CALLDATASIZE);
         push(self.code, 0);
         push(self.code, 0);
@@ -48,7 +68,7 @@ impl Lowering<'_> {
         push(self.code, 0);
         self.code.op(evm::CALLDATASIZE);
         push(self.code, 0);
-        self.static_call(address);
+        call(self);
         self.code.op(evm::ISZERO);
         self.code.push_label(self.fail);
         self.code.op(evm::JUMPI);

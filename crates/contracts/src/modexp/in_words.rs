@@ -2,6 +2,7 @@
 //! the same program for every interface, and for an EVM without one. Short code has loops over limbs, and residues for RSA of 2048 bits.
 
 mod limbs;
+mod linked;
 mod loops;
 mod residues;
 mod wide;
@@ -9,6 +10,7 @@ mod wide;
 use super::calldata::{Calldata, where_words_stand};
 use super::{one_word, short};
 use crate::Contract;
+use crate::linked::LinkedContract;
 use crate::words::Words;
 use num_bigint::BigUint;
 use residue_ir::Machine;
@@ -23,6 +25,9 @@ pub const CONTRACT: Contract = Contract {
     precompile: None,
     example: super::example,
 };
+
+/// `modexp/words` in linked form.
+pub const LINKED: LinkedContract = linked::LINKED;
 
 /// The text.
 pub fn text<M: Machine>(machine: &M) {

@@ -29,6 +29,7 @@ mod hashes;
 mod hashes_page;
 mod inversion;
 mod lanes;
+mod linked;
 mod maps;
 mod modexp;
 mod modexp_page;

@@ -18,6 +18,7 @@ use residue_isa::precompile::MODEXP;
 use residue_isa::{GasSchedule, Revision};
 use residue_modular::fields::{Bn254Fp, Bn254Fr};
 
+use crate::linked::LinkedCode;
 use crate::support::{chosen, everywhere};
 
 /// More than the dearest input takes.
@@ -40,15 +41,16 @@ fn contracts() -> Vec<(Revision, Prepared)> {
     contracts
 }
 
-/// The contract in words, for which code is the same under all revisions, and its short form: under one that [`chosen`] always has.
+/// The contract in words, for which code is the same under all revisions, its short form, and the linked one: under revisions that [`chosen`] always has.
 fn in_words() -> Vec<(Revision, Prepared)> {
     let forms = [(Revision::Evm384V7, Length::Full), (Revision::Eip6690_2024, Length::Short)];
-    forms
-        .map(|(revision, length)| {
-            let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
-            (revision, engine.prepare(&code("modexp/words", revision, length)))
-        })
-        .into()
+    let forms = forms.map(|(revision, length)| {
+        let engine = Engine::new(EngineConfig::default_for(revision)).unwrap();
+        (revision, engine.prepare(&code("modexp/words", revision, length)))
+    });
+    let revision = Revision::Evm384V7;
+    let linked = LinkedCode::new("modexp/words", revision);
+    forms.into_iter().chain([(revision, linked.engine(revision, false).prepare(&linked.code))]).collect()
 }
 
 /// Code of a contract of these. Where it is short a byte is worth 200 gas of so many calls that an account holds it.

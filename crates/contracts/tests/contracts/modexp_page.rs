@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use crate::linked::LinkedCode;
 use crate::modexp::{code, input};
 use num_bigint::BigUint;
 use rand::{Rng, SeedableRng};
@@ -355,6 +356,41 @@ fn account() -> String {
         of_lengths(&[384, 512, 768, 1024, 2048], 0xfb, true),
     ];
     in_an_account("modexp", &rows.concat())
+}
+
+/// Gas in linked form, for `evm`: of the first call in a transaction, and of later ones.
+#[test]
+fn the_table_of_the_linked_form_is_what_it_costs() {
+    let revision = Revision::Evm;
+    let linked = LinkedCode::new("modexp/words", revision);
+    let engines = [false, true].map(|is_warm| linked.engine(revision, is_warm));
+    let mut text = String::from("| modulus | exponent | gas, cold | warm |\n|---|---|---:|---:|\n");
+    let mut add = |bits: usize, low: u8, name: &str, exponent: &[u8]| {
+        let [base, modulus] = numbers(bits, low);
+        let input = input(&base, exponent, &modulus);
+        let native = native(find("modexp").unwrap(), &input).unwrap().unwrap();
+        let gas = engines.each_ref().map(|engine| {
+            let ended = engine.run_code(&linked.code, &input, GAS);
+            assert_eq!((ended.halt, ended.output), (Halt::Return, native.output.clone()));
+            ended.gas_used
+        });
+        let parity = if low.is_multiple_of(2) { ", even" } else { "" };
+        writeln!(text, "| {bits} bits{parity} | {name} | {} | {} |", grouped(gas[0]), grouped(gas[1])).unwrap();
+        gas
+    };
+    add(256, 0xfb, "as long", &full(256));
+    add(512, 0xfb, "65537", &F4);
+    add(1024, 0xfb, "65537", &F4);
+    let [_, warm] = add(2048, 0xfb, "65537", &F4);
+    assert!(warm <= 95_000, "RSA of 2048 bits takes {warm} gas");
+    add(2048, 0xf8, "65537", &F4);
+    for bits in [3072, 4096, 8192] {
+        add(bits, 0xfb, "65537", &F4);
+    }
+    for bits in [1024, 2048] {
+        add(bits, 0xfb, "as long", &full(bits));
+    }
+    residue_pages::hold("docs/modexp.md", "linked", &text);
 }
 
 #[test]

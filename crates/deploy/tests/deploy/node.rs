@@ -56,6 +56,50 @@ fn created_once(chain: &Chain) {
 }
 
 #[test]
+fn a_contract_in_linked_form_goes_with_its_stages() {
+    Chain::each(&[]).iter().for_each(linked);
+}
+
+fn linked(chain: &Chain) {
+    const LINKED: &str = "modexp/words";
+    let deploy = |more: &[&str]| chain.deploy(LINKED, &[&["--linked", "--unlocked", RICH], more].concat());
+    let outcomes = |told: &Value| -> Vec<Value> {
+        let of = |code: &Value| code["outcome"].clone();
+        told["stages"].as_array().unwrap().iter().map(of).chain([of(told)]).collect()
+    };
+    // An account that can pay for one of the codes, and not for all, sends none.
+    let poor = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+    let planned = deploy(&["--dry-run"]).json(0);
+    let wei: u128 = planned["wei_max"].as_str().unwrap().parse().unwrap();
+    chain.ask("anvil_setBalance", json!([poor, format!("{:#x}", 4 * wei)]));
+    chain.deploy(LINKED, &["--linked", "--unlocked", poor]).refused(&[poor, "are needed for 9 transactions"]);
+    assert_eq!((chain.sent(poor), chain.sent(RICH)), (json!("0x0"), json!("0x0")));
+    let stage = &planned["stages"][0];
+    let code = residue(&["verify", stage["address"].as_str().unwrap(), "--rpc", &chain.url]);
+    assert_eq!((code.code, code.stdout.contains("it has no code")), (1, true));
+    let created = deploy(&[]).json(0);
+    assert_eq!((outcomes(&created), chain.sent(RICH)), (vec![json!("created"); 9], json!("0x9")));
+    assert_eq!(outcomes(&deploy(&[]).json(0)), vec![json!("there already"); 9]);
+    assert_eq!(chain.sent(RICH), "0x9");
+    // A number of 64 bytes, which a stage is for, to the power of 65537: what the precompile gives.
+    let lengths = format!("{:064x}{:064x}{:064x}", 64, 3, 64);
+    let input = format!("0x{lengths}{}010001{}", "35".repeat(64), "ab".repeat(64));
+    let call = |to: &Value| chain.ask("eth_call", json!([{ "to": to, "data": input }, "latest"]));
+    assert_eq!(call(&created["address"]), call(&json!("0x0000000000000000000000000000000000000005")));
+    let verify = |code: &Value| {
+        let address = code["address"].as_str().unwrap().to_owned();
+        residue(&["verify", &address, "--json", "--rpc", &chain.url]).json(0)["contract"].clone()
+    };
+    assert_eq!(verify(&created), LINKED);
+    assert_eq!(verify(&created["stages"][6]), "modexp/words/residues-2048-f4");
+    // Without the stage the call fails: it has no answer of its own.
+    chain.ask("anvil_setCode", json!([stage["address"], "0x"]));
+    let node = residue_deploy::rpc::Rpc::new(&chain.url);
+    let answer = node.get::<Value>("eth_call", json!([{ "to": created["address"], "data": input }, "latest"]));
+    assert!(answer.is_err(), "{answer:?}");
+}
+
+#[test]
 fn the_node_may_sign() {
     Chain::each(&[]).iter().for_each(signed_by_the_node);
 }

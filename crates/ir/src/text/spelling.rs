@@ -1,12 +1,14 @@
 //! Spelling of the parts of a statement: each prints and parses itself. The spelling of effects follows from their
 //! table ([`crate::effect`]).
 
-use super::tokens::{Parsed, Tokens};
+use super::tokens::{Parsed, Tokens, hexadecimal_digits};
+use crate::account::Account;
 use crate::effect::{Effect, with_effects};
 use crate::hash::Piece;
 use crate::lanes::{LaneStep, Lanes};
 use crate::machine::Cells;
 use crate::program::{ArrayId, ConstantId, Operand, SubprogramId, TableId, Value, VariableId, Word};
+use ruint::aliases::U256;
 
 /// A part of a statement in the text form.
 pub(super) trait Spelt: Sized {
@@ -156,6 +158,17 @@ impl Spelt for u32 {
     }
 }
 
+impl Spelt for Account {
+    fn spell(&self) -> String {
+        self.to_string()
+    }
+
+    fn read(tokens: &mut Tokens<'_>) -> Parsed<Self> {
+        let what = "the address of an account, from 0x10000 to 20 bytes in hexadecimal";
+        tokens.take(what, |text| Self::new(U256::from_str_radix(hexadecimal_digits(text)?, 16).ok()?))
+    }
+}
+
 impl Spelt for Cells {
     fn spell(&self) -> String {
         format!("cells {} indices {}", self.bits, self.index_bits)
@@ -283,6 +296,7 @@ mod tests {
             "Lanes" => "lanes",
             "Piece<Word>" => "piece",
             "u32" => "COUNT",
+            "Account" => "HEX",
             other => panic!("{other} is not in the grammar"),
         };
         let of = of.replace(' ', "");

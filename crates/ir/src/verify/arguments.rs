@@ -66,6 +66,7 @@ impl Scope<'_> {
                 pieces.iter().try_for_each(|&piece| self.piece(piece))
             }
             Effect::Precompile { address, .. } | Effect::ReturnPrecompile { address } => precompile(*address),
+            Effect::ReturnAccount { .. } => Ok(()),
             Effect::Reserve { .. } | Effect::Scratch { .. } | Effect::LineUp { .. } => Ok(()),
             Effect::Invert { .. } | Effect::IsZero { .. } | Effect::IsOdd { .. } => Ok(()),
             Effect::Equal { .. } | Effect::Less { .. } | Effect::Require { .. } => Ok(()),

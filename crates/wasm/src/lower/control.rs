@@ -216,6 +216,7 @@ impl<'a> Emitter<'a> {
             | Effect::PutScratch { .. }
             | Effect::Precompile { .. }
             | Effect::ReturnPrecompile { .. }
+            | Effect::ReturnAccount { .. }
             | Effect::ReturnWords { .. } => unreachable!("`lower` refuses programs with these"),
             Effect::IsOdd { result, value } => self.is_odd(*result, *value),
             Effect::IsZero { result, value } => self.truth(*result, Routine::IsZero, &[*value]),

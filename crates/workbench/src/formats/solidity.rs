@@ -21,6 +21,38 @@ pub fn package(artifact: &Artifact<'_>) -> Result<String, FormatError> {
     Ok(file(artifact, &format!("{known}{}{}", deploying_there(), creation_code(&artifact.creation()?))))
 }
 
+/// The file of a contract in linked form: packages of its own code and of its stages, and a library that creates all of them.
+pub fn linked(main: &Artifact<'_>, stages: &[Artifact<'_>]) -> Result<String, FormatError> {
+    let mut text = package(main)?;
+    for stage in stages {
+        let package = package(stage)?;
+        // A file has one license and one version.
+        let own = package.splitn(3, '\n').nth(2).unwrap_or_default();
+        text.push_str(own);
+    }
+    let name = main.identifier();
+    let deploys: String = stages.iter().map(|stage| format!("        {}.deploy();\n", stage.identifier())).collect();
+    let are_there: String =
+        stages.iter().map(|stage| format!(" && {0}.isAt({0}.ADDRESS)", stage.identifier())).collect();
+    text.push_str(&format!(
+        "
+/// The contract with its stages.
+library {name}Accounts {{
+    /// True if every account has its code.
+    function isThere() internal view returns (bool) {{
+        return {name}.isAt({name}.ADDRESS){are_there};
+    }}
+
+    /// Creates the accounts that are not there by the CREATE2 factory, the stages first.
+    function deploy() internal returns (address) {{
+{deploys}        return {name}.deploy();
+    }}
+}}
+"
+    ));
+    Ok(text)
+}
+
 fn file(artifact: &Artifact<'_>, place: &str) -> String {
     let name = artifact.identifier();
     let about: String = artifact.about().iter().map(|line| format!("// {line}\n")).collect();

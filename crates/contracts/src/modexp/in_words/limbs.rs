@@ -30,6 +30,8 @@ pub(super) struct Width {
     pub place: Place,
     /// Its functions.
     pub names: Names,
+    /// True if squares have code of their own; else they are products of A and its copy.
+    pub has_square: bool,
 }
 
 /// Addresses of numbers in scratch memory.
@@ -251,15 +253,30 @@ impl Width {
         self.each().for_each(|limb| machine.put(to + 32 * limb, limb_before(machine, end, limb)));
     }
 
+    /// The factor of A in products, where squares are products too: where the modulus was read.
+    const fn factor(self) -> u64 {
+        if self.has_square { self.b() } else { self.modulus() }
+    }
+
     /// A ← A·B.
     pub fn multiply<M: Machine>(self, machine: &M) {
+        match self.has_square {
+            true => self.multiply_by_factor(machine),
+            false => {
+                self.copy(machine, self.b(), self.factor());
+                self.multiply_by_factor(machine);
+            }
+        }
+    }
+
+    fn multiply_by_factor<M: Machine>(self, machine: &M) {
         machine.function(self.names.multiply, (), |machine, ()| {
             let kept = self.kept(machine, self.a());
             let a = |limb: u64| kept.get(limb as usize).copied().unwrap_or_else(|| machine.at(self.a() + 32 * limb));
             self.columns(machine, |residue, column| {
                 let pairs = self.pairs(column).map(|limb| (limb, column - limb));
                 pairs.fold(None, |sum, (one, other)| {
-                    let product = residue.product(machine, a(one), machine.at(self.b() + 32 * other));
+                    let product = residue.product(machine, a(one), machine.at(self.factor() + 32 * other));
                     Some(plus(machine, product, sum))
                 })
             });
@@ -269,6 +286,10 @@ impl Width {
 
     /// A ← A².
     pub fn square<M: Machine>(self, machine: &M) {
+        if !self.has_square {
+            self.copy(machine, self.a(), self.factor());
+            return self.multiply_by_factor(machine);
+        }
         machine.function(self.names.square, (), |machine, ()| {
             let kept = self.kept(machine, self.a());
             let a = |limb: u64| kept.get(limb as usize).copied().unwrap_or_else(|| machine.at(self.a() + 32 * limb));

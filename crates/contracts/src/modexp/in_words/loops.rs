@@ -75,6 +75,7 @@ const UNROLLED: Width = Width {
     limbs: 5,
     place: Place { first: A, stride: STRIDE, powers_by_limb: Some(POWERS) },
     names: names!(5, ", in short code"),
+    has_square: true,
 };
 
 /// Returns the result for a modulus of [`cell::BYTES`] bytes, at least one.

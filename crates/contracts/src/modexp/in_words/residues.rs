@@ -41,6 +41,7 @@ macro_rules! bases {
                 by_digits: concat!("power of residues, ", $digits),
             },
             cells: cell::OF_PRODUCTS,
+            moduli: None,
         }
     };
 }
@@ -137,22 +138,58 @@ pub(super) fn text<M: Machine>(machine: &M, limbs: u64) {
 }
 
 fn with<M: Machine>(machine: &M, bases: Bases) {
+    machine.branch(is_meant(machine, bases), |machine| if_inverses(machine, bases, power), |_| ());
+}
+
+/// 1 if there are bases for the lengths of modulus and base, the modulus is odd and the exponent not short.
+fn is_meant<M: Machine>(machine: &M, bases: Bases) -> M::Word {
     let w = Words(machine);
     let Calldata { base, exponent, modulus } = Calldata::read(machine);
     let has_length = w.is_below(w.number(shortest_bytes(bases) - 1), machine.at(cell::BYTES));
     let is_odd = machine.calldata_word(w.sub(w.add(modulus.at, modulus.bytes), w.number(32)));
     let is_below = w.is_below(base.bytes, w.number(longest_bytes(bases) + 1));
     let is_long = w.is_below(w.number(0), w.high(least(machine, exponent), SHORT_EXPONENT_BITS));
-    let is_meant = w.and(w.and(has_length, is_odd), w.and(is_below, is_long));
-    machine.branch(
-        is_meant,
-        |machine| {
-            machine.function(bases.names.read, (), |machine, ()| read(machine, bases));
-            inverse::inverses(machine, bases);
-            machine.branch(machine.at(cell::WRONG), |_| (), |machine| power(machine, bases));
-        },
-        |_| (),
-    );
+    w.and(w.and(has_length, is_odd), w.and(is_below, is_long))
+}
+
+/// Makes all that products need of the modulus, and goes on with `power` if there are inverses.
+fn if_inverses<M: Machine>(machine: &M, bases: Bases, power: impl FnOnce(&M, Bases)) {
+    machine.function(bases.names.read, (), |machine, ()| read(machine, bases));
+    inverse::inverses(machine, bases);
+    machine.branch(machine.at(cell::WRONG), |_| (), |machine| power(machine, bases));
+}
+
+/// Exponents that a stage is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exponents {
+    /// 65537.
+    F4,
+    /// All others.
+    Others,
+    /// Any.
+    All,
+}
+
+/// 1 if [`in_stage`] is for the numbers in calldata, of a modulus that fits so many limbs.
+pub(super) fn is_for_stage<M: Machine>(machine: &M, limbs: u64) -> M::Word {
+    is_meant(machine, of_limbs(limbs))
+}
+
+/// Returns the result where [`is_for_stage`], if there are inverses.
+pub(super) fn in_stage<M: Machine>(machine: &M, limbs: u64, exponents: Exponents) {
+    // Powers of the base are there if the exponent is another.
+    let powers = if exponents == Exponents::F4 { 0 } else { 16 * ENTRY_WORDS };
+    let bases = Bases { moduli: Some(cell::TABLE + 32 * powers), ..of_limbs(limbs) };
+    if_inverses(machine, bases, |machine, bases| match exponents {
+        Exponents::All => power(machine, bases),
+        Exponents::F4 => power_with(machine, bases, |machine, _| by_f4(machine, bases)),
+        Exponents::Others => power_with(machine, bases, |machine, e| by_other(machine, bases, e)),
+    });
+}
+
+fn of_limbs(limbs: u64) -> Bases {
+    let bases = ALL.into_iter().find(|bases| bases.digits() as u64 == limbs); // usize to u64 widens
+    bases.expect("there are bases for five and for nine")
 }
 
 /// Copies modulus and base, and makes residues of the modulus.
@@ -168,6 +205,17 @@ fn read<M: Machine>(machine: &M, bases: Bases) {
 
 /// Returns the power.
 fn power<M: Machine>(machine: &M, bases: Bases) {
+    power_with(machine, bases, |machine, e| {
+        machine.branch(
+            Words(machine).is_equal(e, machine.small(F4)),
+            |machine| by_f4(machine, bases),
+            |machine| by_other(machine, bases, e),
+        );
+    });
+}
+
+/// Returns what `raise` makes of the number by the exponent, as it is if it has a word.
+fn power_with<M: Machine>(machine: &M, bases: Bases, raise: impl FnOnce(&M, M::Word)) {
     machine.function(bases.names.factors, (), |machine, ()| {
         conversion::factors(machine, bases);
         conversion::read_base(machine, bases);
@@ -175,31 +223,31 @@ fn power<M: Machine>(machine: &M, bases: Bases) {
     let Calldata { exponent, modulus, .. } = Calldata::read(machine);
     let e = machine.bind(least(machine, exponent));
     let bytes = machine.bind(modulus.bytes);
-    machine.branch(
-        Words(machine).is_equal(e, machine.small(F4)),
-        |machine| {
-            // The last product, of x·M and x, takes M off.
-            for (number, k) in (0..).zip(bases.all_second()) {
-                let y = conversion::without_last(machine, bases, machine.at(cell::NUMBER + 32 * number), k);
-                machine.put(cell::OTHER + 32 * number, y);
-            }
-            products::extend_other(machine, bases);
-            conversion::enter(machine, bases);
-            machine
-                .repeat(machine.small(4), (), |machine, _, ()| (0..4).for_each(|_| products::square(machine, bases)));
-            products::multiply(machine, bases);
-        },
-        |machine| {
-            conversion::enter(machine, bases);
-            number_is_other(machine, bases);
-            machine.branch(
-                Words(machine).high(e, 32),
-                |machine| machine.function(bases.names.by_digits, (), |machine, ()| by_digits(machine, bases)),
-                |machine| by_bits(machine, bases, e),
-            );
-        },
-    );
+    raise(machine, e);
     finish(machine, bases, bytes);
+}
+
+/// The number ← its power by `e`, or by the exponent if that is longer.
+fn by_other<M: Machine>(machine: &M, bases: Bases, e: M::Word) {
+    conversion::enter(machine, bases);
+    number_is_other(machine, bases);
+    machine.branch(
+        Words(machine).high(e, 32),
+        |machine| machine.function(bases.names.by_digits, (), |machine, ()| by_digits(machine, bases)),
+        |machine| by_bits(machine, bases, e),
+    );
+}
+
+/// The number ← its power by 65537. The last product, of x·M and x, takes M off.
+fn by_f4<M: Machine>(machine: &M, bases: Bases) {
+    for (number, k) in (0..).zip(bases.all_second()) {
+        let y = conversion::without_last(machine, bases, machine.at(cell::NUMBER + 32 * number), (number, k));
+        machine.put(cell::OTHER + 32 * number, y);
+    }
+    products::extend_other(machine, bases);
+    conversion::enter(machine, bases);
+    machine.repeat(machine.small(4), (), |machine, _, ()| (0..4).for_each(|_| products::square(machine, bases)));
+    products::multiply(machine, bases);
 }
 
 /// The other factor ← the number.

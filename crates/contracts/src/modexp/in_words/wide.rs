@@ -15,12 +15,13 @@ macro_rules! limbs {
             limbs: $limbs,
             place: Place { first: cell::END, stride: $limbs, powers_by_limb: None },
             names: names!($limbs, ""),
+            has_square: true,
         }
     };
 }
 
 /// By width: RSA has 1024, 2048, 3072 and 4096 bits; EIP-7823 allows 8192.
-const WIDTHS: [Width; 7] = [limbs!(2), limbs!(3), limbs!(5), limbs!(9), limbs!(14), limbs!(18), limbs!(36)];
+pub(super) const WIDTHS: [Width; 7] = [limbs!(2), limbs!(3), limbs!(5), limbs!(9), limbs!(14), limbs!(18), limbs!(36)];
 
 /// Words that [`by_bits`] may change.
 pub(super) const FREE: [u64; 2] = [cell::FREE[0], cell::STATE];
@@ -49,7 +50,7 @@ pub(super) fn text<M: Machine>(machine: &M) {
 }
 
 /// Makes [`cell::BYTES`] the bytes of the modulus without the zeros in front of it.
-fn modulus_bytes<M: Machine>(machine: &M, modulus: Operand<M::Word>) {
+pub(super) fn modulus_bytes<M: Machine>(machine: &M, modulus: Operand<M::Word>) {
     let [top, below, ..] = cell::FREE;
     let first = |machine: &M| machine.calldata_word(modulus.at);
     machine.put(top, first(machine));
@@ -101,9 +102,9 @@ fn of_width<M: Machine>(machine: &M, widths: &[Width]) {
     if wider.is_empty() {
         return power(machine, width);
     }
-    let w = Words(machine);
-    machine.branch(
-        w.is_below(machine.at(cell::BYTES), w.number(LIMB_BYTES * width.limbs)),
+    where_it_fits(
+        machine,
+        width.limbs,
         |machine| {
             residues::text(machine, width.limbs);
             power(machine, width);
@@ -112,8 +113,14 @@ fn of_width<M: Machine>(machine: &M, widths: &[Width]) {
     );
 }
 
+/// Does one thing where the modulus fits so many limbs, and else the other.
+pub(super) fn where_it_fits<M: Machine>(machine: &M, limbs: u64, fits: impl FnOnce(&M), wider: impl FnOnce(&M)) {
+    let w = Words(machine);
+    machine.branch(w.is_below(machine.at(cell::BYTES), w.number(LIMB_BYTES * limbs)), fits, wider);
+}
+
 /// Returns the result for a modulus that fits.
-fn power<M: Machine>(machine: &M, width: Width) {
+pub(super) fn power<M: Machine>(machine: &M, width: Width) {
     machine.function(width.names.modulus, (), |machine, ()| {
         let w = Words(machine);
         let Calldata { modulus, .. } = Calldata::read(machine);

@@ -30,6 +30,8 @@ pub(super) struct Bases {
     pub names: Names,
     /// Addresses of what products take and make.
     pub cells: Cells,
+    /// Address of T and the moduli of the second base, where an account is to hold the code; else moduli are constants.
+    pub moduli: Option<u64>,
 }
 
 /// Addresses of words of scratch memory.

@@ -35,20 +35,69 @@ fn times<M: Machine>(machine: &M, digits: &[M::Word], factor: &BigUint, k: i64) 
     terms.reduce(|sum, term| Words(machine).add(term, sum)).expect("there are digits")
 }
 
+/// `factor` times the number modulo one of the moduli `k` of the first base, or with a number of the second one. Where an account is to hold the code it is
+/// by Horner's rule, in which no power is a constant, and reduced; else as [`times`] has it.
+fn residue_of<M: Machine>(
+    machine: &M,
+    bases: Bases,
+    digits: &[M::Word],
+    factor: &BigUint,
+    (k, second): (i64, Option<u64>),
+) -> M::Word {
+    let Some(moduli) = bases.moduli else { return times(machine, digits, factor, k) };
+    let w = Words(machine);
+    let t = machine.bind(machine.at(moduli));
+    let multiple = || w.number(k.unsigned_abs() * bases::STEP);
+    let m = machine.bind(match second {
+        Some(number) => bases.second_modulus(machine, number as usize),
+        None if k < 0 => w.sub(t, multiple()),
+        None => w.add(multiple(), t),
+    });
+    let step = |sum: M::Word, &digit: &M::Word| w.add(digit, machine.mulmod(t, sum, m));
+    let (lower, upper) = digits.split_at(digits.len() / 2);
+    let (&highest, upper) = upper.split_last().expect("there are digits");
+    let sum = machine.bind(upper.iter().rev().fold(highest, step));
+    let sum = lower.iter().rev().fold(sum, step);
+    if factor.is_one() { w.modulo(sum, m) } else { machine.mulmod(sum, machine.word(bases::word(factor)), m) }
+}
+
+/// The same, reduced.
+fn reduced<M: Machine>(
+    machine: &M,
+    bases: Bases,
+    digits: &[M::Word],
+    factor: &BigUint,
+    (k, second): (i64, Option<u64>),
+) -> M::Word {
+    let residue = residue_of(machine, bases, digits, factor, (k, second));
+    if bases.moduli.is_some() { residue } else { Words(machine).modulo(residue, modulus(machine, k)) }
+}
+
+/// Writes T and the moduli of the second base, where they are no constants.
+fn write_moduli<M: Machine>(machine: &M, bases: Bases) {
+    let all = [0].into_iter().chain(bases.second_of(bases.second_count() + 1));
+    for (at, (number, k)) in bases.moduli.into_iter().flat_map(|at| (0..).zip(all.clone()).map(move |each| (at, each)))
+    {
+        machine.put(at + 32 * number, modulus(machine, k));
+    }
+}
+
 /// Writes what n is modulo the moduli of the first base but T at [`cell::OF_FIRST`], and what the second base needs of it at
 /// [`cell::OF_SECOND`].
 pub(super) fn read_modulus<M: Machine>(machine: &M, bases: Bases) {
-    let w = Words(machine);
+    write_moduli(machine, bases);
     let digits = digits(machine, bases, cell::MODULUS_END);
     for (number, k) in (1..).zip(bases.all_first().into_iter().skip(1)) {
-        let sum = times(machine, &digits, &BigUint::one(), k);
-        machine.put(cell::OF_FIRST + 32 * number, w.modulo(sum, modulus(machine, k)));
+        machine.put(cell::OF_FIRST + 32 * number, reduced(machine, bases, &digits, &BigUint::one(), (k, None)));
     }
     for (number, k) in (0..).zip(bases.all_second()) {
-        machine.put(cell::OF_SECOND + 32 * number, times(machine, &digits, &bases.of_second(k).of_quotient(), k));
+        let factor = bases.of_second(k).of_quotient();
+        machine.put(cell::OF_SECOND + 32 * number, residue_of(machine, bases, &digits, &factor, (k, Some(number))));
     }
     let (last, one) = one_of_last(bases);
-    machine.put(cell::OF_SECOND + 32 * bases.second_count() as u64, times(machine, &digits, &one, last)); // usize to u64 widens
+    let number = bases.second_count() as u64; // usize to u64 widens
+    let residue = residue_of(machine, bases, &digits, &one, (last, Some(number)));
+    machine.put(cell::OF_SECOND + 32 * number, residue);
 }
 
 /// The modulus that the second base has only where numbers become Montgomery's, and y of 1 there.
@@ -66,17 +115,17 @@ pub(super) fn factors<M: Machine>(machine: &M, bases: Bases) {
     machine.put(cell::OF_FIRST, w.and(w.mul(of_squares, machine.at(cell::FREE[1])), machine.ones(BITS as usize))); // u64 to usize
     let missing = w.sub(w.number(longest_bytes(bases)), machine.at(cell::BYTES));
     let shift = machine.bind(w.shl(w.number(1), w.mul(w.number(8), missing)));
-    let shifted =
-        |number: u64, k: i64| machine.mulmod(shift, machine.at(cell::OF_SECOND + 32 * number), modulus(machine, k));
+    let m = |number: u64| bases.second_modulus(machine, number as usize); // u64 to usize
+    let shifted = |number: u64| machine.mulmod(shift, machine.at(cell::OF_SECOND + 32 * number), m(number));
     let count = bases.second_count();
     for (number, k) in (0..).zip(bases.all_second()) {
         let of_quotient = bases::inverse(&BigInt::from(bases.of_second(k).of_quotient()), k);
         let factor = bases::residue(&-(BigInt::from(bases.of_second_in(k, count + 1).one()) * of_quotient), k);
-        let taken_off = machine.mulmod(shifted(number, k), machine.word(bases::word(&factor)), modulus(machine, k));
+        let taken_off = machine.mulmod(shifted(number), machine.word(bases::word(&factor)), m(number));
         machine.put(cell::TAKEN_OFF + 32 * number, taken_off);
     }
-    let (last, number) = (one_of_last(bases).0, count as u64); // usize to u64 widens
-    machine.put(cell::TAKEN_OFF + 32 * number, w.sub(modulus(machine, last), shifted(number, last)));
+    let number = count as u64; // usize to u64 widens
+    machine.put(cell::TAKEN_OFF + 32 * number, w.sub(m(number), shifted(number)));
 }
 
 /// Makes the word at the second free cell the inverse of the odd one at the first, modulo 2²⁵⁶.
@@ -95,19 +144,18 @@ pub(super) fn inverse_of_odd<M: Machine>(machine: &M) {
 
 /// Writes y of the base, in the second base with the modulus that it has not else.
 pub(super) fn read_base<M: Machine>(machine: &M, bases: Bases) {
-    let w = Words(machine);
     let digits = digits(machine, bases, cell::BASE_END);
     let count = bases.second_count() + 1;
     for (number, k) in (0..).zip(bases.second_of(count)) {
-        let sum = times(machine, &digits, &bases.of_second_in(k, count).one(), k);
-        machine.put(cell::NUMBER + 32 * number, w.modulo(sum, modulus(machine, k)));
+        let factor = bases.of_second_in(k, count).one();
+        machine.put(cell::NUMBER + 32 * number, reduced(machine, bases, &digits, &factor, (k, Some(number))));
     }
 }
 
 /// y of a number in the usual second base, from its y in the base with one more modulus.
-pub(super) fn without_last<M: Machine>(machine: &M, bases: Bases, y: M::Word, k: i64) -> M::Word {
+pub(super) fn without_last<M: Machine>(machine: &M, bases: Bases, y: M::Word, (number, k): (u64, i64)) -> M::Word {
     let factor = bases::residue(&BigInt::from(bases::modulus(one_of_last(bases).0)), k);
-    machine.mulmod(y, machine.word(bases::word(&factor)), modulus(machine, k))
+    machine.mulmod(y, machine.word(bases::word(&factor)), bases.second_modulus(machine, number as usize))
 }
 
 /// y ← y of x·M modulo n shifted to the top, n′, but for less than six times that. One modulus of M after the other is a factor, and a multiple of n′ is
@@ -118,7 +166,11 @@ pub(super) fn enter<M: Machine>(machine: &M, bases: Bases) {
         reciprocal(machine, machine.scratch_word(w.sub(w.number(cell::MODULUS_END), machine.at(cell::BYTES))));
         let with_three = |(number, k): (u64, i64)| {
             let minus_three = machine.word(bases::word(&(bases::modulus(k) - 3u8)));
-            let three = machine.mulmod(machine.at(cell::TAKEN_OFF + 32 * number), minus_three, modulus(machine, k));
+            let three = machine.mulmod(
+                machine.at(cell::TAKEN_OFF + 32 * number),
+                minus_three,
+                bases.second_modulus(machine, number as usize),
+            );
             w.add(three, machine.at(cell::NUMBER + 32 * number))
         };
         let all = bases.second_of(bases.second_count() + 1);
@@ -126,8 +178,9 @@ pub(super) fn enter<M: Machine>(machine: &M, bases: Bases) {
         for first in bases.all_first() {
             residues = enter_by(machine, bases, &residues, first);
         }
-        let residues = residues.iter().zip(bases.all_second());
-        let residues: Vec<M::Word> = residues.map(|(&y, k)| machine.bind(without_last(machine, bases, y, k))).collect();
+        let residues = residues.iter().zip((0..).zip(bases.all_second()));
+        let residues: Vec<M::Word> =
+            residues.map(|(&y, place)| machine.bind(without_last(machine, bases, y, place))).collect();
         // The last one lies on top.
         for (number, residue) in (0..).zip(residues).collect::<Vec<(u64, M::Word)>>().into_iter().rev() {
             machine.put(cell::NUMBER + 32 * number, residue);
@@ -138,19 +191,19 @@ pub(super) fn enter<M: Machine>(machine: &M, bases: Bases) {
 /// The y of the number times one modulus, less a multiple of n′; each is to be used once.
 fn enter_by<M: Machine>(machine: &M, bases: Bases, residues: &[M::Word], first: i64) -> Vec<M::Word> {
     let w = Words(machine);
-    let all = || bases.second_of(bases.second_count() + 1);
+    let all = || (0..).zip(bases.second_of(bases.second_count() + 1));
     let by = BigInt::from(bases::modulus(first));
-    let product = |(&residue, k): (&M::Word, i64)| {
+    let product = |(&residue, (number, k)): (&M::Word, (u64, i64))| {
         let factor = machine.word(bases::word(&bases::residue(&by, k)));
-        machine.bind(machine.mulmod(residue, factor, modulus(machine, k)))
+        machine.bind(machine.mulmod(residue, factor, bases.second_modulus(machine, number as usize)))
     };
     let products: Vec<M::Word> = residues.iter().zip(all()).map(product).collect();
     let quotient = quotient(machine, bases, |number| products[number]);
-    let less = |((number, k), product): ((u64, i64), M::Word)| {
+    let less = |((number, _), product): ((u64, i64), M::Word)| {
         let taken_off = machine.at(cell::TAKEN_OFF + 32 * number);
-        w.add(machine.mulmod(quotient, taken_off, modulus(machine, k)), product)
+        w.add(machine.mulmod(quotient, taken_off, bases.second_modulus(machine, number as usize)), product)
     };
-    (0..).zip(all()).zip(products).map(less).collect()
+    all().zip(products).map(less).collect()
 }
 
 /// The multiple of n′ that is taken off a number, by its y in the base with one more modulus.
@@ -198,7 +251,7 @@ pub(super) fn write_digits<M: Machine>(machine: &M, bases: Bases) {
         for (number, k) in (0..).zip(bases.second_of(count - 1)) {
             let before = bases.of_second_in(k, count);
             let product = |word: M::Word, factor: &BigUint| {
-                machine.mulmod(word, machine.word(bases::word(factor)), modulus(machine, k))
+                machine.mulmod(word, machine.word(bases::word(factor)), bases.second_modulus(machine, number as usize))
             };
             let residue = cell::NUMBER + 32 * number;
             let over_t = product(machine.at(residue), &before.over_t(count - 1));

@@ -53,10 +53,12 @@ pub(super) fn inverses<M: Machine>(machine: &M, bases: Bases) {
         machine.put(cell::REMAINDER, machine.at(at));
         inverse(machine);
         let w = Words(machine);
-        let product = machine.mulmod(machine.at(cell::INVERSE), machine.at(at), modulus(machine, k));
+        // Where an account is to hold the code the modulus is read where it has just been written.
+        let m = || if bases.moduli.is_some() { machine.at(cell::MODULUS) } else { modulus(machine, k) };
+        let product = machine.mulmod(machine.at(cell::INVERSE), machine.at(at), m());
         machine.put(cell::WRONG, w.or(machine.at(cell::WRONG), w.xor(product, w.number(1))));
         let of_squares = machine.word(bases::word(&bases.of_first(k).of_squares()));
-        machine.put(at, machine.mulmod(machine.at(cell::INVERSE), of_squares, modulus(machine, k)));
+        machine.put(at, machine.mulmod(machine.at(cell::INVERSE), of_squares, m()));
     }
 }
 

@@ -30,6 +30,16 @@ fn constant<M: Machine>(machine: &M, number: &BigUint) -> M::Word {
     machine.word(bases::word(number))
 }
 
+impl Bases {
+    /// The modulus of the second base with this number.
+    pub(super) fn second_modulus<M: Machine>(self, machine: &M, number: usize) -> M::Word {
+        match self.moduli {
+            Some(moduli) => machine.at(place(moduli, 1 + number)),
+            None => modulus(machine, self.second_of(self.second_count() + 1)[number]),
+        }
+    }
+}
+
 /// y ← y of x²/M modulo n.
 pub(super) fn square<M: Machine>(machine: &M, bases: Bases) {
     machine.function(bases.names.square, (), |machine, ()| product(machine, bases, Factor::Same));
@@ -172,7 +182,8 @@ fn divide<M: Machine>(machine: &M, bases: Bases, factor: Factor) {
             let at = |base: u64| machine.at(place(base, number));
             let y = at(bases.cells.number);
             let other = if factor == Factor::Same { y } else { at(bases.cells.other) };
-            let m = || modulus(machine, k);
+            // Products by another number are few, squares many.
+            let m = || if factor == Factor::Same { modulus(machine, k) } else { bases.second_modulus(machine, number) };
             let of_squares = constant(machine, &bases.of_second(k).of_squares());
             let square = machine.mulmod(machine.mulmod(y, other, m()), of_squares, m());
             let multiple = machine.mulmod(sum, at(bases.cells.of_second), m());
