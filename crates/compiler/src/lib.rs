@@ -257,10 +257,8 @@ impl Specialised<'_> {
     fn spilled(&self, limit: usize) -> Option<Specialised<'static>> {
         let mut source = Program::clone(&self.stage.source);
         let mut subprograms = std::mem::take(&mut source.subprograms);
-        let is_spilled = subprograms
-            .iter_mut()
-            .chain([&mut source])
-            .fold(false, |is_spilled, unit| spill(unit, limit) || is_spilled);
+        let units = subprograms.iter_mut().chain([&mut source]);
+        let is_spilled = units.map(|unit| usize::from(spill(unit, limit))).sum::<usize>() > 0;
         source.subprograms = subprograms;
         is_spilled.then(|| Specialised {
             stage: Stage::simplified(Cow::Owned(source), self.stage.multiples),
