@@ -29,7 +29,7 @@ fn spilled(program: &Program, limit: usize) -> Option<Program> {
     (count > 0).then_some(spilled)
 }
 
-/// What code for the revision gives is the outcome.
+/// Holds code for the revision to the outcome.
 fn check(program: &Program, revision: Revision, input: &[u8], expected: &Outcome) {
     let schedule = GasSchedule::default_for(revision).unwrap();
     let code = match compile(program, revision, &schedule) {

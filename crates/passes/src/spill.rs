@@ -40,7 +40,7 @@ pub fn spill(unit: &mut Program, limit: usize) -> bool {
     true
 }
 
-/// Where a value is live: points are numbered in the order of the text, one for each operation, statement, and beginning and end of an arm.
+/// Extent of a live value: points are numbered in the order of the text, one for each operation, statement, and beginning and end of an arm.
 #[derive(Debug, Clone, Default)]
 struct Range {
     /// The point that defines it.

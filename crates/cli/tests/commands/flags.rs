@@ -52,7 +52,7 @@ const EVERY: [&str; 23] = [
 ];
 
 /// The others: option, what is given with it, and the kinds that refuse it, under one command or all.
-const SOME: [(&str, &str, &[&str], &[&str]); 15] = [
+const SOME: [(&str, &str, &[&str], &[&str]); 16] = [
     ("", "key", &["KEY"], &["contract", "program", "code"]),
     ("", "witness", &["--key", "KEY"], &["contract", "program", "code"]),
     ("", "allow-unsafe-key", &["--key", "KEY"], &["contract", "program", "code"]),
@@ -65,6 +65,7 @@ const SOME: [(&str, &str, &[&str], &[&str]); 15] = [
     ("", "multiples", &["3"], &["code"]),
     ("", "portable", &[], &["code"]),
     ("", "use-precompiles", &[], &["contract", "program", "code"]),
+    ("", "linked", &[], &["program", "code"]),
     ("", "function", &["start"], &["code"]),
     ("disasm", "schedule", &["eip6690"], &["code"]),
     ("print", "schedule", &["eip6690"], &["program"]),
