@@ -145,8 +145,11 @@ fn the_short_form_fits_an_account() {
         let [base, modulus] = [0x7f, 0xff].map(|byte| vec![byte; bytes]);
         prepared.run_without_memory(&input(&base, exponent, &modulus), GAS).gas_used
     };
-    // An exponent of 256 bits, the dearest one, and RSA of 2048 bits, whose price is 32,768.
-    let all = [gas(32, &[0xa7; 32]), gas(32, &[0xff; 32]), gas(256, &[1, 0, 1])];
+    let mut random = [0; 32];
+    ChaCha8Rng::seed_from_u64(198).fill(&mut random[..]);
+    random[0] |= 0x80;
+    // An exponent of 256 bits at random, the dearest one, and RSA of 2048 bits, whose price is 32,768.
+    let all = [gas(32, &random), gas(32, &[0xff; 32]), gas(256, &[1, 0, 1])];
     assert!(all[0] <= 2_150 && all[1] <= 2_170 && 10 * all[2] <= 16 * 32_768, "{all:?}");
 }
 
