@@ -19,7 +19,7 @@ fn bn254() -> BigUint {
     BigUint::parse_bytes(b"30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47", 16).unwrap()
 }
 
-/// The program with at most `limit` values at once in each unit for which that can be done; none if that is none.
+/// The program with at most `limit` live values in each unit that allows it; none if no unit does.
 fn spilled(program: &Program, limit: usize) -> Option<Program> {
     let mut spilled = program.clone();
     let mut subprograms = std::mem::take(&mut spilled.subprograms);
@@ -76,8 +76,8 @@ fn random_programs_mean_the_same_with_values_in_memory() {
     assert!(count > cases / 2 && returned > cases / 8, "{count} of {cases}, {returned} return");
 }
 
-/// Text of a program whose function squares `count` times, multiplies a sum in a loop by every other one of the squares, the last ones first, and at
-/// last by its input: all of them are there at once.
+/// Text of a program whose function squares `count` times, then adds every second square in a loop, or multiplies by it, from the last one on, and
+/// multiplies by its input: all are live together.
 fn squares(count: usize) -> String {
     let square = |number: usize| format!(" v{} = mul v{number} v{number}\n", number + 1);
     let first = count + 1;
@@ -117,7 +117,7 @@ fn programs_with_more_values_than_slots_run() {
     }
 }
 
-/// Values that one statement defines are there at once, whatever stands in memory.
+/// Values that one statement defines are live together: none of them can be spilled.
 #[test]
 fn more_values_of_one_statement_than_slots_are_refused() {
     let results: String = (0..300).map(|number| format!(" v{number}")).collect();

@@ -253,7 +253,7 @@ impl Specialised<'_> {
         spilled.unwrap_or(code)
     }
 
-    /// The program with at most so many values in slots at once; none if that leaves it as it is.
+    /// The program with at most `limit` live values in slots; none if no value has to move.
     fn spilled(&self, limit: usize) -> Option<Specialised<'static>> {
         let mut source = Program::clone(&self.stage.source);
         let mut subprograms = std::mem::take(&mut source.subprograms);

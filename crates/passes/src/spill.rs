@@ -16,8 +16,8 @@ use ruint::aliases::U256;
 use std::collections::HashMap;
 use std::mem;
 
-/// Makes every function of the unit have at most `limit` values at once, those of its callees included. False if it cannot, or nothing has to be done:
-/// the unit is as it was.
+/// Bounds the live values of every function of the unit, its callees' included, by `limit`. False, with the unit unchanged, if that cannot be done or holds
+/// already.
 pub fn spill(unit: &mut Program, limit: usize) -> bool {
     let mut most_of = Vec::new();
     let mut chosen = Vec::new();
@@ -59,7 +59,7 @@ struct Ranges<'a> {
     /// Values of callees at the points of calls.
     callees: HashMap<usize, usize>,
     points: usize,
-    /// The most values at once of each function before this one.
+    /// The most live values of each function before this one.
     most_of: &'a [usize],
     /// Points at which the loops around begin.
     loops: Vec<usize>,

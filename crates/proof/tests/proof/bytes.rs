@@ -74,3 +74,52 @@ fn writes_and_hashes_of_a_program_of_words_are_those_of_the_code() {
         assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{code}: {found}");
     }
 }
+
+/// A return of the word on top of the stack, whose code is 6 bytes: from 64 on, after scratch memory.
+const RETURN: &str = "604052602060 40f3";
+
+#[test]
+fn conditions_of_a_program_of_words_are_those_of_the_code() {
+    let words = "word w0 = 0x0\nword w1 = calldata_word w0\nword w2 = calldata_size";
+    let body = "require w1 return_word w2";
+    // The word, or the size of calldata; the code fails where it is 0, or where it is not.
+    for (condition, expected) in [("5f3515", ""), ("3615", "under another condition"), ("5f35", "INVALID is expected")]
+    {
+        let end = format!("36{RETURN}").replace(' ', "");
+        let fails = condition.len() / 2 + 3 + end.len() / 2;
+        let found = fault(body, words, &format!("{condition}60{fails:02x}57{end}5bfe")).unwrap_or_default();
+        assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{condition}: {found}");
+    }
+}
+
+#[test]
+fn counts_and_bytes_beyond_a_program_of_words_are_refused() {
+    let words = "word w0 = 0x0\nword w1 = 0x20\nword w2 = calldata_word w0\nword w3 = defined\nword w4 = 0x40";
+    for (body, code, expected) in [
+        ("countdown w2 () { turn () { give () } } -> () return_word w2", "5f3556", "more turns than there are"),
+        (
+            "scratch bytes 32 set_scratch w0 w2 keccak256_scratch w0 bytes w4 -> w3 return_word w3",
+            "5f355f5260405f20604052602060 40f3",
+            "hash bytes beyond scratch memory",
+        ),
+        (
+            "scratch bytes 32 set_scratch w2 w2 return_word w2",
+            "5f35808052604052602060 40f3",
+            "write beyond scratch memory",
+        ),
+        // Code keeps the word at 32, which is scratch memory from there on.
+        (
+            "require w2 scratch bytes 64 set_scratch w1 w2 return_word w2",
+            "5f358060205215600b57005bfe",
+            "a place where scratch memory begins",
+        ),
+        (
+            "scratch bytes 64 set_scratch w1 w2 return_scratch w1 bytes w4",
+            "5f356020526040 6020f3",
+            "bytes beyond scratch memory",
+        ),
+    ] {
+        let found = fault(body, words, &code.replace(' ', "")).unwrap_or_default();
+        assert!(found.contains(expected), "{body}: {found}");
+    }
+}
