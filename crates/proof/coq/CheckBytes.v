@@ -147,6 +147,20 @@ Fixpoint lookup (w : positive) (l : list (positive * operand)) : option operand 
   match l with [] => None | (v, o) :: l => if Pos.eqb v w then Some o else lookup w l end.
 Fixpoint cell (a : Z) (l : list (Z * operand)) : option operand :=
   match l with [] => None | (b, o) :: l => if b =? a then Some o else cell a l end.
+(* The word at an address: one that is kept there, or parts of two that touch there. *)
+Definition kept (T : table) (z : Z) (l : list (Z * operand)) : option (operand * table) :=
+  match cell z l, find (fun '(b, _) => (b <? z) && (z <? b + 32)) l with
+  | Some o, _ => Some (o, T)
+  | None, Some (b, x) =>
+      match cell (b + 32) l with
+      | Some y =>
+          let '(p, T) := operation T FShl (Num (8 * (z - b))) x (Num 0) in
+          let '(q, T) := operation T FShr (Num (256 - 8 * (z - b))) y (Num 0) in
+          Some (operation T FOr p q (Num 0))
+      | None => None
+      end
+  | None, None => None
+  end.
 (* Another word at a place: in the same list, as long as no other word has a part of it. *)
 Definition put (a : Z) (o : operand) (l : list (Z * operand)) : list (Z * operand) :=
   if existsb (fun '(b, _) => b =? a) l then map (fun '(b, p) => if b =? a then (b, o) else (b, p)) l else l ++ [(a, o)].
@@ -247,8 +261,8 @@ Definition silent (s : sym) : option (sym * Z) :=
               let cost := 3 + (cmem mw - cmem (smw s)) in
               match a with
               | Num z =>
-                  match cell z (cells s) with
-                  | Some o => Some (onward s n (o :: r) (cells s) mw T, cost)
+                  match kept T z (cells s) with
+                  | Some (o, T) => Some (onward s n (o :: r) (cells s) mw T, cost)
                   | None =>
                       if has_room T (room s) a 32 then
                         let '(o, T) := intern T (NScratch (gen s) a) in Some (onward s n (o :: r) (cells s) mw T, cost)

@@ -639,6 +639,74 @@ Proof.
   destruct i_follows0. split; assumption.
 Qed.
 
+Lemma some_is {A} (a b : A) : Some a = Some b -> a = b.
+Proof. intros H. injection H as ->. reflexivity. Qed.
+
+Lemma beZ_both l r : beZ (l ++ r) = beZ l * 256 ^ Z.of_nat (length r) + beZ r.
+Proof.
+  induction r as [|b r IH] using rev_ind; [rewrite app_nil_r; cbn; lia|].
+  rewrite app_assoc, !beZ_app, IH, app_length. cbn [length]. replace (length r + 1)%nat with (Datatypes.S (length r)) by lia.
+  rewrite pow256_S. ring.
+Qed.
+
+Lemma lor_parts x y n : 0 <= n -> 0 <= y < 2 ^ n -> Z.lor (x * 2 ^ n) y = x * 2 ^ n + y.
+Proof.
+  intros N Y.
+  assert (D : Z.land (x * 2 ^ n) y = 0).
+  { apply Z.bits_inj'. intros k K. rewrite Z.land_spec, Z.bits_0. destruct (Z.lt_ge_cases k n) as [L|L].
+    - rewrite Z.mul_pow2_bits_low by exact L. reflexivity.
+    - rewrite <- (Z.mod_small y (2 ^ n)) by exact Y. rewrite (Z.mod_pow2_bits_high y n k) by lia. apply andb_false_r. }
+  rewrite Z.add_nocarry_lxor by exact D. symmetry. apply Z.lxor_lor, D.
+Qed.
+
+(* A word across two that touch. *)
+Lemma mload_across m b k : (forall x, is_byte (m x)) -> 0 < k < 32 ->
+  mload m (b + k) = Z.lor (shifted_left (8 * k) (mload m b)) (Z.shiftr (mload m (b + 32)) (256 - 8 * k)).
+Proof.
+  intros M [K K']. set (n := Z.to_nat k). set (j := Z.to_nat (32 - k)).
+  assert (N : Z.of_nat n = k) by (apply Z2Nat.id; lia). assert (J : Z.of_nat j = 32 - k) by (apply Z2Nat.id; lia).
+  pose proof (beZ_range _ (mbytes_bytes m (b + k) j M)) as RB. pose proof (beZ_range _ (mbytes_bytes m (b + 32) n M)) as RC.
+  pose proof (beZ_range _ (mbytes_bytes m (b + 32 + k) j M)) as RD. rewrite mbytes_length in RB, RC, RD.
+  assert (E : mload m b = beZ (mbytes m b n) * 256 ^ Z.of_nat j + beZ (mbytes m (b + k) j)).
+  { unfold mload. replace 32%nat with (n + j)%nat by lia. rewrite mbytes_app, beZ_both, mbytes_length, N. reflexivity. }
+  assert (E' : mload m (b + 32) = beZ (mbytes m (b + 32) n) * 256 ^ Z.of_nat j + beZ (mbytes m (b + 32 + k) j)).
+  { unfold mload. replace 32%nat with (n + j)%nat at 1 by lia. rewrite mbytes_app, beZ_both, mbytes_length, N. reflexivity. }
+  assert (E2 : mload m (b + k) = beZ (mbytes m (b + k) j) * 256 ^ Z.of_nat n + beZ (mbytes m (b + 32) n)).
+  { unfold mload. replace 32%nat with (j + n)%nat at 1 by lia. rewrite mbytes_app, beZ_both, mbytes_length, J.
+    replace (b + k + (32 - k)) with (b + 32) by lia. reflexivity. }
+  assert (P : forall i, 0 <= i -> 2 ^ (8 * i) = 256 ^ i) by (intros i I; rewrite Z.pow_mul_r by lia; reflexivity).
+  replace (256 - 8 * k) with (8 * (32 - k)) by lia. rewrite E', E2. unfold shifted_left. rewrite (proj2 (Z.ltb_lt _ _)) by lia.
+  rewrite Z.shiftr_div_pow2, !P, <- J, Z.div_add_l, (Z.div_small (beZ (mbytes m (b + 32 + k) j))), Z.add_0_r by lia.
+  replace (mload m b * 256 ^ k mod W) with (beZ (mbytes m (b + k) j) * 2 ^ (8 * k)).
+  - rewrite lor_parts, P, N by (rewrite ?P, <- ?N; lia). reflexivity.
+  - rewrite E, P by lia. assert (WE : W = 256 ^ k * 256 ^ Z.of_nat j) by (rewrite <- Z.pow_add_r, J by lia; replace (k + (32 - k)) with 32 by lia; reflexivity).
+    symmetry. rewrite Z.mul_comm, WE, Z.mul_mod_distr_l, (Z.add_comm (_ * _)), Z.mod_add, Z.mod_small by lia. ring.
+Qed.
+
+Lemma kept_makes V s P S z o T : inv V s P S -> below (tb s) (Num z) -> kept (tb s) z (cells s) = Some (o, T) ->
+  makes (tb s) V (o, T) (mload (mem S) z).
+Proof.
+  intros I B H. pose proof (i_tok _ _ _ _ I) as K. pose proof (i_cells _ _ _ _ I) as CS. rewrite Forall_forall in CS.
+  assert (C : forall a p, cell a (cells s) = Some p -> mload (mem S) a = oval V p /\ below (tb s) p)
+    by (intros a p X; apply cell_in, CS in X as (_ & _ & X); exact X).
+  unfold kept in H. destruct (cell z (cells s)) as [p|] eqn:E.
+  - injection H as <- <-. destruct (C _ _ E) as [-> X]. apply makes_same; assumption.
+  - destruct (find _ _) as [[b x]|] eqn:F; [|discriminate]. apply find_some in F as [F R]. splits. apply Z.ltb_lt in H0, H1.
+    apply CS in F as (B0 & _ & X & BX). destruct (cell (b + 32) (cells s)) as [y|] eqn:E'; [|discriminate]. destruct (C _ _ E') as [Y BY].
+    assert (BN : forall w, 0 <= w <= 256 -> below (tb s) (Num w)) by (intros w Q; split; [lia | rewrite W_two; lia]).
+    pose proof (BN 0 ltac:(lia)) as BZ.
+    destruct (operation_makes _ _ FShl (Num (8 * (z - b))) x (Num 0) K (BN (8 * (z - b)) ltac:(lia)) BX BZ) as (V1 & G1 & K1 & E1 & B1).
+    destruct (operation _ FShl _ _ _) as [p T1]. cbn [fst snd] in *. pose proof (below_grows _ _ _ _ _ G1 BY) as BY1.
+    pose proof (BN (256 - 8 * (z - b)) ltac:(lia)) as BS.
+    destruct (operation_makes _ _ FShr (Num (256 - 8 * (z - b))) y (Num 0) K1 BS BY1 BZ) as (V2 & G2 & K2 & E2 & B2).
+    destruct (operation _ FShr _ _ _) as [q T2]. cbn [fst snd] in *. pose proof (below_grows _ _ _ _ _ G2 B1) as B12.
+    apply (makes_after _ _ _ _ _ _ (grows_trans _ _ _ _ _ _ G1 G2)). apply some_is in H. rewrite <- H.
+    replace (mload (mem S) z) with (apply FOr (oval V2 p) (oval V2 q) (oval V2 (Num 0))); [apply operation_makes; assumption|].
+    rewrite (oval_grows _ _ _ _ _ G2 B1), E1, E2, (oval_grows _ _ _ _ _ G1 BY). cbn [apply oval]. rewrite <- X, <- Y.
+    rewrite (proj2 (Z.ltb_lt (256 - _) 256)) by lia.
+    rewrite <- mload_across by (try apply (i_bytes _ _ _ _ I); lia). f_equal. lia.
+Qed.
+
 Lemma silent_moves V s P S s' c : inv V s P S -> silent code s = Some (s', c) ->
   c <= gas S -> Z.of_nat (length (stk s')) <= 1024 -> moves V s P S s' c.
 Proof.
@@ -715,9 +783,8 @@ Proof.
       else None) = Some (s', c) -> moves V s P S s' c).
     { intros J. destruct (has_room (tb s) (room s) a 32) eqn:R; [|discriminate].
       destruct (intern (tb s) (NScratch (gen s) a)) as [o T1] eqn:JJ. injection J as <- <-. apply (READ o T1); [apply SCRATCH; auto | reflexivity]. }
-    destruct a as [z|]; [|exact (DONE H)]. destruct (cell z (cells s)) as [o|] eqn:CE; [|exact (DONE H)].
-    apply cell_in in CE. pose proof (i_cells _ _ _ _ I) as CS. rewrite Forall_forall in CS. apply CS in CE as (_ & _ & CE & CB).
-    injection H as <- <-. apply (READ o (tb s)); [|reflexivity]. cbn [oval]. rewrite CE. apply makes_same; assumption.
+    destruct a as [z|]; [|exact (DONE H)]. destruct (kept (tb s) z (cells s)) as [[o T1]|] eqn:CE; [|exact (DONE H)].
+    apply some_is in H. apply (READ o T1); [eapply kept_makes; eassumption | exact H].
   - (* MSTORE *) destruct (stk s) as [|[a|] [|o r]] eqn:Q; try discriminate.
     inversion B as [|? ? A B1]; subst. inversion B1 as [|? ? A' B2]; subst. destruct (_ && _) eqn:R; [|discriminate]. injection H as <- <-. splits.
     apply Z.leb_le in H, H1. pose proof (i_pc _ _ _ _ I) as (_ & _ & PE). rewrite PE in D, E.
@@ -1207,9 +1274,6 @@ Proof.
     + apply mbytes_ext. intros x X. rewrite <- (f_state _ _ _ _ FO).
       apply (scratch_is V1 s1 P S1 (Num a) n I1 A); [assumption|]. cbn [oval]. destruct B as [B _]. lia.
 Qed.
-
-Lemma some_is {A} (a b : A) : Some a = Some b -> a = b.
-Proof. intros H. injection H as ->. reflexivity. Qed.
 
 Ltac cost_of H := match type of H with
   | (let '(_, _) := event ?c ?f ?s in _) = _ => destruct (event c f s) as [? ?] eqn:EV; pose proof (sync_cost _ _ _ _ _ EV)

@@ -179,6 +179,9 @@ impl Reader<'_> {
             Effect::Bind { result, word } => Step::Bind(result.0, self.expression(*word)?),
             Effect::Set { variable: set, word } => Step::Bind(variable(set.0), self.expression(*word)?),
             Effect::Get { result, variable: got } => Step::Bind(result.0, Expression::Word(variable(got.0))),
+            Effect::GetAcross { result, variable: got, first_byte } => {
+                Step::Bind(result.0, across(variable(got.0), variable(got.0 + 1), *first_byte))
+            }
             Effect::Scratch { size_bytes } => Step::Scratch(*size_bytes),
             Effect::SetScratch { offset, word } => Step::Set(self.expression(*offset)?, self.expression(*word)?),
             Effect::SetScratchByte { offset, word } => {
@@ -240,6 +243,17 @@ impl Reader<'_> {
             WordDef::LeadingZeros(_) => return unsupported("such a word"),
         })
     }
+}
+
+/// The bytes of two words from one of the first word on, as many as a word has.
+fn across(first: u32, second: u32, first_byte: u32) -> Expression {
+    let shifted = |op, bits, word| {
+        let operands = [Expression::Number(U256::from(bits)), Expression::Word(word), Expression::Number(U256::ZERO)];
+        Expression::of(Operator::Word(op), operands)
+    };
+    let bits = 8 * first_byte;
+    let (high, low) = (shifted(WordOp::Shl, bits, first), shifted(WordOp::Shr, 256 - bits, second));
+    Expression::of(Operator::Word(WordOp::Or), [high, low, Expression::Number(U256::ZERO)])
 }
 
 impl Expression {

@@ -259,9 +259,8 @@ impl State {
                 Ok(gas)
             }
             op::MLOAD => {
-                let kept = self.cells.iter().find(|(cell, _)| address == Operand::Number(U256::from(*cell)));
-                let word = match kept {
-                    Some((_, word)) => *word,
+                let word = match self.kept(table, address) {
+                    Some(word) => word,
                     None if self.has_room(table, address, WORD_BYTES) => {
                         table.word(Node::Scratch(self.scratch, address))
                     }
@@ -282,6 +281,25 @@ impl State {
                 Ok(gas)
             }
         }
+    }
+
+    /// The word beside scratch memory at a known address: one that is kept there, or parts of two that touch there.
+    fn kept(&self, table: &mut Table, address: Operand) -> Option<Operand> {
+        let Operand::Number(address) = address else { return None };
+        let address = u64::try_from(address).ok()?;
+        let kept = |place| self.cells.iter().find(|&&(cell, _)| cell == place).map(|&(_, word)| word);
+        if let Some(word) = kept(address) {
+            return Some(word);
+        }
+        let is_within = |cell| cell < address && address - cell < WORD_BYTES;
+        let &(cell, first) = self.cells.iter().find(|&&(cell, _)| is_within(cell))?;
+        let second = kept(cell + WORD_BYTES)?;
+        let bits = 8 * (address - cell);
+        let mut part = |op, bits, word| {
+            table.operation(Operator::Word(op), [Operand::Number(U256::from(bits)), word, Operand::ZERO])
+        };
+        let (high, low) = (part(WordOp::Shl, bits, first), part(WordOp::Shr, 256 - bits, second));
+        Some(table.operation(Operator::Word(WordOp::Or), [high, low, Operand::ZERO]))
     }
 
     /// Instructions up to one that scratch memory or the program's branches have to do with, or up to a place: their gas.

@@ -48,7 +48,10 @@ fn gas_of_a_program_of_words_is_that_of_all_turns() {
 
 /// The fault of code for a program of words, if there is one.
 fn fault(body: &str, words: &str, code: &str) -> Option<String> {
-    let text = format!("program \"p\"\nmodulus 0x3\nfunction f0 \"start\" () -> () values 0 {{\n{words}\n{body}\n}}");
+    let variables = (0..3).map(|number| format!("variable x{number} \"x{number}\"\n")).collect::<String>();
+    let text = format!(
+        "program \"p\"\nmodulus 0x3\n{variables}function f0 \"start\" () -> () values 0 {{\n{words}\n{body}\n}}"
+    );
     let program = text::read(&text).unwrap_or_else(|error| panic!("{body}: {error}"));
     Certificate::new(&program, Semantics::Evm, &hex::decode(code).unwrap()).err().map(|error| error.to_string())
 }
@@ -77,6 +80,45 @@ fn writes_and_hashes_of_a_program_of_words_are_those_of_the_code() {
 
 /// A return of the word on top of the stack, whose code is 6 bytes: from 64 on, after scratch memory.
 const RETURN: &str = "604052602060 40f3";
+
+/// Asserts of each code that it is accepted, or why not.
+fn assert_faults(body: &str, words: &str, codes: &[(&str, &str)]) {
+    for (code, expected) in codes {
+        let found = fault(body, words, &code.replace(' ', "")).unwrap_or_default();
+        assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{body}: {code}: {found}");
+    }
+}
+
+const NOT_IT: &str = "a RETURN of it is expected";
+
+#[test]
+fn a_read_across_two_words_is_that_of_their_variables() {
+    let words =
+        "word w0 = 0x0\nword w1 = 0x20\nword w2 = calldata_word w0\nword w3 = calldata_word w1\nword w4 = defined";
+    let body = "set x0 w2 set x1 w3 get_across x0 from 4 -> w4 return_word w4";
+    let end = |code: &str| format!("{code} 6080 52 6020 6080 f3");
+    for (code, expected) in [
+        // Words at 32 and 64, read from 36 on; the same by shifts.
+        ("5f35 602052 602035 604052 602451", ""),
+        ("5f35 60201b 602035 60e01c 17", ""),
+        // Read from 35 on; from 68 on; the first word alone; shifted otherwise.
+        ("5f35 602052 602035 604052 602351", NOT_IT),
+        ("5f35 602052 602035 604052 604451", "the stack has no such word"),
+        ("5f35 602052 602035 604052 602051", NOT_IT),
+        ("5f35 60201b 602035 60d01c 17", NOT_IT),
+        // The words exchanged, apart by a byte, and of another place; the second one is missing.
+        ("5f35 604052 602035 602052 602451", NOT_IT),
+        ("5f35 602052 602035 604152 602451", "the stack has no such word"),
+        ("604035 602052 602035 604052 602451", NOT_IT),
+        ("5f35 602052 602451", "the stack has no such word"),
+    ] {
+        assert_faults(body, words, &[(&end(code), expected)]);
+    }
+    // Of three words in a row those in the middle.
+    let body = "set x0 w1 set x1 w2 set x2 w3 get_across x1 from 31 -> w4 return_word w4";
+    let stores = "6020 602052 5f35 604052 602035 606052";
+    assert_faults(body, words, &[(&end(&format!("{stores} 605f51")), ""), (&end(&format!("{stores} 603f51")), NOT_IT)]);
+}
 
 #[test]
 fn conditions_of_a_program_of_words_are_those_of_the_code() {
