@@ -38,7 +38,7 @@ Inductive body :=
 | Branch (x : expr) (t u k : body)                     (* t where the word is not zero *)
 | Countdown (w : positive) (turns : Z) (t k : body)    (* t: a Turn for each number, the greatest first *)
 | Turn (w : positive) (number : Z) (t k : body)        (* t where the word is the number or more *)
-| ReturnWord (x : expr)
+| ReturnWords (l : list expr)
 | ReturnScratch (off bytes : expr).
 
 (* Words, scratch memory and its bytes. *)
@@ -61,6 +61,12 @@ Fixpoint value (s : bytes_state) (x : expr) : option Z :=
   | EWord w => Some (bw s w)
   | EOp f a b c =>
       match value s a, value s b, value s c with Some a, Some b, Some c => Some (apply f a b c) | _, _, _ => None end
+  end.
+
+Fixpoint all_values (s : bytes_state) (l : list expr) : option (list Z) :=
+  match l with
+  | [] => Some []
+  | x :: l => match value s x, all_values s l with Some v, Some l => Some (v :: l) | _, _ => None end
   end.
 
 Definition bound (s : bytes_state) (w : positive) (v : Z) : bytes_state := Bs (set (bw s) w v) (bm s) (bn s).
@@ -113,7 +119,7 @@ Fixpoint bytes_mean (b : body) (s : bytes_state) : bytes_state + outcome :=
       if bw s w <=? n then match bytes_mean t s with inl s => bytes_mean k s | inr o => inr o end else inr Unknown
   | Turn w j t k =>
       match (if j <=? bw s w then bytes_mean t s else inl s) with inl s => bytes_mean k s | inr o => inr o end
-  | ReturnWord x => inr match value s x with Some v => Returned (bytes_of 32 v) | None => Unknown end
+  | ReturnWords l => inr match all_values s l with Some l => Returned (flat_map (bytes_of 32) l) | None => Unknown end
   | ReturnScratch a n =>
       inr match value s a, value s n with
           | Some a, Some n => if inside (bn s) a n then Returned (mbytes (bm s) a (Z.to_nat n)) else Unknown

@@ -201,6 +201,16 @@ Fixpoint interp (s : sym) (T : table) (x : expr) : option (operand * table) :=
       end
   end.
 
+Fixpoint interps (s : sym) (T : table) (l : list expr) : option (list operand * table) :=
+  match l with
+  | [] => Some ([], T)
+  | x :: l =>
+      match interp s T x with
+      | Some (o, T) => match interps s T l with Some (l, T) => Some (o :: l, T) | None => None end
+      | None => None
+      end
+  end.
+
 Definition fn_of (i : instr) : option fn :=
   match i with
   | ADD => Some FAdd | MUL => Some FMul | SUB => Some FSub | DIV => Some FDiv | MOD => Some FMod
@@ -369,16 +379,15 @@ Definition fails (s : sym) : option Z :=
   let '(s, g) := event s in
   match byte_decode (rest s), decode (rest s) with None, (INVALID, _) => Some g | _, _ => None end.
 
-Definition return_word (s : sym) (x : operand) : option Z :=
+(* Words that are kept in a row from an address on. *)
+Fixpoint in_row (a : Z) (l : list operand) (c : list (Z * operand)) : bool :=
+  match l with [] => true | x :: l => match cell a c with Some o => eqo o x && in_row (a + 32) l c | None => false end end.
+Definition return_words (s : sym) (l : list operand) : option Z :=
   let '(s, g) := event s in
   match byte_decode (rest s), decode (rest s), stk s with
   | None, (RETURN, _), Num a :: Num m :: _ =>
-      match cell a (cells s) with
-      | Some o =>
-          let cost := cmem (grown (smw s) a 32) - cmem (smw s) in
-          if (m =? 32) && eqo o x && (0 <=? cost) then Some (g + cost) else None
-      | None => None
-      end
+      let cost := cmem (grown (smw s) a m) - cmem (smw s) in
+      if (m =? 32 * Z.of_nat (length l)) && in_row a l (cells s) && (0 <=? cost) then Some (g + cost) else None
   | _, _, _ => None
   end.
 Definition return_scratch (s : sym) (a n : operand) : option Z :=
@@ -511,9 +520,9 @@ Fixpoint walk (c : option turning) (b : body) (s : sym) : option (option sym * Z
           else None
       | _, _, _, _ => None
       end
-  | None, ReturnWord x =>
-      match interp s (tb s) x with
-      | Some (x, T) => match return_word (with_table s T) x with Some g => Some (None, g) | None => None end
+  | None, ReturnWords l =>
+      match interps s (tb s) l with
+      | Some (l, T) => match return_words (with_table s T) l with Some g => Some (None, g) | None => None end
       | None => None
       end
   | None, ReturnScratch a n =>

@@ -1190,6 +1190,19 @@ Proof.
   intros I H. rewrite <- (interp_with s T0) in H. exact (interp_inv V (with_table s T0) P S x o T I H).
 Qed.
 
+Lemma interps_inv V s P S l k T : inv V s P S -> interps s (tb s) l = Some (k, T) ->
+  exists V', grows (tb s) T V V' /\ inv V' (with_table s T) P S /\ Forall (below T) k /\ all_values cd P l = Some (map (oval V') k).
+Proof.
+  intros I. assert (I0 : inv V (with_table s (tb s)) P S) by (destruct s; exact I). clear I.
+  generalize dependent (tb s). revert V k T. induction l as [|x l IH]; intros V k T T0 I H; cbn [interps] in H.
+  - injection H as <- <-. exists V. split; [apply grows_refl|]. split; [exact I|]. split; [constructor | reflexivity].
+  - destruct (interp s T0 x) as [[o T1]|] eqn:E; [|discriminate]. destruct (interps s T1 l) as [[k1 T2]|] eqn:E'; [|discriminate].
+    injection H as <- <-. destruct (interp_next _ _ _ _ _ _ _ _ I E) as (V1 & G1 & I1 & B1 & X1).
+    destruct (IH _ _ _ _ I1 E') as (V2 & G2 & I2 & B2 & X2). exists V2. split; [eapply grows_trans; eassumption|].
+    split; [exact I2|]. split; [constructor; [eapply below_grows; eassumption | exact B2]|].
+    cbn [all_values map]. rewrite X1, X2, (oval_grows _ _ _ _ _ G2 B1). reflexivity.
+Qed.
+
 (* What has been computed on the way is of no effect. *)
 Lemma ends_grows b T T' r g V V' P S : grows T T' V V' -> ends b T' r g V' P S -> ends b T r g V P S.
 Proof.
@@ -1236,21 +1249,29 @@ Proof.
   rewrite (proj2 (Z.ltb_ge _ _)) by lia. reflexivity.
 Qed.
 
-Lemma return_word_is s V P S x g : return_word code fuel s x = Some g -> inv V s P S -> below (tb s) x ->
-  0 <= g /\ (g <= gas S -> HEval keccak code cd S (Returned (bytes_of 32 (oval V x)))).
+Lemma in_row_is V s P S a l : inv V s P S -> in_row a l (cells s) = true ->
+  mbytes (mem S) a (32 * length l) = flat_map (bytes_of 32) (map (oval V) l).
 Proof.
-  intros H I X. unfold return_word in H. destruct (event code fuel s) as [s1 g1] eqn:EV.
+  intros I. revert a. induction l as [|x l IH]; intros a H; [reflexivity|]. cbn [in_row] in H.
+  destruct (cell a (cells s)) as [o|] eqn:C; [|discriminate]. apply andb_prop in H as [E H]. apply eqo_is in E as ->.
+  apply cell_in in C. pose proof (i_cells _ _ _ _ I) as CS. rewrite Forall_forall in CS. apply CS in C as (_ & _ & C & _).
+  cbn [length map flat_map]. replace (32 * Datatypes.S (length l))%nat with (32 + 32 * length l)%nat by lia.
+  rewrite mbytes_app, IH, (mload_bytes _ _ (i_bytes _ _ _ _ I)), C by exact H. reflexivity.
+Qed.
+
+Lemma return_words_is s V P S l g : return_words code fuel s l = Some g -> inv V s P S -> Forall (below (tb s)) l ->
+  0 <= g /\ (g <= gas S -> HEval keccak code cd S (Returned (flat_map (bytes_of 32) (map (oval V) l)))).
+Proof.
+  intros H I X. unfold return_words in H. destruct (event code fuel s) as [s1 g1] eqn:EV.
   destruct (byte_decode (rest s1)) eqn:D; [discriminate|]. destruct (decode (rest s1)) as [i n] eqn:E. destruct i; try discriminate.
-  destruct (stk s1) as [|[a|] [|[m|] r]] eqn:K; try discriminate.
-  destruct (cell a (cells s1)) as [o|] eqn:C; [|discriminate]. destruct (_ && _) eqn:Q; [|discriminate].
-  assert (g = g1 + (cmem (grown (smw s1) a 32) - cmem (smw s1))) as -> by congruence. clear H.
-  pose proof (sync_cost _ _ _ _ _ EV). split_checks. subst o m. split; [lia|]. intros L.
+  destruct (stk s1) as [|[a|] [|[m|] r]] eqn:K; try discriminate. destruct (_ && _) eqn:Q; [|discriminate].
+  apply some_is in H as <-. pose proof (sync_cost _ _ _ _ _ EV). split_checks. subst m. split; [lia|]. intros L.
   destruct (sync_comes _ _ _ _ _ _ _ _ EV I ltac:(lia)) as (V1 & S1 & I1 & GA & G & R). apply R.
   pose proof (i_pc _ _ _ _ I1) as (_ & _ & PE). rewrite PE in D, E.
-  apply cell_in in C. pose proof (i_cells _ _ _ _ I1) as CS. rewrite Forall_forall in CS. apply CS in C as (_ & _ & C & _).
-  rewrite <- (oval_grows _ _ _ _ _ G X), <- C, <- mload_bytes by apply (i_bytes _ _ _ _ I1).
+  rewrite <- (map_grows _ _ _ _ _ G X). rewrite <- (in_row_is _ _ _ _ a _ I1) by assumption.
   eapply (halts S1 RETURN n); [exact D | exact E | |].
-  - rewrite (i_stack _ _ _ _ I1), K. cbn [map exec oval]. rewrite (i_words _ _ _ _ I1). reflexivity.
+  - rewrite (i_stack _ _ _ _ I1), K. cbn [map exec oval]. rewrite (i_words _ _ _ _ I1).
+    replace (Z.to_nat (32 * Z.of_nat (length l))) with (32 * length l)%nat by lia. reflexivity.
   - lia.
 Qed.
 
@@ -1292,8 +1313,8 @@ Lemma fork_cost s x t u g : fork code fuel s x = Some (t, u, g) -> 0 <= g.
 Proof. intros H. unfold fork in H. repeat cost_of H; lia. Qed.
 Lemma fails_cost s g : fails code fuel s = Some g -> 0 <= g.
 Proof. intros H. unfold fails in H. repeat cost_of H; lia. Qed.
-Lemma return_word_cost s x g : return_word code fuel s x = Some g -> 0 <= g.
-Proof. intros H. unfold return_word in H. repeat cost_of H; lia. Qed.
+Lemma return_words_cost s l g : return_words code fuel s l = Some g -> 0 <= g.
+Proof. intros H. unfold return_words in H. repeat cost_of H; lia. Qed.
 Lemma return_scratch_cost s a n g : return_scratch code fuel s a n = Some g -> 0 <= g.
 Proof. intros H. unfold return_scratch in H. repeat cost_of H; lia. Qed.
 
@@ -1310,7 +1331,7 @@ Proof.
     | H : copy _ _ _ _ _ _ = Some _ |- _ => apply copy_cost in H
     | H : fork _ _ _ _ = Some _ |- _ => apply fork_cost in H
     | H : fails _ _ _ = Some _ |- _ => apply fails_cost in H
-    | H : return_word _ _ _ _ = Some _ |- _ => apply return_word_cost in H
+    | H : return_words _ _ _ _ = Some _ |- _ => apply return_words_cost in H
     | H : return_scratch _ _ _ _ _ = Some _ |- _ => apply return_scratch_cost in H
     | H : sync _ _ _ _ = (_, _) |- _ => apply sync_cost in H
     | IH : (forall c s r g, walk code fuel c ?k s = Some (r, g) -> 0 <= g), H : walk code fuel _ ?k _ = Some _ |- _ => apply IH in H
@@ -1344,7 +1365,7 @@ Qed.
 
 Theorem walk_sound b : sound_here b /\ sound_there b.
 Proof.
-  induction b as [|w x k IH|n k IH|a x k IH|a x k IH|a x n k IH|w a n k IH|x k IH|x t IHt u IHu k IH|w n t IHt k IH|w j t IHt k IH|x|a n];
+  induction b as [|w x k IH|n k IH|a x k IH|a x k IH|a x n k IH|w a n k IH|x k IH|x t IHt u IHu k IH|w n t IHt k IH|w j t IHt k IH|l|a n];
     try (assert (IHk := proj1 IH)); (split; [intros s r g V P S H I L; cbn [walk] in H|]);
     try (intros c s r g H; cbn [walk] in H; discriminate H).
   - (* Done *) injection H as <- <-. exists s, V, S. split; [reflexivity|]. split; [exact I|]. split; [lia|].
@@ -1532,10 +1553,10 @@ Proof.
       unfold ends in Q. destruct (bytes_mean keccak cd k P) as [P4|q]; [|exact Q].
       destruct Q as (s4 & V4 & S4 & -> & I4 & GA4 & G4 & R4). exists s4, V4, S4. split; [reflexivity|]. split; [exact I4|]. split; [lia|].
       split; [exact G4 | exact R4].
-  - (* ReturnWord *) destruct (interp s (tb s) x) as [[x' T]|] eqn:E1; [|discriminate].
-    destruct (return_word code fuel (with_table s T) x') as [h|] eqn:RW; [|discriminate]. apply some_pair in H as [<- <-].
-    destruct (interp_inv _ _ _ _ _ _ _ I E1) as (V1 & G1 & I1 & B1 & X1). unfold ends. cbn [bytes_mean]. rewrite X1.
-    apply (return_word_is _ _ _ _ _ _ RW I1 B1), L.
+  - (* ReturnWords *) destruct (interps s (tb s) l) as [[l' T]|] eqn:E1; [|discriminate].
+    destruct (return_words code fuel (with_table s T) l') as [h|] eqn:RW; [|discriminate]. apply some_pair in H as [<- <-].
+    destruct (interps_inv _ _ _ _ _ _ _ I E1) as (V1 & G1 & I1 & B1 & X1). unfold ends. cbn [bytes_mean]. rewrite X1.
+    apply (return_words_is _ _ _ _ _ _ RW I1 B1), L.
   - (* ReturnScratch *) destruct (interp s (tb s) a) as [[a' T]|] eqn:E1; [|discriminate].
     destruct (interp s T n) as [[n' T']|] eqn:E2; [|discriminate].
     destruct (return_scratch code fuel (with_table s T') a' n') as [h|] eqn:RW; [|discriminate]. apply some_pair in H as [<- <-].

@@ -63,8 +63,8 @@ pub enum Step {
     Branch(Expression, Vec<Self>, Vec<Self>),
     /// As many of the last turns as a word says; there must be so many.
     Countdown(u32, Vec<Vec<Self>>),
-    /// A word: the end.
-    ReturnWord(Expression),
+    /// Words: the end.
+    ReturnWords(Vec<Expression>),
     /// So many bytes of scratch memory from an offset on: the end.
     ReturnScratch(Expression, Expression),
 }
@@ -99,7 +99,7 @@ impl Step {
     /// True of a step after which nothing is done.
     fn ends(&self) -> bool {
         match self {
-            Self::ReturnWord(_) | Self::ReturnScratch(..) => true,
+            Self::ReturnWords(_) | Self::ReturnScratch(..) => true,
             Self::Branch(_, first, second) => [first, second].into_iter().all(|arm| arm.last().is_some_and(Self::ends)),
             _ => false,
         }
@@ -194,7 +194,14 @@ impl Reader<'_> {
                 Step::Hash(result.0, self.expression(*offset)?, self.expression(*size_bytes)?)
             }
             Effect::Require { condition } => Step::Require(self.expression(*condition)?),
-            Effect::ReturnWord { word } => Step::ReturnWord(self.expression(*word)?),
+            Effect::ReturnWord { word } => Step::ReturnWords(vec![self.expression(*word)?]),
+            Effect::ReturnWords { words, size_bytes } => {
+                let all = Expression::Number(U256::from(32 * words.len()));
+                if self.expression(*size_bytes)? != all {
+                    return unsupported("`return_words` of other bytes than those of its words");
+                }
+                Step::ReturnWords(words.iter().map(|&word| self.expression(word)).collect::<Taken<_>>()?)
+            }
             Effect::ReturnScratch { offset, size_bytes } => {
                 Step::ReturnScratch(self.expression(*offset)?, self.expression(*size_bytes)?)
             }

@@ -130,7 +130,7 @@ impl Walker<'_> {
             }
             Step::Branch(condition, first, second) => self.branch(state, condition, first, second),
             Step::Countdown(word, turns) => self.countdown(state, *word, turns),
-            Step::ReturnWord(word) => self.return_word(state, word).map(|gas| (None, gas)),
+            Step::ReturnWords(words) => self.return_words(state, words).map(|gas| (None, gas)),
             Step::ReturnScratch(offset, size) => self.return_scratch(state, offset, size).map(|gas| (None, gas)),
         }
     }
@@ -234,17 +234,22 @@ impl Walker<'_> {
         state
     }
 
-    fn return_word(&mut self, mut state: State, word: &Expression) -> Done<u64> {
-        let word = self.word(&state, word)?;
+    fn return_words(&mut self, mut state: State, words: &[Expression]) -> Done<u64> {
+        let words = words.iter().map(|word| self.word(&state, word)).collect::<Done<Vec<Operand>>>()?;
         let (gas, found) = self.event(&mut state)?;
-        let (address, size) = (state.peek(0)?, state.peek(1)?);
-        let kept = state.cells.iter().find(|(cell, _)| address == Operand::Number(U256::from(*cell)));
-        match (found, kept) {
-            (Some(op::RETURN), Some((_, kept))) if *kept == word && size == Operand::Number(U256::from(32)) => {
-                Ok(gas + state.reach(&self.table, address, 32)?)
-            }
-            _ => Err("the program returns a word, and a RETURN of it is expected".to_owned()),
+        let no = || "the program returns words, and a RETURN of them is expected".to_owned();
+        let (address, size) = match found {
+            Some(op::RETURN) => (State::exact(state.peek(0)?)?, State::exact(state.peek(1)?)?),
+            _ => return Err(no()),
+        };
+        let are_kept = (address..).step_by(32).zip(&words).all(|place| {
+            state.cells.iter().find(|(cell, _)| *cell == place.0).is_some_and(|(_, kept)| kept == place.1)
+        });
+        if size != 32 * words.len() as u64 || !are_kept {
+            // usize to u64 widens
+            return Err(no());
         }
+        Ok(gas + state.reach(&self.table, Operand::Number(U256::from(address)), size)?)
     }
 
     fn return_scratch(&mut self, mut state: State, offset: &Expression, size: &Expression) -> Done<u64> {

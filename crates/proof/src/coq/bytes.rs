@@ -69,13 +69,15 @@ fn steps(all: &[Step]) -> String {
                 let (each, ends) = (each.collect::<String>(), ")".repeat(turns.len()));
                 format!("(Countdown {} {}\n{each}Done{ends}\n", word(*count), turns.len())
             }
-            Step::ReturnWord(of) => format!("(ReturnWord {}", expression(of)),
+            Step::ReturnWords(all) => {
+                format!("(ReturnWords [{}]", all.iter().map(expression).collect::<Vec<_>>().join("; "))
+            }
             Step::ReturnScratch(offset, size) => {
                 format!("(ReturnScratch {} {}", expression(offset), expression(size))
             }
         };
     }
-    if !matches!(all.last(), Some(Step::ReturnWord(_) | Step::ReturnScratch(..))) {
+    if !matches!(all.last(), Some(Step::ReturnWords(_) | Step::ReturnScratch(..))) {
         text += "Done";
     }
     text + &")".repeat(all.len())

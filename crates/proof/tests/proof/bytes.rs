@@ -66,12 +66,12 @@ fn writes_and_hashes_of_a_program_of_words_are_those_of_the_code() {
         // To 0 in place of 32; the size of calldata in place of the word; 31 bytes hashed; another word returned.
         ("5f355f526020 5f20604052602060 40f3", "a MSTORE of the same words"),
         ("366020526020 5f20604052602060 40f3", "a MSTORE of the same words"),
-        ("5f35602052601f 5f20604052602060 40f3", "a RETURN of it is expected"),
-        ("5f356020526020 5f20604052602060 20f3", "a RETURN of it is expected"),
+        ("5f35602052601f 5f20604052602060 40f3", "a RETURN of them is expected"),
+        ("5f356020526020 5f20604052602060 20f3", "a RETURN of them is expected"),
         // Hashed before it is written.
-        ("5f35 60205f20 90 602052 604052602060 40f3", "a RETURN of it is expected"),
+        ("5f35 60205f20 90 602052 604052602060 40f3", "a RETURN of them is expected"),
         // The hash reaches beyond scratch memory.
-        ("5f356020526060 5f20604052602060 40f3", "RETURN of it is expected"),
+        ("5f356020526060 5f20604052602060 40f3", "RETURN of them is expected"),
     ] {
         let found = fault(body, words, &code.replace(' ', "")).unwrap_or_default();
         assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{code}: {found}");
@@ -89,7 +89,7 @@ fn assert_faults(body: &str, words: &str, codes: &[(&str, &str)]) {
     }
 }
 
-const NOT_IT: &str = "a RETURN of it is expected";
+const NOT_IT: &str = "a RETURN of them is expected";
 
 #[test]
 fn a_read_across_two_words_is_that_of_their_variables() {
@@ -103,14 +103,14 @@ fn a_read_across_two_words_is_that_of_their_variables() {
         ("5f35 60201b 602035 60e01c 17", ""),
         // Read from 35 on; from 68 on; the first word alone; shifted otherwise.
         ("5f35 602052 602035 604052 602351", NOT_IT),
-        ("5f35 602052 602035 604052 604451", "the stack has no such word"),
+        ("5f35 602052 602035 604052 604451", NOT_IT),
         ("5f35 602052 602035 604052 602051", NOT_IT),
         ("5f35 60201b 602035 60d01c 17", NOT_IT),
         // The words exchanged, apart by a byte, and of another place; the second one is missing.
         ("5f35 604052 602035 602052 602451", NOT_IT),
-        ("5f35 602052 602035 604152 602451", "the stack has no such word"),
+        ("5f35 602052 602035 604152 602451", NOT_IT),
         ("604035 602052 602035 604052 602451", NOT_IT),
-        ("5f35 602052 602451", "the stack has no such word"),
+        ("5f35 602052 602451", NOT_IT),
     ] {
         assert_faults(body, words, &[(&end(code), expected)]);
     }
@@ -118,6 +118,29 @@ fn a_read_across_two_words_is_that_of_their_variables() {
     let body = "set x0 w1 set x1 w2 set x2 w3 get_across x1 from 31 -> w4 return_word w4";
     let stores = "6020 602052 5f35 604052 602035 606052";
     assert_faults(body, words, &[(&end(&format!("{stores} 605f51")), ""), (&end(&format!("{stores} 603f51")), NOT_IT)]);
+}
+
+#[test]
+fn words_that_are_returned_stand_in_a_row() {
+    let words = "word w0 = 0x0\nword w1 = 0x20\nword w2 = calldata_word w0\nword w3 = calldata_word w1\nword w4 = 0x40";
+    let stores = "602035 608052 5f35 606052";
+    for (code, expected) in [
+        ("6040 6060 f3", ""),
+        // A word alone; another place; three words.
+        ("6020 6060 f3", NOT_IT),
+        ("6040 6080 f3", NOT_IT),
+        ("6060 6060 f3", NOT_IT),
+    ] {
+        assert_faults("return_words (w2 w3) bytes w4", words, &[(&format!("{stores}{code}"), expected)]);
+    }
+    for (code, expected) in [
+        ("5f35 608052 602035 606052 6040 6060 f3", NOT_IT),
+        ("602035 608152 5f35 606052 6040 6060 f3", NOT_IT),
+        ("5f35 606052 6040 6060 f3", NOT_IT),
+    ] {
+        assert_faults("return_words (w2 w3) bytes w4", words, &[(code, expected)]);
+    }
+    assert_faults("return_words (w2 w3) bytes w1", words, &[(stores, "other bytes than those of its words")]);
 }
 
 #[test]
