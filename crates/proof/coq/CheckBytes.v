@@ -57,7 +57,7 @@ Definition intern (T : table) (n : node) : operand * table :=
 
 (* Operands that may be exchanged have numbers first, then the earlier word. *)
 Definition commutes (f : fn) : bool :=
-  match f with FAdd | FMul | FEq | FAnd | FOr | FXor => true | _ => false end.
+  match f with FAdd | FMul | FEq | FAnd | FOr | FXor | FAddMod | FMulMod => true | _ => false end.
 Definition ordered (a b : operand) : bool :=
   match a, b with Num _, _ => true | Atom i, Atom j => Pos.leb i j | Atom _, Num _ => false end.
 Definition operation (T : table) (f : fn) (a b c : operand) : operand * table :=

@@ -306,6 +306,10 @@ impl Operator {
 
     /// True if the first two operands may be exchanged.
     pub(crate) const fn commutes(self) -> bool {
-        matches!(self, Self::Word(WordOp::Add | WordOp::Mul | WordOp::Eq | WordOp::And | WordOp::Or | WordOp::Xor))
+        matches!(
+            self,
+            Self::Modular(_)
+                | Self::Word(WordOp::Add | WordOp::Mul | WordOp::Eq | WordOp::And | WordOp::Or | WordOp::Xor)
+        )
     }
 }

@@ -144,6 +144,24 @@ fn words_that_are_returned_stand_in_a_row() {
 }
 
 #[test]
+fn factors_and_terms_modulo_a_word_may_be_exchanged() {
+    let words = "word w0 = 0x0\nword w1 = 0x20\nword w2 = 0x40\nword w3 = calldata_word w0\nword w4 = calldata_word w1\n\
+                 word w5 = calldata_word w2\nword w6 = mulmod w3 w4 w5\nword w7 = addmod w6 w4 w5";
+    let end = "6040 52 6020 6040 f3";
+    for (code, expected) in [
+        ("602035 604035 90 604035 602035 5f35 09 08", ""),
+        ("604035 602035 604035 5f35 602035 09 08", ""),
+        ("604035 604035 5f35 602035 09 602035 08", ""),
+        // The modulus in place of a factor; a sum in place of the product; of another word.
+        ("604035 602035 602035 604035 5f35 09 08", NOT_IT),
+        ("604035 602035 604035 602035 5f35 08 08", NOT_IT),
+        ("604035 5f35 604035 602035 5f35 09 08", NOT_IT),
+    ] {
+        assert_faults("return_word w7", words, &[(&format!("{code} {end}"), expected)]);
+    }
+}
+
+#[test]
 fn conditions_of_a_program_of_words_are_those_of_the_code() {
     let words = "word w0 = 0x0\nword w1 = calldata_word w0\nword w2 = calldata_size";
     let body = "require w1 return_word w2";
