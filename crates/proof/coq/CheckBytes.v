@@ -32,9 +32,9 @@ Definition eqn (m n : node) : bool :=
   | _, _ => false
   end.
 
-(* Nodes by number; a number for each key, which is not believed; the next one. *)
-Record table := Table { nodes : M.t node; places : M.t positive; next : positive }.
-Definition blank : table := Table (M.empty node) (M.empty positive) 2.
+(* Nodes by number; a number for each key, which is not believed; the next one; numbers that words are not above. *)
+Record table := Table { nodes : M.t node; places : M.t positive; next : positive; limits : M.t Z }.
+Definition blank : table := Table (M.empty node) (M.empty positive) 2 (M.empty Z).
 
 Definition mixed (h x : Z) : Z := Z.land (h * 1000003 + x) 1099511627775.
 Definition part (a : operand) : Z := match a with Num z => 2 * Z.land z 4194303 + Z.land (Z.shiftr z 200) 4194303 | Atom i => 2 * Z.pos i + 1 end.
@@ -48,7 +48,7 @@ Definition key (n : node) : positive :=
                 end).
 
 Definition fresh (T : table) (n : node) : operand * table :=
-  (Atom (next T), Table (M.add (next T) n (nodes T)) (M.add (key n) (next T) (places T)) (Pos.succ (next T))).
+  (Atom (next T), Table (M.add (next T) n (nodes T)) (M.add (key n) (next T) (places T)) (Pos.succ (next T)) (limits T)).
 Definition intern (T : table) (n : node) : operand * table :=
   match M.find (key n) (places T) with
   | Some i => match M.find i (nodes T) with Some m => if eqn m n && Pos.ltb i (next T) then (Atom i, T) else fresh T n | None => fresh T n end
@@ -66,12 +66,13 @@ Definition operation (T : table) (f : fn) (a b c : operand) : operand * table :=
   | _, _, _ => if commutes f && negb (ordered a b) then intern T (NOp f b a c) else intern T (NOp f a b c)
   end.
 
+Definition limit (T : table) (i : positive) : Z := match M.find i (limits T) with Some z => z | None => W - 1 end.
 (* No more than this. *)
 Fixpoint most (fuel : nat) (T : table) (a : operand) : Z :=
   match fuel, a with
   | _, Num z => z
   | O, _ => W - 1
-  | S fuel, Atom i =>
+  | S fuel, Atom i => Z.min (limit T i)
       match M.find i (nodes T) with
       | Some (NOp FAnd a b _) => Z.min (most fuel T a) (most fuel T b)
       | Some (NOp FMod _ (Num m) _) => if 0 <? m then m - 1 else W - 1
@@ -86,6 +87,19 @@ Fixpoint most (fuel : nat) (T : table) (a : operand) : Z :=
       end
   end.
 Definition greatest := most 8.
+
+(* What is known of words where a condition is not zero. *)
+Fixpoint limited (fuel : nat) (T : table) (a : operand) : table :=
+  match fuel, a with
+  | S fuel, Atom i =>
+      match M.find i (nodes T) with
+      | Some (NOp FAnd a b _) => limited fuel (limited fuel T a) b
+      | Some (NOp FLt (Atom j) (Num z) _) =>
+          if 0 <? z then Table (nodes T) (places T) (next T) (M.add j (Z.min (z - 1) (limit T j)) (limits T)) else T
+      | _ => T
+      end
+  | _, _ => T
+  end.
 
 (* The number of which it is zero where the word is not, with false, or the word itself. *)
 Fixpoint truth (fuel : nat) (T : table) (a : operand) : bool * operand :=
@@ -313,7 +327,7 @@ Fixpoint sync (fuel : nat) (stop : Z) (s : sym) : sym * Z :=
 (* Scratch memory is another one. *)
 Definition renewed (s : sym) : sym :=
   let T := tb s in
-  Sym (Table (nodes T) (places T) (Pos.succ (next T))) (at_ s) (rest s) (stk s) (cells s) (known s) (next T) (room s) (smw s).
+  Sym (Table (nodes T) (places T) (Pos.succ (next T)) (limits T)) (at_ s) (rest s) (stk s) (cells s) (known s) (next T) (room s) (smw s).
 
 Variable fuel : nat.
 Definition event (s : sym) : sym * Z := sync fuel (-1) s.
@@ -390,13 +404,25 @@ Definition return_words (s : sym) (l : list operand) : option Z :=
       if (m =? 32 * Z.of_nat (length l)) && in_row a l (cells s) && (0 <=? cost) then Some (g + cost) else None
   | _, _, _ => None
   end.
+(* What a return of scratch memory costs, if it is all within: from a number on, or up to one. *)
+Definition return_cost (s : sym) (a n : operand) : option Z :=
+  let T := tb s in
+  match a, n with
+  | Num a, Num n =>
+      if (0 <=? a) && has_room T (room s) (Num a) n then Some (cmem (grown (smw s) a n) - cmem (smw s)) else None
+  | Atom i, n =>
+      match M.find i (nodes T) with
+      | Some (NOp FSub (Num z) m _) =>
+          if eqo m n && (greatest T n <=? z) && (z <=? room s) && (grown (smw s) 0 z <=? smw s) then Some 0 else None
+      | _ => None
+      end
+  | _, _ => None
+  end.
 Definition return_scratch (s : sym) (a n : operand) : option Z :=
   let '(s, g) := event s in
-  match byte_decode (rest s), decode (rest s), stk s, a, n with
-  | None, (RETURN, _), Num b :: Num m :: _, Num a, Num n =>
-      let cost := cmem (grown (smw s) a n) - cmem (smw s) in
-      if (a =? b) && (n =? m) && (0 <=? a) && has_room (tb s) (room s) (Num a) n && (0 <=? cost) then Some (g + cost) else None
-  | _, _, _, _, _ => None
+  match byte_decode (rest s), decode (rest s), stk s, return_cost s a n with
+  | None, (RETURN, _), b :: m :: _, Some cost => if eqo a b && eqo n m && (0 <=? cost) then Some (g + cost) else None
+  | _, _, _, _ => None
   end.
 
 Definition eq_list {A} (f : A -> A -> bool) (k l : list A) : bool :=
@@ -483,7 +509,7 @@ Fixpoint walk (c : option turning) (b : body) (s : sym) : option (option sym * Z
       | Some (x, T) =>
           match fork (with_table s T) x with
           | Some (s, t, g) =>
-              match fails t, walk None k s with Some h, Some (e, i) => Some (e, g + Z.max h i) | _, _ => None end
+              match fails t, walk None k (with_table s (limited 8 (tb s) x)) with Some h, Some (e, i) => Some (e, g + Z.max h i) | _, _ => None end
           | None => None
           end
       | None => None

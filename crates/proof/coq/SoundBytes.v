@@ -119,7 +119,8 @@ Record tok (V : values) (T : table) : Prop := Tok {
   t_words : forall i, is_word (wv V i);
   t_bytes : forall g x, is_byte (sv V g x);
   t_nodes : forall i n, M.find i (nodes T) = Some n -> wv V i = nval V n /\ node_below T n;
-  t_next : forall i n, M.find i (nodes T) = Some n -> (i < next T)%positive }.
+  t_next : forall i n, M.find i (nodes T) = Some n -> (i < next T)%positive;
+  t_limits : forall i z, M.find i (limits T) = Some z -> wv V i <= z /\ (i < next T)%positive }.
 
 Record grows (T T' : table) (V V' : values) : Prop := Grows {
   g_words : forall i, (i < next T)%positive -> wv V' i = wv V i;
@@ -184,6 +185,7 @@ Proof.
     + rewrite F.add_o in H. destruct (PositiveMap.E.eq_dec (next T) i) as [E|E].
       * unfold PositiveMap.E.eq in E. lia.
       * apply (t_next _ _ K) in H. lia.
+    + apply (t_limits _ _ K) in H as [H L]. destruct (Pos.eqb_spec i (next T)); lia.
   - cbn. rewrite Pos.eqb_refl. reflexivity.
   - cbn. lia.
 Qed.
@@ -271,10 +273,16 @@ Proof.
   - unfold byte_at. destruct (a <? 32); [|lia]. pose proof (Z.mod_pos_bound (b / 256 ^ (31 - a)) 256 ltac:(lia)). lia.
 Qed.
 
+Lemma limit_bound T V i : tok V T -> wv V i <= limit T i.
+Proof.
+  intros K. unfold limit. destruct (M.find i (limits T)) as [z|] eqn:E; [apply (t_limits _ _ K _ _ E)|].
+  pose proof (t_words _ _ K i) as [_ Q]. lia.
+Qed.
+
 Lemma most_bound n T V o : tok V T -> below T o -> oval V o <= most n T o.
 Proof.
   intros K. revert o. induction n as [|n IH]; intros o B; pose proof (oval_word _ _ _ K B) as [P Q];
-    (destruct o as [z|i]; [cbn; lia|]); cbn [most]; [lia|].
+    (destruct o as [z|i]; [cbn; lia|]); cbn [most]; [lia|]. apply Z.min_glb; [apply limit_bound, K|].
   destruct (M.find i (nodes T)) as [m|] eqn:E; [|lia]. apply (t_nodes _ _ K) in E as [E N].
   destruct m as [f a b c| | | |]; try lia. cbn [nval node_below] in *. destruct N as (A & B' & C).
   pose proof (most_op f (oval V a) (oval V b) (oval V c) (most n T a) (most n T b)
@@ -299,6 +307,25 @@ Proof.
   apply IH in R as [R S]; [|exact B']. split; [exact R|]. cbn [nval apply oval] in E |- *. rewrite E.
   rewrite (Z.eqb_sym 0), S. destruct u; cbn [negb]; destruct (oval V y =? 0); reflexivity.
 Qed.
+
+Lemma limited_is n T V o : tok V T -> below T o -> oval V o <> 0 ->
+  tok V (limited n T o) /\ nodes (limited n T o) = nodes T /\ next (limited n T o) = next T.
+Proof.
+  revert T o. induction n as [|n IH]; intros T o K B H; [destruct o; auto|]. destruct o as [|i]; [auto|]. cbn [limited].
+  destruct (M.find i (nodes T)) as [m|] eqn:E; [|auto]. apply (t_nodes _ _ K) in E as [E N].
+  destruct m as [f a b c| | | |]; auto. cbn [nval node_below oval] in *. rewrite E in H. destruct N as (A & B' & C).
+  destruct f; auto; cbn [apply] in H.
+  - destruct a as [|j]; auto. destruct b as [z|]; auto. destruct (0 <? z); auto. cbn [oval] in *.
+    destruct (Z.ltb_spec (wv V j) z) as [L|]; [|elim H; reflexivity]. split; [|auto]. destruct K. split; auto.
+    cbn -[M.find M.add]. intros k y F. rewrite F.add_o in F. destruct (PositiveMap.E.eq_dec j k) as [<-|]; [|auto].
+    injection F as <-. pose proof (limit_bound T V j ltac:(split; assumption)). split; [lia | exact A].
+  - destruct (IH T a K A) as (K1 & N1 & X1); [intros Z; apply H; rewrite Z; apply Z.land_0_l|].
+    assert (B1 : below (limited n T a) b) by (destruct b; cbn [below] in *; rewrite ?X1; exact B').
+    destruct (IH _ b K1 B1) as (K2 & N2 & X2); [intros Z; apply H; rewrite Z; apply Z.land_0_r|].
+    split; [exact K2|]. split; congruence.
+Qed.
+
+Local Opaque limited.
 
 Lemma shifted_mask x m n n' : 0 <= x -> 0 <= n -> n <= n' -> 0 <= m ->
   Z.land (m * 2 ^ (n' - n)) (Z.shiftr x n) = Z.land m (Z.shiftr x n') * 2 ^ (n' - n).
@@ -865,6 +892,7 @@ Proof.
     + intros i n F. destruct (t_nodes _ _ i_tok0 _ _ F) as [N B].
       split; [rewrite (node_grows _ _ _ _ _ G B); exact N | eapply node_below_grows; eassumption].
     + intros i n F. pose proof (t_next _ _ i_tok0 _ _ F). cbn. lia.
+    + intros i z F. pose proof (t_limits _ _ i_tok0 _ _ F). cbn. lia.
   - apply (follows_grows _ _ _ _ _ _ G) in i_follows0. destruct i_follows0 as [FK _ _ FR]. split; cbn [known gen room tb next renewed] in *.
     + rewrite EW. exact FK.
     + lia.
@@ -1052,7 +1080,8 @@ Definition ready (b : sym) (V : values) : Prop :=
 
 Lemma tok_shrinks T T' V V' : grows T T' V V' -> tok V T -> tok V' T' -> tok V' T.
 Proof.
-  intros G K K'. split; [apply K' | apply K' | | apply K].
+  intros G K K'. split; [apply K' | apply K' | | apply K|];
+    [|intros i z F; destruct (t_limits _ _ K _ _ F) as [L B]; rewrite (g_words _ _ _ _ G) by exact B; auto].
   intros i n F. destruct (t_nodes _ _ K _ _ F) as [E B]. split; [|exact B].
   rewrite (g_words _ _ _ _ G) by (eapply t_next; eassumption). rewrite E. symmetry. eapply node_grows; eassumption.
 Qed.
@@ -1083,7 +1112,8 @@ Proof.
     - intros g x. destruct (Pos.eqb g _); [apply PB | apply (t_bytes _ _ K2)].
     - intros i n F. destruct (t_nodes _ _ K2 _ _ F) as [N B].
       split; [rewrite (node_grows _ _ _ _ _ G2 B); exact N | eapply node_below_grows; eassumption].
-    - intros i n F. pose proof (t_next _ _ K2 _ _ F). lia. }
+    - intros i n F. pose proof (t_next _ _ K2 _ _ F). lia.
+    - intros i z F. pose proof (t_limits _ _ K2 _ _ F). lia. }
   exists V3. split; [eapply grows_trans; eassumption|]. split; [split; [eapply tok_shrinks; eassumption | auto]|].
   pose proof I as I'. destruct I. destruct i_pc0 as (PA & PN & PR).
   split; cbn [tb stk cells smw at_ rest room stack mem mwords pc entered renewed known gen] in *; auto.
@@ -1159,6 +1189,14 @@ Proof.
   - rewrite i_stack0. symmetry. eapply map_grows; eassumption.
   - eapply below_all; eassumption.
   - apply (cells_grow _ _ _ _ _ _ _ G) in i_cells0. exact i_cells0.
+Qed.
+
+Lemma inv_limited V s P S x : inv V s P S -> below (tb s) x -> oval V x <> 0 ->
+  inv V (with_table s (limited 8 (tb s) x)) P S /\ grows (tb s) (limited 8 (tb s) x) V V.
+Proof.
+  intros I B H. destruct (limited_is 8 _ _ _ (i_tok _ _ _ _ I) B H) as (K & _ & X).
+  assert (G : grows (tb s) (limited 8 (tb s) x) V V) by (split; auto; rewrite X; lia).
+  split; [apply (inv_table _ _ _ _ _ _ I G K) | exact G].
 Qed.
 
 Lemma inv_bind V s P S w o : inv V s P S -> below (tb s) o -> inv V (bind s w o) (bound P w (oval V o)) S.
@@ -1275,25 +1313,42 @@ Proof.
   - lia.
 Qed.
 
+Lemma return_cost_is s V P S a n c : return_cost s a n = Some c -> inv V s P S -> below (tb s) a -> below (tb s) n ->
+  inside (room s) (oval V a) (oval V n) = true /\ cmem (grown (smw s) (oval V a) (oval V n)) - cmem (smw s) = c.
+Proof.
+  intros H I A N. pose proof (i_tok _ _ _ _ I) as K. unfold return_cost in H. destruct a as [a|i].
+  - destruct n as [n|]; [|discriminate]. destruct (_ && _) eqn:C; [|discriminate]. apply some_is in H as <-. splits.
+    split; [|reflexivity]. apply (has_room_is _ V _ (Num a) _ K A). assumption.
+  - destruct (M.find i (nodes (tb s))) as [m|] eqn:E; [|discriminate]. apply (t_nodes _ _ K) in E as [E B].
+    destruct m as [f z m q| | | |]; try discriminate. destruct f; try discriminate. destruct z as [z|]; [|discriminate].
+    destruct (_ && _) eqn:C; [|discriminate]. apply some_is in H as <-. split_checks. subst m.
+    pose proof (greatest_bound _ _ _ K N) as L. pose proof (oval_word _ _ _ K N) as [N0 _]. destruct B as ([_ ZW] & _ & _).
+    cbn [nval apply oval below] in *. rewrite Z.mod_small in E by lia. rewrite E. unfold inside, grown in *. split.
+    + repeat (rewrite (proj2 (Z.leb_le _ _)) by lia). reflexivity.
+    + replace (z - oval V n + oval V n) with (0 + z) by lia. destruct (Z.eqb_spec (oval V n) 0); [lia|].
+      destruct (Z.eqb_spec z 0); [lia|]. rewrite Z.max_l by lia. lia.
+Qed.
+
 Lemma return_scratch_is s V P S a n g : return_scratch code fuel s a n = Some g -> inv V s P S -> below (tb s) a -> below (tb s) n ->
   0 <= g /\ (g <= gas S -> inside (bn P) (oval V a) (oval V n) = true /\
     HEval keccak code cd S (Returned (mbytes (bm P) (oval V a) (Z.to_nat (oval V n))))).
 Proof.
   intros H I A B. unfold return_scratch in H. destruct (event code fuel s) as [s1 g1] eqn:EV.
   destruct (byte_decode (rest s1)) eqn:D; [discriminate|]. destruct (decode (rest s1)) as [i j] eqn:E. destruct i; try discriminate.
-  destruct (stk s1) as [|[b|] [|[m|] r]] eqn:K; try discriminate. destruct a as [a|]; [|discriminate]. destruct n as [n|]; [|discriminate].
-  destruct (_ && _) eqn:Q; [|discriminate]. assert (g = g1 + (cmem (grown (smw s1) a n) - cmem (smw s1))) as -> by congruence. clear H.
+  destruct (stk s1) as [|b [|m r]] eqn:K; try discriminate. destruct (return_cost s1 a n) as [c|] eqn:C; [|discriminate].
+  destruct (_ && _) eqn:Q; [|discriminate]. apply some_is in H as <-.
   pose proof (sync_cost _ _ _ _ _ EV). split_checks. subst b m. split; [lia|]. intros L.
   destruct (sync_comes _ _ _ _ _ _ _ _ EV I ltac:(lia)) as (V1 & S1 & I1 & GA & G & R).
   pose proof (i_pc _ _ _ _ I1) as (_ & _ & PE). rewrite PE in D, E. pose proof (i_follows _ _ _ _ I1) as FO.
-  cbn [oval]. split.
-  - rewrite (f_room _ _ _ _ FO). exact (has_room_is _ V1 _ (Num a) _ (i_tok _ _ _ _ I1) A ltac:(eassumption)).
-  - apply R. replace (mbytes (bm P) a (Z.to_nat n)) with (mbytes (mem S1) a (Z.to_nat n)).
-    + eapply (halts S1 RETURN j); [exact D | exact E | |].
-      * rewrite (i_stack _ _ _ _ I1), K. cbn [map exec oval]. rewrite (i_words _ _ _ _ I1). reflexivity.
-      * lia.
-    + apply mbytes_ext. intros x X. rewrite <- (f_state _ _ _ _ FO).
-      apply (scratch_is V1 s1 P S1 (Num a) n I1 A); [assumption|]. cbn [oval]. destruct B as [B _]. lia.
+  rewrite <- (oval_grows _ _ _ _ _ G A), <- (oval_grows _ _ _ _ _ G B), (f_room _ _ _ _ FO).
+  destruct (return_cost_is _ _ _ _ _ _ _ C I1 (below_grows _ _ _ _ _ G A) (below_grows _ _ _ _ _ G B)) as [IN CO]. split; [exact IN|].
+  apply R. unfold inside in IN. split_checks.
+  replace (mbytes (bm P) (oval V1 a) (Z.to_nat (oval V1 n))) with (mbytes (mem S1) (oval V1 a) (Z.to_nat (oval V1 n))).
+  - eapply (halts S1 RETURN j); [exact D | exact E | |].
+    + rewrite (i_stack _ _ _ _ I1), K. cbn [map exec]. rewrite (i_words _ _ _ _ I1), CO. reflexivity.
+    + lia.
+  - apply mbytes_ext. intros x X. apply (i_mem _ _ _ _ I1). pose proof (i_cells _ _ _ _ I1) as CS.
+    eapply Forall_impl; [|exact CS]. intros [q o] (_ & Y & _). lia.
 Qed.
 
 Ltac cost_of H := match type of H with
@@ -1432,16 +1487,18 @@ Proof.
     rewrite Z2. cbn [nval oval]. f_equal. apply mbytes_ext. intros y _. apply (f_state _ _ _ _ FO).
   - (* Need *) destruct (interp s (tb s) x) as [[x' T]|] eqn:E1; [|discriminate].
     destruct (fork code fuel (with_table s T) x') as [[[s1 t1] g1]|] eqn:FK; [|discriminate].
-    destruct (fails code fuel t1) as [h|] eqn:FA; [|discriminate]. destruct (walk code fuel None k s1) as [[e i]|] eqn:WK; [|discriminate].
+    destruct (fails code fuel t1) as [h|] eqn:FA; [|discriminate]. destruct (walk code fuel None k _) as [[e i]|] eqn:WK; [|discriminate].
     apply some_pair in H as [<- <-]. destruct (interp_inv _ _ _ _ _ _ _ I E1) as (V1 & G1 & I1 & B1 & X1).
     destruct (fork_comes _ _ _ _ _ _ _ _ I1 B1 FK) as [N K]. pose proof (walk_cost _ _ _ _ _ WK). pose proof (fails_cost _ _ FA).
     specialize (K ltac:(lia)). destruct K as (V2 & S2 & I2 & GA & G2 & R). unfold ends. cbn [bytes_mean]. rewrite X1.
-    destruct (oval V1 x' =? 0).
+    destruct (Z.eqb_spec (oval V1 x') 0) as [|NZ].
     + apply R. apply (fails_is _ _ _ _ _ FA I2). lia.
-    + pose proof (IHk _ _ _ _ _ _ WK I2 ltac:(lia)) as Q. unfold ends in Q.
+    + rewrite <- (oval_grows _ _ _ _ _ G2 B1) in NZ. pose proof (inv_limited _ _ _ _ _ I2 (below_grows _ _ _ _ _ G2 B1) NZ) as [I3 G3].
+      pose proof (IHk _ _ _ _ _ _ WK I3 ltac:(lia)) as Q. unfold ends in Q.
       destruct (bytes_mean keccak cd k P) as [P'|o]; [|apply R, Q]. destruct Q as (s' & V' & S' & Q & I' & GA' & G' & R').
       exists s', V', S'. split; [exact Q|]. split; [exact I'|]. split; [lia|].
-      split; [eapply grows_trans; [exact G1|]; eapply grows_trans; eassumption|]. intros o O. apply R, R', O.
+      split; [eapply grows_trans; [exact G1|]; eapply grows_trans; [exact G2|]; eapply grows_trans; [exact G3 | exact G']|].
+      intros o O. apply R, R', O.
   - (* Branch *) destruct IHt as [IHt _], IHu as [IHu _]. destruct (interp s (tb s) x) as [[x' T]|] eqn:E1; [|discriminate].
     destruct (fork code fuel (with_table s T) x') as [[[s1 s2] g1]|] eqn:FK; [|discriminate].
     destruct (walk code fuel None t s1) as [[r1 h]|] eqn:W1; [|discriminate].
@@ -1570,7 +1627,7 @@ Lemma blank_inv g : inv (Values (fun _ => 0) (fun _ _ => 0)) (Sym blank 0 code [
 Proof.
   assert (Z0 : is_word 0) by (split; [lia | reflexivity]).
   split; cbn [tb stk cells known smw at_ rest room stack mem mwords pc start map]; auto.
-  - split; [intros i; exact Z0 | intros i x; split; reflexivity || discriminate | |]; intros i n H; cbn [nodes blank] in H; rewrite F.empty_o in H; discriminate.
+  - split; [intros i; exact Z0 | intros i x; split; reflexivity || discriminate | | |]; intros i n H; cbn [nodes limits blank] in H; rewrite F.empty_o in H; discriminate.
   - split; cbn [known gen room bn bm blank next]; auto. lia.
   - split; [reflexivity|]. split; [lia | reflexivity].
   - lia.

@@ -1,7 +1,7 @@
 //! Code on words by number, from one write to scratch memory, or branch of the program, to the next.
 
 use super::Operator;
-use super::node::{Node, Operand, Table};
+use super::node::{Limits, Node, Operand, Table};
 use residue_ir::{ModOp, WordOp};
 use residue_isa::opcode::evm as op;
 use residue_isa::{Jumpdests, Revision, jumpdests};
@@ -59,6 +59,8 @@ pub(super) struct State {
     pub(super) room: u64,
     /// Words of memory that are paid for.
     pub(super) words: u64,
+    /// Bounds of words that the program requires.
+    pub(super) limits: Limits,
 }
 
 /// Gas of so many words of memory (Yellow Paper, appendix H.1).
@@ -93,9 +95,9 @@ const fn operator(byte: u8) -> Option<(WordOp, u64)> {
 
 impl State {
     pub(super) fn start() -> Self {
-        let (stack, cells, known) = Default::default();
+        let (stack, cells, known, limits) = Default::default();
         // State 1 of scratch memory has zeros; words have the numbers after it.
-        Self { offset: 0, stack, cells, known, scratch: 0, room: 0, words: 0 }
+        Self { offset: 0, stack, cells, known, scratch: 0, room: 0, words: 0, limits }
     }
 
     pub(super) fn opcode(&self, code: &Code<'_>) -> Option<u8> {
@@ -121,13 +123,13 @@ impl State {
 
     /// True if scratch memory has so many bytes from an offset on, whatever that is.
     pub(super) fn has_room(&self, table: &Table, offset: Operand, size: u64) -> bool {
-        let end = table.greatest(offset).checked_add(U256::from(size));
+        let end = table.greatest(&self.limits, offset).checked_add(U256::from(size));
         end.is_some_and(|end| end <= U256::from(self.room))
     }
 
     /// Pays for so many bytes from an address on: the gas.
     pub(super) fn reach(&mut self, table: &Table, address: Operand, size: u64) -> Done<u64> {
-        let greatest = Self::exact(Operand::Number(table.greatest(address)))?;
+        let greatest = Self::exact(Operand::Number(table.greatest(&self.limits, address)))?;
         let words = if size == 0 { self.words } else { self.words.max(words_of(greatest + size)) };
         match address {
             Operand::Atom(_) if words > self.words => refuse("memory is not paid for wherever this address is"),

@@ -27,6 +27,9 @@ pub(crate) enum Node {
     Hash(u32, Operand, Operand),
 }
 
+/// Numbers that words are not above, where code is.
+pub(crate) type Limits = HashMap<u32, U256>;
+
 /// All nodes; the checker in Coq has the same keys, so that it finds the same ones.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
@@ -114,20 +117,25 @@ impl Table {
         }
     }
 
-    /// No word is above this.
-    pub(crate) fn greatest(&self, operand: Operand) -> U256 {
-        self.most(DEPTH, operand)
+    /// No word is above this, where some are not above what is known of them.
+    pub(crate) fn greatest(&self, limits: &Limits, operand: Operand) -> U256 {
+        self.most(limits, DEPTH, operand)
     }
 
-    fn most(&self, depth: u32, operand: Operand) -> U256 {
-        if let Operand::Number(number) = operand {
-            return number;
+    fn most(&self, limits: &Limits, depth: u32, operand: Operand) -> U256 {
+        match (operand, depth.checked_sub(1)) {
+            (Operand::Number(number), _) => number,
+            (Operand::Atom(_), None) => U256::MAX,
+            (Operand::Atom(atom), Some(depth)) => {
+                let limit = limits.get(&atom).copied().unwrap_or(U256::MAX);
+                limit.min(self.most_of(limits, depth, operand))
+            }
         }
-        let (Some(depth), Some(Node::Op(Operator::Word(op), [a, b, _]))) = (depth.checked_sub(1), self.node(operand))
-        else {
-            return U256::MAX;
-        };
-        let most = |operand: Operand| self.most(depth, operand);
+    }
+
+    fn most_of(&self, limits: &Limits, depth: u32, operand: Operand) -> U256 {
+        let Some(Node::Op(Operator::Word(op), [a, b, _])) = self.node(operand) else { return U256::MAX };
+        let most = |operand: Operand| self.most(limits, depth, operand);
         match (op, *a, *b) {
             (WordOp::And, a, b) => most(a).min(most(b)),
             (WordOp::Mod, _, Operand::Number(modulus)) if !modulus.is_zero() => modulus - U256::ONE,
@@ -144,6 +152,38 @@ impl Table {
             (WordOp::Byte, ..) => U256::from(255),
             (WordOp::Lt | WordOp::Eq, ..) => U256::ONE,
             _ => U256::MAX,
+        }
+    }
+
+    /// What is known of words where this one is not zero.
+    pub(crate) fn limit(&self, limits: &mut Limits, condition: Operand) {
+        self.limit_in(DEPTH, limits, condition);
+    }
+
+    fn limit_in(&self, depth: u32, limits: &mut Limits, condition: Operand) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        match self.node(condition) {
+            Some(&Node::Op(Operator::Word(WordOp::And), [a, b, _])) => {
+                self.limit_in(depth, limits, a);
+                self.limit_in(depth, limits, b);
+            }
+            Some(&Node::Op(Operator::Word(WordOp::Lt), [Operand::Atom(atom), Operand::Number(number), _])) => {
+                if let Some(most) = number.checked_sub(U256::ONE) {
+                    let limit = limits.entry(atom).or_insert(U256::MAX);
+                    *limit = most.min(*limit);
+                }
+            }
+            _ => (),
+        }
+    }
+
+    /// The end of so many bytes from a place on, which is known if the place is the end less their number.
+    pub(crate) fn end(&self, limits: &Limits, place: Operand, size: Operand) -> Option<U256> {
+        match self.node(place)? {
+            &Node::Op(Operator::Word(WordOp::Sub), [Operand::Number(end), taken, _]) => {
+                (taken == size && self.greatest(limits, size) <= end).then_some(end)
+            }
+            _ => None,
         }
     }
 

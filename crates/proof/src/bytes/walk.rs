@@ -13,6 +13,8 @@ use ruint::aliases::U256;
 
 type Done<T> = Result<T, String>;
 
+const BEYOND: &str = "the program may return bytes beyond scratch memory";
+
 /// Gas, and most instructions in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Walked {
@@ -22,7 +24,7 @@ pub(crate) struct Walked {
 
 /// Shows that code ends as the program does, with any gas from the result on.
 pub(crate) fn walk(program: &Bytes, bytes: &[u8]) -> Result<Walked, Refused> {
-    let mut walker = Walker { table: Table::default(), code: Code::new(bytes) };
+    let mut walker = Walker { table: Table::default(), code: Code::new(bytes), failed: 0 };
     let mut start = State::start();
     start.scratch = walker.table.fresh();
     match walker.steps(&program.steps, start) {
@@ -35,6 +37,8 @@ pub(crate) fn walk(program: &Bytes, bytes: &[u8]) -> Result<Walked, Refused> {
 struct Walker<'a> {
     table: Table,
     code: Code<'a>,
+    /// Gas after the last step where the program fails there, not yet counted.
+    failed: u64,
 }
 
 /// The state after statements, if they do not end the program, and their gas.
@@ -74,16 +78,18 @@ impl Walker<'_> {
     }
 
     fn steps(&mut self, steps: &[Step], mut state: State) -> Done<After> {
-        let mut gas = 0;
+        // A way that fails takes its own gas, which most often is less.
+        let (mut gas, mut failing) = (0, 0);
         for step in steps {
             let (after, more) = self.step(step, state)?;
             gas += more;
+            failing = failing.max(gas + std::mem::take(&mut self.failed));
             match after {
                 Some(after) => state = after,
-                None => return Ok((None, gas)),
+                None => return Ok((None, gas.max(failing))),
             }
         }
-        Ok((Some(state), gas))
+        Ok((Some(state), gas.max(failing)))
     }
 
     fn step(&mut self, step: &Step, mut state: State) -> Done<After> {
@@ -124,9 +130,11 @@ impl Walker<'_> {
                 Ok((Some(state), 0))
             }
             Step::Require(condition) => {
-                let (state, fails, gas) = self.fork(state, condition)?;
-                let failed = self.fails(fails)?;
-                Ok((Some(state), gas + failed))
+                let word = self.word(&state, condition)?;
+                let (mut state, fails, gas) = self.fork(state, condition)?;
+                self.failed = self.fails(fails)?;
+                self.table.limit(&mut state.limits, word);
+                Ok((Some(state), gas))
             }
             Step::Branch(condition, first, second) => self.branch(state, condition, first, second),
             Step::Countdown(word, turns) => self.countdown(state, *word, turns),
@@ -202,7 +210,7 @@ impl Walker<'_> {
             return Err("a countdown is expected, and its JUMP".to_owned());
         }
         let target = state.peek(0)?;
-        if self.table.greatest(count) > U256::from(turns.len()) {
+        if self.table.greatest(&state.limits, count) > U256::from(turns.len()) {
             return Err("the countdown may have more turns than there are".to_owned());
         }
         // Where code is with so many turns left.
@@ -255,13 +263,18 @@ impl Walker<'_> {
     fn return_scratch(&mut self, mut state: State, offset: &Expression, size: &Expression) -> Done<u64> {
         let (offset, size) = (self.word(&state, offset)?, self.word(&state, size)?);
         let (gas, found) = self.event(&mut state)?;
-        let bytes = State::exact(size)?;
-        State::exact(offset)?;
         if found != Some(op::RETURN) || state.peek(0)? != offset || state.peek(1)? != size {
             return Err("the program returns scratch memory, and a RETURN of it is expected".to_owned());
         }
+        if let Some(end) = self.table.end(&state.limits, offset, size) {
+            // Memory is paid for up to the end.
+            let paid = U256::from(32 * state.words).min(U256::from(state.room));
+            return if end <= paid { Ok(gas) } else { Err(BEYOND.to_owned()) };
+        }
+        let bytes = State::exact(size)?;
+        State::exact(offset)?;
         if !state.has_room(&self.table, offset, bytes) {
-            return Err("the program may return bytes beyond scratch memory".to_owned());
+            return Err(BEYOND.to_owned());
         }
         Ok(gas + state.reach(&self.table, offset, bytes)?)
     }

@@ -144,6 +144,53 @@ fn words_that_are_returned_stand_in_a_row() {
 }
 
 #[test]
+fn bytes_up_to_an_end_are_within_scratch_memory_by_what_is_required() {
+    const BEYOND: &str = "bytes beyond scratch memory";
+    const UNKNOWN: &str = "a known number is expected";
+    // So many bytes before the end, below a bound; scratch memory has so much room, and 32 bytes are paid for.
+    for (bound, end, room, expected) in [
+        (0x21, 0x20, 32, ""),
+        (0x20, 0x20, 32, ""),
+        (0x21, 0x20, 64, ""),
+        (0x22, 0x20, 32, UNKNOWN),
+        (0x41, 0x40, 32, BEYOND),
+        (0x41, 0x40, 64, BEYOND),
+    ] {
+        let words = format!(
+            "word w0 = 0x0\nword w1 = {end:#x}\nword w2 = calldata_word w0\nword w3 = 0x40\nword w4 = calldata_word w3\n\
+             word w5 = sub w1 w4\nword w6 = {bound:#x}\nword w7 = lt w4 w6\nword w8 = lt w2 w3\nword w9 = and w8 w7"
+        );
+        let begin = "5f35 5f52 60";
+        let ends = format!("604035 80 60{end:02x} 03 f3 5b fe");
+        let body = |condition| {
+            format!("scratch bytes {room} set_scratch w0 w2 require {condition} return_scratch w5 bytes w4")
+        };
+        let code = format!("{begin}{bound:02x} 604035 10 15 6016 57 {ends}");
+        assert_faults(&body("w7"), &words, &[(&code, expected)]);
+        // The same as a part of a condition.
+        let code = format!("{begin}{bound:02x} 604035 10 6040 5f35 10 16 15 601c 57 {ends}");
+        assert_faults(&body("w9"), &words, &[(&code, expected)]);
+        // Other bytes; the bound of another word.
+        let other = format!("{begin}{bound:02x} 604035 10 15 6015 57 5f35 80 60{end:02x} 03 f3 5b fe");
+        assert_faults(&body("w7"), &words, &[(&other, "a RETURN of it is expected")]);
+        let other = format!("{begin}40 5f35 10 15 6015 57 {ends}");
+        assert_faults(&body("w8"), &words, &[(&other, UNKNOWN)]);
+    }
+}
+
+#[test]
+fn ways_that_fail_have_their_own_gas() {
+    let text = "program \"p\"\nmodulus 0x3\nfunction f0 \"start\" () -> () values 0 {\nword w0 = 0x0\nword w1 = calldata_word w0\n\
+                require w1 return_word w1\n}";
+    let program = text::read(text).unwrap();
+    // CALLDATALOAD, JUMPI with ISZERO, and 2 for PUSH0; a JUMPDEST is only where it fails.
+    let code = hex::decode("5f358015600d575f5260205ff35b5b5bfe").unwrap();
+    let certificate = Certificate::new(&program, Semantics::Evm, &code).unwrap();
+    let returns = 2 + 3 + 3 + 3 + 3 + 10 + 2 + (3 + 3) + 3 + 2;
+    assert_eq!(certificate.gas, returns);
+}
+
+#[test]
 fn factors_and_terms_modulo_a_word_may_be_exchanged() {
     let words = "word w0 = 0x0\nword w1 = 0x20\nword w2 = 0x40\nword w3 = calldata_word w0\nword w4 = calldata_word w1\n\
                  word w5 = calldata_word w2\nword w6 = mulmod w3 w4 w5\nword w7 = addmod w6 w4 w5";
