@@ -16,6 +16,9 @@ pub(crate) use walk::walk;
 /// Parts of the expression of a word: words that are written out where they are used.
 const PARTS_MAX: usize = 1 << 12;
 
+/// Steps of a program, those after branches counted for each arm.
+const STEPS_MAX: usize = 1 << 16;
+
 /// An operation on words; of two of them the third operand is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operator {
@@ -91,7 +94,8 @@ impl Bytes {
         let words = u32::try_from(function.words.len()).unwrap_or(u32::MAX);
         let made = u32::try_from(program.variables.len()).unwrap_or(u32::MAX);
         let mut reader = Reader { function, words, made, squared: Vec::new() };
-        Ok(Self { steps: reader.region(&function.body)? })
+        let steps = reader.region(&function.body)?;
+        Ok(Self { steps: apart(steps, &mut { STEPS_MAX })? })
     }
 }
 
@@ -104,6 +108,25 @@ impl Step {
             _ => false,
         }
     }
+}
+
+/// The same steps, in which arms of branches do not meet again: what comes after both is done at the end of each.
+fn apart(steps: Vec<Step>, left: &mut usize) -> Taken<Vec<Step>> {
+    let many = || unsupported(format!("more than {STEPS_MAX} steps of a program of words, those after branches twice"));
+    *left = left.checked_sub(steps.len()).map_or_else(many, Ok)?;
+    let (mut done, mut rest) = (Vec::with_capacity(steps.len()), steps.into_iter());
+    while let Some(step) = rest.next() {
+        done.push(match step {
+            Step::Branch(condition, first, second) => {
+                let meet = ![&first, &second].into_iter().any(|arm| arm.last().is_some_and(Step::ends));
+                let after = if meet { rest.by_ref().collect() } else { Vec::new() };
+                let first = apart([first, after.clone()].concat(), left)?;
+                Step::Branch(condition, first, apart([second, after].concat(), left)?)
+            }
+            step => step,
+        });
+    }
+    Ok(done)
 }
 
 /// Reads the one function.

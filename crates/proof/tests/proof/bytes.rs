@@ -179,6 +179,24 @@ fn bytes_up_to_an_end_are_within_scratch_memory_by_what_is_required() {
 }
 
 #[test]
+fn branches_that_meet_again_have_what_comes_after_in_both_arms() {
+    let words = "word w0 = 0x0\nword w1 = 0x20\nword w2 = calldata_word w0\nword w3 = defined";
+    let body = "branch w2 { set x0 w1 give () } else { set x0 w0 give () } -> () get x0 -> w3 return_word w3";
+    let end = "5b 6040 52 6020 6040 f3";
+    for (code, expected) in [
+        ("5f35 6009 57 5f 600c 56 5b 6020", ""),
+        ("5f3515 600b 57 6020 600d 56 5b 5f", ""),
+        // The arms exchanged; one of them for both.
+        ("5f35 600a 57 6020 600c 56 5b 5f", NOT_IT),
+        ("5f35 600a 57 6020 600d 56 5b 6020", NOT_IT),
+    ] {
+        assert_faults(body, words, &[(&format!("{code} {end}"), expected)]);
+    }
+    let many = "branch w2 { give () } else { give () } -> ()\n".repeat(20);
+    assert_faults(&format!("{many} return_word w2"), words, &[("00", "65536 steps")]);
+}
+
+#[test]
 fn ways_that_fail_have_their_own_gas() {
     let text = "program \"p\"\nmodulus 0x3\nfunction f0 \"start\" () -> () values 0 {\nword w0 = 0x0\nword w1 = calldata_word w0\n\
                 require w1 return_word w1\n}";
