@@ -8,7 +8,8 @@ use residue_ir::{Outcome, text};
 use residue_proof::{Certificate, Semantics};
 
 /// Contracts of words and scratch memory.
-pub const WORDS: [&str; 7] = [
+pub const WORDS: [&str; 8] = [
+    "modexp/word",
     "wots/keccak_128",
     "wots/keccak_256",
     "xmss/keccak_10_128",
