@@ -1,7 +1,9 @@
 //! The bytes that code may have: what `--code-limit` refuses, and what is said of code that accounts of the fork do not hold.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::num::NonZeroU64;
+use std::rc::Rc;
 use std::str::FromStr;
 
 use anyhow::{Context, Result, anyhow};
@@ -96,38 +98,76 @@ impl CodeLimit {
         Ok(best)
     }
 
-    /// The variants of a contract with one at the front that is short enough, the cheapest of those. If none is as it is, shorter forms are tried of
-    /// the cheapest variant and of the shortest; a form of a length between by itself, as it may be short enough where bytes are less dear.
+    /// [`Forms::within`] of a contract that is asked for one limit.
     pub fn trials(
         self,
         formulas: &Formulas,
         contract: &dyn Source,
-        (revision, schedule, dialect): (Revision, &GasSchedule, Dialect),
+        rules: (Revision, &GasSchedule, Dialect),
     ) -> Result<Vec<Trial>> {
-        let name = contract.name();
-        let (limit, _) = self.of(dialect.fork)?;
-        let length = |trial: &Trial| trial.compiled.code.len();
-        let context = || format!("compiling {name} for {revision}");
-        let asked = formulas.trials(contract, revision, schedule, dialect).with_context(context)?;
+        Forms::new(formulas, contract, rules)?.within(self)
+    }
+}
+
+/// Forms of a contract, from the one of least gas to the shortest. Each is compiled once, for however many limits.
+pub struct Forms<'a> {
+    name: &'a str,
+    rules: (Revision, &'a GasSchedule, Dialect),
+    asked: Rc<Vec<Trial>>,
+    few: Candidates<'a>,
+    compiled: RefCell<Vec<(Dialect, Rc<Vec<Trial>>)>>,
+}
+
+impl<'a> Forms<'a> {
+    /// Compiles what is `asked` for without a limit. Shorter forms are tried of the cheapest variant and of the shortest.
+    pub fn new(
+        formulas: &Formulas,
+        contract: &'a dyn Source,
+        rules: (Revision, &'a GasSchedule, Dialect),
+    ) -> Result<Self> {
+        let (name, (revision, schedule, dialect)) = (contract.name(), rules);
+        let asked = formulas.trials(contract, revision, schedule, dialect);
+        let asked = asked.with_context(|| format!("compiling {name} for {revision}"))?;
         let shortest = asked.iter().min_by_key(|trial| length(trial)).expect("there is at least one");
         let mut few: Vec<Variant> = [&asked[0], shortest].map(|trial| trial.variant).into();
         few.dedup();
         let few = Candidates::new(contract, few).weighed();
-        let compile = |dialect| few.trials(revision, schedule, dialect).with_context(context);
-        let least = |trials: &Vec<Trial>| trials.iter().map(length).min().unwrap_or(usize::MAX);
-        let is_short = least(&asked) <= limit;
-        let first = |mut trials: Vec<Trial>| {
-            let place = trials.iter().position(|trial| length(trial) <= limit).expect("`within` refuses others");
-            trials[..=place].rotate_right(1);
+        Ok(Self { name, rules, asked: Rc::new(asked), few, compiled: RefCell::default() })
+    }
+
+    fn compiled(&self, dialect: Dialect) -> Result<Rc<Vec<Trial>>> {
+        let found = |(of, _): &&(Dialect, _)| *of == dialect;
+        if let Some((_, trials)) = self.compiled.borrow().iter().find(found) {
+            return Ok(Rc::clone(trials));
+        }
+        let (revision, schedule, _) = self.rules;
+        let trials = self.few.trials(revision, schedule, dialect);
+        let trials = Rc::new(trials.with_context(|| format!("compiling {} for {revision}", self.name))?);
+        self.compiled.borrow_mut().push((dialect, Rc::clone(&trials)));
+        Ok(trials)
+    }
+
+    /// The variants of the contract with one at the front that is short enough, the cheapest of those. A form of a length between is tried by itself, as
+    /// it may be short enough where bytes are less dear.
+    pub fn within(&self, limit: CodeLimit) -> Result<Vec<Trial>> {
+        let (_, _, dialect) = self.rules;
+        let (bytes_max, _) = limit.of(dialect.fork)?;
+        let compile = |dialect| self.compiled(dialect);
+        let least = |trials: &Rc<Vec<Trial>>| trials.iter().map(length).min().unwrap_or(usize::MAX);
+        let first = |trials: Rc<Vec<Trial>>| {
+            let mut trials = Rc::unwrap_or_clone(trials);
+            let place = trials.iter().position(|trial| length(trial) <= bytes_max);
+            trials[..=place.expect("`within` refuses others")].rotate_right(1);
             trials
         };
-        let found = self.within(name, dialect, asked, compile, least).map(first);
-        let is_between = |other| few.is_own(Length::Middle, other);
+        let found = limit.within(self.name, dialect, Rc::clone(&self.asked), compile, least).map(first);
+        let is_between = |other| self.few.is_own(Length::Middle, other);
+        let is_short = least(&self.asked) <= bytes_max;
         if is_short || dialect.length != Length::Full || !(is_between(Length::Full) && is_between(Length::Short)) {
             return found;
         }
         let middle = Dialect { length: Length::Middle, ..dialect };
-        let between = self.within(name, middle, compile(middle)?, compile, least).map(first);
+        let between = limit.within(self.name, middle, compile(middle)?, compile, least).map(first);
         match (found, between) {
             (Ok(found), Ok(between)) => Ok(if between[0].gas < found[0].gas { between } else { found }),
             (Err(error), Ok(between)) if error.is::<TooLong>() => Ok(between),
@@ -135,6 +175,10 @@ impl CodeLimit {
             (Err(error), _) | (_, Err(error)) => Err(error),
         }
     }
+}
+
+fn length(trial: &Trial) -> usize {
+    trial.compiled.code.len()
 }
 
 impl FromStr for CodeLimit {

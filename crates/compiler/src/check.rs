@@ -616,9 +616,9 @@ function f1 "start" () -> () values 20 {
 
     /// A program that is made no other for a revision.
     fn as_written(program: &Program, revision: Revision) -> Specialised<'_> {
-        let Prepared { stage, fusions } = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
+        let Prepared { stage, fusions, plans } = Prepared::new(program, SmallMultiples::AsWritten).unwrap();
         let interface = Interface::new(revision, Dialect::default());
-        Specialised { stage, interface, is_as_written: true, fusions }
+        Specialised { stage, interface, is_as_written: true, fusions, plans }
     }
 
     fn check(evidence: &Evidence<'_>) -> Result<(), CompileError> {

@@ -48,11 +48,13 @@ use residue_passes::specialise::asks;
 use residue_passes::spill::spill;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Slots that are left free where values stand in memory, for what passes after spilling make live: tried one after the other.
 const SPARED: [usize; 4] = [8, 24, 64, 128];
 use target::words::{NEAR_BYTES_MAX, NEAR_WIDE_BYTES_MAX, Rules};
+use words::backward::Plans;
 use words::prices::EvmGas;
 
 /// A compiled program.
@@ -126,6 +128,8 @@ pub struct Prepared<'a> {
     stage: Stage<'a>,
     /// Blocks that were fused for some revision.
     fusions: Arc<Fusions>,
+    /// Plans of blocks in words, which deployment does not change.
+    plans: Arc<Mutex<Plans>>,
 }
 
 /// A program after the passes that prices do not decide, for a revision and a dialect. Equal ones become equal code.
@@ -136,12 +140,13 @@ pub struct Specialised<'a> {
     /// It asked the interface nothing, so all of it is held to the revision's moduli.
     is_as_written: bool,
     fusions: Arc<Fusions>,
+    plans: Arc<Mutex<Plans>>,
 }
 
 impl PartialEq for Specialised<'_> {
     fn eq(&self, other: &Self) -> bool {
-        // Blocks that were fused before are fused as they would be.
-        let Self { stage: Stage { source, simplified, .. }, interface, is_as_written, fusions: _ } = self;
+        // Blocks that were fused or planned before are as they would be.
+        let Self { stage: Stage { source, simplified, .. }, interface, is_as_written, fusions: _, plans: _ } = self;
         (source, simplified) == (&other.stage.source, &other.stage.simplified)
             && (interface, is_as_written) == (&other.interface, &other.is_as_written)
     }
@@ -153,12 +158,13 @@ impl<'a> Prepared<'a> {
     /// `source` simplified, with small multiples made in the given way.
     pub fn new(source: &'a Program, multiples: SmallMultiples) -> Result<Self, CompileError> {
         residue_ir::verify(source)?;
-        Ok(Self { stage: Stage::simplified(Cow::Borrowed(source), multiples), fusions: Arc::default() })
+        let stage = Stage::simplified(Cow::Borrowed(source), multiples);
+        Ok(Self { stage, fusions: Arc::default(), plans: Arc::default() })
     }
 
     /// The same without borrows.
     pub fn into_owned(self) -> Prepared<'static> {
-        Prepared { stage: self.stage.into_owned(), fusions: self.fusions }
+        Prepared { stage: self.stage.into_owned(), fusions: self.fusions, plans: self.plans }
     }
 
     /// Compiles it for `revision`; `schedule` decides between ways that differ in gas only.
@@ -184,14 +190,28 @@ impl<'a> Prepared<'a> {
         let interface = Interface::new(revision, dialect);
         let is_as_written = !asks(&self.stage.source);
         let stage = self.stage.borrowed().specialised(&interface);
-        Specialised { stage, interface, is_as_written, fusions: Arc::clone(&self.fusions) }
+        let (fusions, plans) = (Arc::clone(&self.fusions), Arc::clone(&self.plans));
+        Specialised { stage, interface, is_as_written, fusions, plans }
     }
 }
 
 impl Specialised<'_> {
+    /// The result of work by rules that remember plans made before at the same prices. Another thread's work meanwhile begins without.
+    fn remembering<T>(&self, schedule: &GasSchedule, work: impl FnOnce(Rules) -> T) -> T {
+        let known = || self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let rules = Rules::remembering(std::mem::take(&mut *known()), EvmGas::of(schedule));
+        let plans = Rc::clone(&rules.plans);
+        let done = work(rules);
+        *known() = plans.take();
+        done
+    }
+
     /// Builds it; where there are no field instructions, with more room or shorter code where that is called for.
     fn built(&self, schedule: &GasSchedule) -> Result<Built, CompileError> {
-        let mut rules = Rules::at(EvmGas::of(schedule));
+        self.remembering(schedule, |rules| self.built_by(rules, schedule))
+    }
+
+    fn built_by(&self, mut rules: Rules, schedule: &GasSchedule) -> Result<Built, CompileError> {
         if self.interface.revision.family() != Family::Words {
             return build(self, schedule, &rules);
         }
@@ -265,6 +285,7 @@ impl Specialised<'_> {
             interface: self.interface,
             is_as_written: self.is_as_written,
             fusions: Arc::default(),
+            plans: Arc::default(),
         })
     }
 
@@ -322,13 +343,21 @@ impl Specialised<'_> {
             let cost = listing.gas(&EvmGas::of(schedule)) + deployment.gas_a_byte_and_call() * bytes;
             Ok(Weighed { built, outlined, cost })
         };
-        let first = self.built(schedule).and_then(weigh);
+        let first = self.built(schedule).and_then(&weigh);
         if revision.family() != Family::Words {
             return first;
         }
-        let mut best = first;
-        let mut rules =
-            Rules { holds_numbers: true, extra_slots: Rules::EXTRA_SLOTS, ..Rules::at(EvmGas::of(schedule)) };
+        self.remembering(schedule, |rules| self.weighed_by(rules, first, (schedule, &weigh)))
+    }
+
+    /// The code that costs least of `best` and of such that trades gas for bytes.
+    fn weighed_by(
+        &self,
+        rules: Rules,
+        mut best: Result<Weighed, CompileError>,
+        (schedule, weigh): (&GasSchedule, &impl Fn(Built) -> Result<Weighed, CompileError>),
+    ) -> Result<Weighed, CompileError> {
+        let mut rules = Rules { holds_numbers: true, extra_slots: Rules::EXTRA_SLOTS, ..rules };
         let is_wide = self.stage.simplified.units().any(|unit| features::wide_system(unit).is_some());
         for calls_often in [false, true].into_iter().take(if is_wide { 2 } else { 1 }) {
             rules.calls_often = calls_often;

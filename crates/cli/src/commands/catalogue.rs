@@ -1,5 +1,7 @@
 //! `residue catalogue`: the contracts that accounts of today hold, with what follows from the bytes of each, and packages made of them.
 
+mod fronts;
+
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -28,7 +30,8 @@ const REVISION: Revision = Revision::Evm;
 #[command(after_help = "Examples:
   residue catalogue bn254/add poseidon2/bn254_t2
   residue catalogue bn254/add hashes/sha256 --output - --packages packages-of-two
-  residue catalogue bn254/add hashes/sha256 > two.json; residue catalogue bn254/add --check two.json")]
+  residue catalogue bn254/add hashes/sha256 > two.json; residue catalogue bn254/add --check two.json
+  residue catalogue poseidon2/bn254_t2 --fronts -")]
 pub struct CatalogueArgs {
     /// Contracts; every one that an account holds without it.
     pub contracts: Vec<String>,
@@ -41,12 +44,20 @@ pub struct CatalogueArgs {
     /// Write a Solidity library of each contract to this directory too, and beside it what JavaScript deploys it by.
     #[arg(long, value_name = "DIR", conflicts_with = "check", value_parser = output::directory())]
     pub packages: Option<PathBuf>,
+    /// Write the forms within 8,192, 16,384, 24,576 and 65,536 bytes that no other beats in both bytes and gas to this file, and nothing else; - for
+    /// standard output.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "check", "packages"])]
+    pub fronts: Option<Target>,
 }
 
 /// Compiles the contracts, and writes or checks the catalogue.
 pub fn catalogue(args: &CatalogueArgs, json: bool) -> Result<Verdict> {
     let asked = args.contracts.iter().map(|name| residue_contracts::named(name)).collect::<Result<Vec<_>, _>>()?;
     let contracts = if asked.is_empty() { CONTRACTS.iter().collect() } else { asked.clone() };
+    if let Some(target) = &args.fronts {
+        target.write("--fronts", &fronts::text(&contracts, !asked.is_empty())?, json)?;
+        return Ok(Verdict::Good);
+    }
     let held = args.check.as_ref().map(|path| Held::read(path)).transpose()?;
     let made = made(&contracts, !asked.is_empty(), held.as_ref())?;
     if let Some(held) = held {
@@ -106,20 +117,24 @@ impl Entry {
     }
 }
 
+/// Each contract in formulas, and by precompiles if it asks for one.
+fn forms(contracts: &[&'static Contract]) -> Vec<(&'static Contract, bool)> {
+    let forms = |contract: &&'static Contract| {
+        let by_precompiles = asks_for_precompiles(&contract.program());
+        [Some((*contract, false)), by_precompiles.then_some((*contract, true))]
+    };
+    contracts.iter().flat_map(forms).flatten().collect()
+}
+
 /// The contracts of these that an account holds, in formulas and, where they ask for a precompile, by it. With `all_must` each has to be one, and of
 /// a catalogue that is `held` those forms alone are made that it has.
 fn made(contracts: &[&'static Contract], all_must: bool, held: Option<&Held>) -> Result<Vec<Entry>> {
     let schedule = GasSchedule::default_for(REVISION)?;
-    let is_wanted = |contract: &Contract, precompiles: bool| match held {
+    let is_wanted = |&(contract, precompiles): &(&Contract, bool)| match held {
         Some(held) if all_must => held.has(contract.name, precompiles) || !held.has(contract.name, !precompiles),
         _ => true,
     };
-    let forms = |contract: &&'static Contract| {
-        let by_precompiles = asks_for_precompiles(&contract.program());
-        let forms = [Some(false), by_precompiles.then_some(true)].into_iter().flatten();
-        forms.filter(|&form| is_wanted(contract, form)).map(|form| (*contract, form)).collect::<Vec<_>>()
-    };
-    let wanted: Vec<(&'static Contract, bool)> = contracts.iter().flat_map(forms).collect();
+    let wanted = forms(contracts).into_iter().filter(is_wanted).collect::<Vec<_>>();
     let each = in_parallel(&wanted, |&(contract, precompiles)| entry(contract, precompiles, &schedule));
     let (mut made, mut left_out) = (Vec::new(), Vec::new());
     for ((contract, _), entry) in wanted.iter().zip(each) {

@@ -61,7 +61,8 @@ fn hold_entries(share: usize, day: u64) {
     assert_eq!(checked.code, 0, "{}{}", checked.stdout, checked.stderr);
 }
 
-fn day() -> u64 {
+/// Number of the day.
+pub fn day() -> u64 {
     std::env::var("RESIDUE_SAMPLE").ok().and_then(|day| day.parse().ok()).unwrap_or(0)
 }
 
@@ -183,22 +184,6 @@ fn the_table_of_sizes_is_of_the_compiler() {
         text += &format!("| `{name}` | {} |\n", options.iter().map(form).collect::<Vec<_>>().join(" | "));
     }
     hold("docs/deploy.md", "sizes", &text);
-}
-
-/// Gas that signatures may take in code of 16,384 bytes. `RESIDUE_WRITE_TABLES=1 cargo test -p residue sixteen_kilobytes -- --ignored` writes their table anew.
-const GAS_IN_16_KIB: [(&str, u64); 2] = [("p256/verify", 112_000), ("ed25519/verify", 118_000)];
-
-#[test]
-#[ignore = "it takes long: by name, and in CI"]
-fn signatures_take_little_more_gas_in_sixteen_kilobytes() {
-    let mut text = String::from("| contract | bytes | gas |\n|---|---:|---:|\n");
-    for (name, gas_max) in GAS_IN_16_KIB {
-        let built = residue(&["build", name, "--revision", "evm", "--json", "--code-limit", "16384"]).json(0);
-        let [bytes, gas] = [&built["code_bytes"], &built["variants"][0]["gas"]].map(|value| value.as_u64().unwrap());
-        assert!(bytes <= 16_384 && gas <= gas_max, "{name}: {bytes} bytes, {gas} gas");
-        text += &format!("| `{name}` | {} | {} |\n", grouped(bytes), grouped(gas));
-    }
-    hold("docs/deploy.md", "sixteen", &text);
 }
 
 /// Gas that verifiers of Groth16 proofs with so many inputs may take in an account, with field instructions. `RESIDUE_WRITE_TABLES=1 cargo test -p residue

@@ -9,6 +9,7 @@ mod flags;
 mod formats;
 mod formulas;
 mod fractional;
+mod fronts;
 mod gas;
 mod handover;
 mod inputs;

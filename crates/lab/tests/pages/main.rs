@@ -5,6 +5,7 @@ mod bn254_times;
 mod drafts;
 mod eip2537_times;
 mod evidence_gas;
+mod fronts_figure;
 mod library_times;
 mod pairing_figure;
 mod quotes;

@@ -50,11 +50,11 @@ pub const NEAR_BYTES_MAX: usize = CODE_BYTES_MAX + CODE_BYTES_MAX / 4;
 pub const NEAR_WIDE_BYTES_MAX: usize = 4 * CODE_BYTES_MAX;
 
 impl Rules {
-    /// The first ones to try, at these prices.
-    pub fn at(gas: EvmGas) -> Self {
-        let rules = Self::default();
-        rules.plans.borrow_mut().gas = gas;
-        rules
+    /// The first ones to try, at these prices, with `plans` of blocks if they were made at the same.
+    pub fn remembering(plans: Plans, gas: EvmGas) -> Self {
+        let mut plans = if plans.gas == gas { plans } else { Plans::default() };
+        plans.gas = gas;
+        Self { plans: Rc::new(RefCell::new(plans)), ..Self::default() }
     }
 
     /// True if gas is traded for shorter code.
