@@ -157,7 +157,7 @@ Definition bind (s : sym) (w : positive) (o : operand) : sym :=
 Definition onward (s : sym) (n : nat) (k : list operand) (c : list (Z * operand)) (mw : Z) (T : table) : sym :=
   Sym T (at_ s + Z.of_nat n) (skipn n (rest s)) k c (known s) (gen s) (room s) mw.
 
-Fixpoint lookup (w : positive) (l : list (positive * operand)) : option operand :=
+Fixpoint lookup {A} (w : positive) (l : list (positive * A)) : option A :=
   match l with [] => None | (v, o) :: l => if Pos.eqb v w then Some o else lookup w l end.
 Fixpoint cell (a : Z) (l : list (Z * operand)) : option operand :=
   match l with [] => None | (b, o) :: l => if b =? a then Some o else cell a l end.
@@ -436,8 +436,88 @@ Definition alike (s t : sym) : bool :=
 Definition entered (s : sym) (d : Z) (T : table) : sym :=
   renewed (Sym T d (skipn (Z.to_nat d) code) (stk s) (cells s) (known s) (gen s) (room s) (smw s)).
 
+(* The head of a loop: its place and the memory that is paid for there; each word of the stack, of memory and of the program there: the same as where
+   the loop is entered, one of the words that change, or the number of the turn. Not believed. *)
+Inductive kind := Same | New (j : positive) | Index.
+Record head := Head { spot : Z; paid : Z; on_stack : list kind; on_cells : list kind; on_known : list (positive * kind); news : positive }.
+
+Definition word_of (b : positive) (index : operand) (k : kind) (o : operand) : operand :=
+  match k with Same => o | New j => Atom (b + j) | Index => index end.
+Definition shaped {A} (b : positive) (index : operand) (ks : list kind) (l : list (A * operand)) : list (A * operand) :=
+  map (fun '(k, (a, o)) => (a, word_of b index k o)) (combine ks l).
+Definition small (most : positive) (ks : list kind) : bool := forallb (fun k => match k with New j => Pos.ltb j most | _ => true end) ks.
+(* The words of the program that are known there. *)
+Fixpoint named (ws : list (positive * kind)) (l : list (positive * operand)) : list (positive * operand) :=
+  match ws with [] => [] | (w, _) :: ws => match lookup w l with Some o => (w, o) :: named ws l | None => named ws l end end.
+
+(* Code and program at the head in any turn. The number of the turn is one modulo that of the turns. *)
+Definition general_with (h : head) (w : positive) (s : sym) (r : operand * table) : sym :=
+  let b := next (tb s) in
+  bind (Sym (snd r) (spot h) (skipn (Z.to_nat (spot h)) code)
+    (map snd (shaped b (fst r) (on_stack h) (map (pair tt) (stk s)))) (shaped b (fst r) (on_cells h) (cells s))
+    (shaped b (fst r) (map snd (on_known h)) (named (on_known h) (known s))) b (room s) (paid h)) w (fst r).
+Definition roomy (T : table) (n : positive) : table := Table (nodes T) (places T) (next T + n) (limits T).
+Definition general (h : head) (w : positive) (c : operand) (s : sym) : operand * sym :=
+  let r := intern (roomy (tb s) (news h)) (NOp FMod (Atom (next (tb s))) c (Num 0)) in (fst r, general_with h w s r).
+
+(* Words that change are the same wherever they are. *)
+Fixpoint fit (index : operand) (l : list (kind * (operand * operand))) (th : list (positive * operand)) : option (list (positive * operand)) :=
+  match l with
+  | [] => Some th
+  | (Same, (o, q)) :: l => if eqo o q then fit index l th else None
+  | (Index, (_, q)) :: l => if eqo index q then fit index l th else None
+  | (New j, (_, q)) :: l =>
+      match lookup j th with
+      | Some p => if eqo p q then fit index l th else None
+      | None => fit index l ((j, q) :: th)
+      end
+  end.
+(* Words of both states, each with its kind: s is where the loop is entered. *)
+Definition facing (h : head) (s t : sym) : list (kind * (operand * operand)) :=
+  combine (on_stack h) (combine (stk s) (stk t)) ++ combine (on_cells h) (combine (map snd (cells s)) (map snd (cells t)))
+  ++ combine (map snd (on_known h)) (combine (map snd (named (on_known h) (known s))) (map snd (named (on_known h) (known t)))).
+(* A turn may begin here, with this number. *)
+Definition begins (h : head) (s t : sym) (index : operand) : bool :=
+  (at_ t =? spot h) && (room s =? room t) && (smw t <=? paid h)
+  && eq_list Z.eqb (map fst (cells s)) (map fst (cells t))
+  && Nat.eqb (length (stk t)) (length (stk s)) && Nat.eqb (length (on_stack h)) (length (stk s))
+  && Nat.eqb (length (on_cells h)) (length (cells s)) && eq_list Pos.eqb (map fst (named (on_known h) (known t))) (map fst (on_known h))
+  && eq_list Pos.eqb (map fst (named (on_known h) (known s))) (map fst (on_known h))
+  && small (news h) (on_stack h ++ on_cells h ++ map snd (on_known h))
+  && match fit index (facing h s t) [] with Some _ => true | None => false end.
+
 (* The turns of a countdown: the word that is counted, how code is at each of them but for the place, the place of each, and the next number. *)
 Record turning := Turning { counted : positive; base : sym; place : Z -> option Z; number : Z }.
+
+(* The most gas of a turn of a loop whose number of turns is no number; heads of loops, by the word that is the number of a turn. *)
+Variable turn : Z.
+Variable heads : list (positive * head).
+
+(* Code gets to the head of a loop. *)
+Definition enter (h : head) (s : sym) : option (sym * Z) :=
+  let '(s, g) := sync fuel (spot h) s in
+  let cost := cmem (paid h) - cmem (smw s) in
+  if begins h s s (Num 0) && (0 <=? cost) then Some (s, g + cost) else None.
+(* After a turn: to the head again, if there are more turns, or how code goes on. *)
+Definition again (h : head) (s : sym) (c index : operand) (u : sym) : option (sym * Z) :=
+  let '(i, T) := operation (tb u) FAdd (Num 1) index (Num 0) in
+  let '(x, T) := operation T FLt i c (Num 0) in
+  match fork (with_table u T) x with
+  | Some (t, e, g) => if begins h s t i && (paid h <=? smw t) then Some (e, g) else None
+  | None => None
+  end.
+
+(* Code where the loop is left, gas of the way to its head, and of a turn. *)
+Definition rounds (walked : sym -> option (option sym * Z)) (w : positive) (c : operand) (h : head) (s : sym) : option (sym * Z * Z) :=
+  match enter h s with
+  | Some (s, g) =>
+      let '(index, s0) := general h w c s in
+      match walked s0 with
+      | Some (Some u, i) => match again h s c index u with Some (e, j) => Some (e, g, i + j) | None => None end
+      | _ => None
+      end
+  | None => None
+  end.
 
 (* Program and code side by side: how they are at the end, unless they have ended, and the gas that it takes. *)
 Fixpoint walk (c : option turning) (b : body) (s : sym) : option (option sym * Z) :=
@@ -546,6 +626,35 @@ Fixpoint walk (c : option turning) (b : body) (s : sym) : option (option sym * Z
           else None
       | _, _, _, _ => None
       end
+  | None, Repeat w n t k =>
+      match interp s (tb s) n, lookup w heads with
+      | Some (c, T), Some h =>
+          match n with
+          | ENum m =>
+              if 1 <=? m then
+                match rounds (walk None t) w c h (with_table s T) with
+                | Some (e, g, i) => match walk None k e with Some (e, j) => Some (e, g + m * i + j) | None => None end
+                | None => None
+                end
+              else None
+          | _ =>
+              match fork (with_table s T) c with
+              | Some (s, s', f) =>
+                  match rounds (walk None t) w c h s with
+                  | Some (e, g, i) =>
+                      if i <=? turn then
+                        match walk None k e, walk None k s' with
+                        | Some (None, j), Some (None, l) => Some (None, f + Z.max (g + j) l)
+                        | _, _ => None
+                        end
+                      else None
+                  | None => None
+                  end
+              | None => None
+              end
+          end
+      | _, _ => None
+      end
   | None, ReturnWords l =>
       match interps s (tb s) l with
       | Some (l, T) => match return_words (with_table s T) l with Some g => Some (None, g) | None => None end
@@ -565,9 +674,17 @@ Fixpoint walk (c : option turning) (b : body) (s : sym) : option (option sym * Z
 
 End Code.
 
-(* All of it: None, or the gas with which the code is right whatever calldata is. The most instructions in a row are a hint. *)
-Definition check_bytes (b : body) (fuel : nat) (code : list Z) : option Z :=
-  match walk code fuel None b (Sym blank 0 code [] [] [] 1 0 0) with
-  | Some (None, g) => Some g
-  | _ => None
-  end.
+(* All of it: None, or the gas with which the code is right whatever calldata is, beside that of turns. The most instructions in a row, heads, words of
+   memory that loops know from the beginning and words of the program that are zero there are hints. *)
+Definition check_bytes_in (turn : Z) (heads : list (positive * head)) (zeros : list Z) (unset : list positive) (b : body) (fuel : nat) (code : list Z)
+  : option Z :=
+  if (0 <=? turn) && forallb (fun a => 0 <=? a) zeros then
+    match walk code fuel turn heads None b
+      (Sym blank 0 code [] (map (fun a => (a, Num 0)) zeros) (map (fun w => (w, Num 0)) unset) 1 0 0) with
+    | Some (None, g) => Some g
+    | _ => None
+    end
+  else None.
+(* Of a program whose loops all have numbers of turns. *)
+Definition check_bytes (heads : list (positive * head)) (zeros : list Z) (unset : list positive) (b : body) (fuel : nat) (code : list Z) : option Z :=
+  if is_closed b then check_bytes_in 0 heads zeros unset b fuel code else None.

@@ -90,6 +90,12 @@ Hypothesis cd_bytes : Forall is_byte cd.
 Hypothesis cd_short : Z.of_nat (length cd) < W.
 Variable code : list Z.
 Variable fuel : nat.
+Variable turn : Z.
+Hypothesis turn_pos : 0 <= turn.
+Variable heads : list (positive * head).
+
+Lemma some_pair {A B} (a c : A) (b d : B) : Some (a, b) = Some (c, d) -> a = c /\ b = d.
+Proof. intros H. injection H as -> ->. auto. Qed.
 
 (* ---- what numbers mean ---- *)
 
@@ -379,11 +385,18 @@ Proof.
   repeat (rewrite (proj2 (Z.leb_le _ _)) by lia). reflexivity.
 Qed.
 
-Lemma reach_is T V mw a n mw' : tok V T -> below T a -> reach T mw a n = Some mw' -> grown mw (oval V a) n = mw'.
+(* Memory of code is never longer than what is paid for. *)
+Lemma cmem_le a b : 0 <= a <= b -> cmem a <= cmem b.
+Proof. intros H. unfold cmem. pose proof (Z.div_le_mono (a * a) (b * b) 512 ltac:(lia) ltac:(nia)). lia. Qed.
+Lemma grown_le mw mw' a n : mw <= mw' -> mw <= grown mw a n <= grown mw' a n.
+Proof. intros H. unfold grown. destruct (n =? 0); lia. Qed.
+
+Lemma reach_is T V mw0 mw a n mw' : tok V T -> below T a -> reach T mw a n = Some mw' -> mw0 <= mw -> grown mw0 (oval V a) n <= mw'.
 Proof.
-  intros K B H. destruct a as [z|i]; cbn [reach] in H; [injection H as <-; reflexivity|].
+  intros K B H L0. apply Z.le_trans with (grown mw (oval V a) n); [apply grown_le, L0|].
+  destruct a as [z|i]; cbn [reach] in H; [injection H as <-; cbn; lia|].
   destruct (Z.leb_spec (grown mw (greatest T (Atom i)) n) mw) as [L|]; [|discriminate]. injection H as <-.
-  pose proof (greatest_bound _ _ _ K B) as M. unfold grown in *. destruct (n =? 0); [reflexivity|].
+  pose proof (greatest_bound _ _ _ K B) as M. unfold grown in *. destruct (n =? 0); [lia|].
   unfold words in *. pose proof (Z.div_le_mono (oval V (Atom i) + n + 31) (greatest T (Atom i) + n + 31) 32). lia.
 Qed.
 
@@ -408,7 +421,7 @@ Qed.
 Lemma makes_after T V T' V' r z : grows T T' V V' -> makes T' V' r z -> makes T V r z.
 Proof. intros G (V'' & G' & R). exists V''. split; [eapply grows_trans; eassumption | exact R]. Qed.
 
-Lemma lookup_in w l o : lookup w l = Some o -> In (w, o) l.
+Lemma lookup_in {A} w l (o : A) : lookup w l = Some o -> In (w, o) l.
 Proof.
   induction l as [|[v p] l IH]; cbn; [discriminate|]. destruct (Pos.eqb_spec v w) as [->|]; intros H.
   - injection H as ->. auto.
@@ -469,9 +482,24 @@ Record inv (V : values) (s : sym) (P : bytes_state) (S : state) : Prop := Inv {
   i_cells : Forall (cell_ok (tb s) V s (mem S)) (cells s);
   i_mem : forall x, beside x (cells s) -> mem S x = bm P x;
   i_bytes : forall x, is_byte (mem S x);
-  i_words : mwords S = smw s;
+  i_words : 0 <= mwords S <= smw s;
+  i_budget : 0 <= bt P;
   i_pc : pc S = Z.to_nat (at_ s) /\ 0 <= at_ s /\ rest s = skipn (pc S) code;
   i_room : 0 <= room s }.
+
+(* Gas beside that of memory that is paid for and turns that may still be taken. *)
+Definition free (s : sym) (P : bytes_state) (S : state) : Z := gas S + cmem (mwords S) - cmem (smw s) - turn * bt P.
+
+Lemma free_gas V s P S : inv V s P S -> free s P S <= gas S.
+Proof.
+  intros I. unfold free. pose proof (cmem_le _ _ (i_words _ _ _ _ I)). pose proof (i_budget _ _ _ _ I). nia.
+Qed.
+(* An instruction that makes memory longer. *)
+Lemma free_grown V s P S mw mw' c : inv V s P S -> mwords S <= mw -> mw <= mw' -> c + (cmem mw' - cmem (smw s)) <= free s P S ->
+  c + (cmem mw - cmem (mwords S)) <= gas S.
+Proof.
+  intros I A B L. unfold free in L. pose proof (i_words _ _ _ _ I). pose proof (cmem_le mw mw' ltac:(lia)). pose proof (i_budget _ _ _ _ I). nia.
+Qed.
 
 Notation bstep := (byte_step keccak code cd).
 
@@ -493,7 +521,7 @@ Qed.
 
 (* The next state of the code, with a state of the checker. *)
 Definition moves (V : values) (s : sym) (P : bytes_state) (S : state) (s' : sym) (cost : Z) : Prop :=
-  exists V' S', bstep S = Next S' /\ inv V' s' P S' /\ gas S' = gas S - cost /\ grows (tb s) (tb s') V V'.
+  exists V' S', bstep S = Next S' /\ inv V' s' P S' /\ free s' P S' = free s P S - cost /\ grows (tb s) (tb s') V V'.
 
 Lemma cells_grow T T' V V' s m l : grows T T' V V' -> Forall (cell_ok T V s m) l -> Forall (cell_ok T' V' s m) l.
 Proof.
@@ -508,10 +536,10 @@ Lemma below_all T T' V V' l : grows T T' V V' -> Forall (below T) l -> Forall (b
 Proof. intros G B. eapply Forall_impl; [|exact B]. intros o; apply (below_grows _ _ _ _ _ G). Qed.
 
 (* Code goes on with another stack; memory is as it was. *)
-Lemma inv_onward V s P S T' V' k n mw g : inv V s P S -> grows (tb s) T' V V' -> tok V' T' -> Forall (below T') k ->
-  inv V' (onward s n k (cells s) mw T') P (State (map (oval V') k) (mem S) mw (pc S + n) g).
+Lemma inv_onward V s P S T' V' k n mw mw' g : inv V s P S -> grows (tb s) T' V V' -> tok V' T' -> Forall (below T') k -> 0 <= mw <= mw' ->
+  inv V' (onward s n k (cells s) mw' T') P (State (map (oval V') k) (mem S) mw (pc S + n) g).
 Proof.
-  intros I G K B. destruct I. destruct i_pc0 as (E & N & R). split; cbn [tb stk cells smw at_ rest room stack mem mwords pc onward]; auto.
+  intros I G K B MW. destruct I. destruct i_pc0 as (E & N & R). split; cbn [tb stk cells smw at_ rest room stack mem mwords pc onward]; auto.
   - apply (follows_grows _ _ _ _ _ _ G) in i_follows0. destruct i_follows0. split; assumption.
   - apply (cells_grow _ _ _ _ _ _ _ G) in i_cells0. exact i_cells0.
   - split; [rewrite E; lia|]. split; [lia|].
@@ -522,44 +550,47 @@ Qed.
 Lemma pushed_moves V s P S i n cost k r s' c z : inv V s P S -> byte_decode (rest s) = None -> decode (rest s) = (i, n) ->
   exec code cd i (pc S + n) (stack S) (mem S) (mwords S) = (cost, Go (z :: map (oval V) k) (mem S) (mwords S) (pc S + n)) ->
   makes (tb s) V r z -> Forall (below (tb s)) k -> pushed s cost n k r = Some (s', c) ->
-  c <= gas S -> Z.of_nat (length (stk s')) <= 1024 -> moves V s P S s' c.
+  c <= free s P S -> Z.of_nat (length (stk s')) <= 1024 -> moves V s P S s' c.
 Proof.
   intros I D E X (V' & G & K & Z & B) A H L N. injection H as <- <-. pose proof (i_pc _ _ _ _ I) as (_ & _ & R).
   rewrite R in D, E. pose proof (map_grows _ _ _ _ _ G A) as Q.
-  exists V', (State (map (oval V') (fst r :: k)) (mem S) (smw s) (pc S + n) (gas S - cost)).
+  pose proof (free_gas _ _ _ _ I).
+  exists V', (State (map (oval V') (fst r :: k)) (mem S) (mwords S) (pc S + n) (gas S - cost)).
   split; [|split; [|split]].
-  - cbn [map]. rewrite Z, Q, <- (i_words _ _ _ _ I). apply (plain_step S i n); auto. cbn in *. rewrite map_length. exact N.
-  - apply inv_onward with V; auto. constructor; [exact B | eapply below_all; eassumption].
-  - reflexivity.
+  - cbn [map]. rewrite Z, Q. apply (plain_step S i n); auto; [lia|]. cbn in *. rewrite map_length. exact N.
+  - apply inv_onward with V; auto; [constructor; [exact B | eapply below_all; eassumption] | apply I].
+  - unfold free. cbn [gas mwords onward smw]. lia.
   - exact G.
 Qed.
 
 Lemma pushed_more V s P S i cost k r s' c z : inv V s P S -> byte_decode (rest s) = Some i ->
   byte_exec keccak cd i (pc S + 1) (stack S) (mem S) (mwords S) = (cost, Go (z :: map (oval V) k) (mem S) (mwords S) (pc S + 1)) ->
   makes (tb s) V r z -> Forall (below (tb s)) k -> pushed s cost 1 k r = Some (s', c) ->
-  c <= gas S -> Z.of_nat (length (stk s')) <= 1024 -> moves V s P S s' c.
+  c <= free s P S -> Z.of_nat (length (stk s')) <= 1024 -> moves V s P S s' c.
 Proof.
   intros I D X (V' & G & K & Z & B) A H L N. injection H as <- <-. pose proof (i_pc _ _ _ _ I) as (_ & _ & R).
   rewrite R in D. pose proof (map_grows _ _ _ _ _ G A) as Q.
-  exists V', (State (map (oval V') (fst r :: k)) (mem S) (smw s) (pc S + 1) (gas S - cost)).
+  pose proof (free_gas _ _ _ _ I).
+  exists V', (State (map (oval V') (fst r :: k)) (mem S) (mwords S) (pc S + 1) (gas S - cost)).
   split; [|split; [|split]].
-  - cbn [map]. rewrite Z, Q, <- (i_words _ _ _ _ I). apply (more_step S i); auto. cbn in *. rewrite map_length. exact N.
-  - apply inv_onward with V; auto. constructor; [exact B | eapply below_all; eassumption].
-  - reflexivity.
+  - cbn [map]. rewrite Z, Q. apply (more_step S i); auto; [lia|]. cbn in *. rewrite map_length. exact N.
+  - apply inv_onward with V; auto; [constructor; [exact B | eapply below_all; eassumption] | apply I].
+  - unfold free. cbn [gas mwords onward smw]. lia.
   - exact G.
 Qed.
 
 (* The same words, in another order or fewer. *)
 Lemma same_moves V s P S i n cost k : inv V s P S -> byte_decode (rest s) = None -> decode (rest s) = (i, n) ->
   exec code cd i (pc S + n) (stack S) (mem S) (mwords S) = (cost, Go (map (oval V) k) (mem S) (mwords S) (pc S + n)) ->
-  Forall (below (tb s)) k -> cost <= gas S -> Z.of_nat (length k) <= 1024 ->
+  Forall (below (tb s)) k -> cost <= free s P S -> Z.of_nat (length k) <= 1024 ->
   moves V s P S (onward s n k (cells s) (smw s) (tb s)) cost.
 Proof.
   intros I D E X A L N. pose proof (i_pc _ _ _ _ I) as (_ & _ & R). rewrite R in D, E.
-  exists V, (State (map (oval V) k) (mem S) (smw s) (pc S + n) (gas S - cost)). split; [|split; [|split]].
-  - rewrite <- (i_words _ _ _ _ I). apply (plain_step S i n); auto. rewrite map_length. exact N.
-  - apply inv_onward with V; auto; [apply grows_refl | apply I].
-  - reflexivity.
+  pose proof (free_gas _ _ _ _ I).
+  exists V, (State (map (oval V) k) (mem S) (mwords S) (pc S + n) (gas S - cost)). split; [|split; [|split]].
+  - apply (plain_step S i n); auto; [lia|]. rewrite map_length. exact N.
+  - apply inv_onward with V; auto; [apply grows_refl | apply I | apply I].
+  - unfold free. cbn [gas mwords onward smw]. lia.
   - apply grows_refl.
 Qed.
 
@@ -591,8 +622,11 @@ Proof.
 Qed.
 
 Lemma reach_pays V s P S a n mw : inv V s P S -> below (tb s) a -> reach (tb s) (smw s) a n = Some mw ->
-  grown (mwords S) (oval V a) n = mw.
-Proof. intros I B R. rewrite (i_words _ _ _ _ I). eapply reach_is; [apply I | exact B | exact R]. Qed.
+  0 <= mwords S <= grown (mwords S) (oval V a) n /\ grown (mwords S) (oval V a) n <= mw.
+Proof.
+  intros I B R. pose proof (i_words _ _ _ _ I) as [N L]. pose proof (grown_le (mwords S) (mwords S) (oval V a) n ltac:(lia)).
+  split; [lia|]. eapply reach_is; [apply I | exact B | exact R | exact L].
+Qed.
 
 Lemma put_cells T V s m a o l : 0 <= a -> room s <= a -> is_word (oval V o) -> below T o -> apart a l = true ->
   Forall (cell_ok T V s m) l -> Forall (cell_ok T V s (mstore m a (oval V o))) (put a o l).
@@ -622,7 +656,7 @@ Proof.
 Qed.
 
 Lemma byte_silent_moves V s P S i s' c : inv V s P S -> byte_decode (rest s) = Some i -> byte_silent i s = Some (s', c) ->
-  c <= gas S -> Z.of_nat (length (stk s')) <= 1024 -> moves V s P S s' c.
+  c <= free s P S -> Z.of_nat (length (stk s')) <= 1024 -> moves V s P S s' c.
 Proof.
   intros I D H L N. pose proof (i_stack _ _ _ _ I) as K. pose proof (i_below _ _ _ _ I) as B. pose proof (i_tok _ _ _ _ I) as T.
   unfold byte_silent in H. destruct i; try discriminate; destruct (stk s) as [|a [|b r]] eqn:E; try discriminate;
@@ -637,18 +671,17 @@ Proof.
     destruct (reach (tb s) (smw s) a n) as [mw|] eqn:Q; [|discriminate].
     destruct (intern_makes (tb s) V (NHash (gen s) a (Num n)) T) as (V' & G & T' & Z & Z').
     { split; [apply I|]. split; assumption. }
-    destruct (intern (tb s) (NHash (gen s) a (Num n))) as [o T1] eqn:J. cbn [fst snd] in *. injection H as <- <-.
+    destruct (intern (tb s) (NHash (gen s) a (Num n))) as [o T1] eqn:J. cbn [fst snd] in *. apply some_pair in H as [<- <-].
     pose proof (reach_pays _ _ _ _ _ _ _ I A Q) as GR. pose proof (map_grows _ _ _ _ _ G B2) as MG.
     pose proof (i_pc _ _ _ _ I) as (_ & _ & RE). rewrite RE in D.
     eexists V', _. split; [|split; [|split]].
-    + apply (more_step S KECCAK256); [exact D | | exact L |].
-      * rewrite K. cbn [map byte_exec oval]. rewrite GR, (i_words _ _ _ _ I). reflexivity.
-      * cbn in *. rewrite map_length. exact N.
+    + apply (more_step S KECCAK256) with (cost := 30 + 6 * words n + (cmem (grown (mwords S) (oval V a) n) - cmem (mwords S))); [exact D | rewrite K; cbn [map byte_exec oval]; reflexivity | eapply free_grown; [exact I | apply GR | apply GR | exact L] |].
+      cbn in *. rewrite map_length. exact N.
     + cbn [nval oval] in Z.
       assert (ME : mbytes (mem S) (oval V a) (Z.to_nat n) = mbytes (sv V (gen s)) (oval V a) (Z.to_nat n)).
       { apply mbytes_ext. intros x X. apply (scratch_is V s P S a n); auto. destruct A' as [A' _]. lia. }
-      rewrite ME, <- Z, <- MG. apply (inv_onward V s P S T1 V' (o :: r)); auto. constructor; [exact Z' | eapply below_all; eassumption].
-    + reflexivity.
+      rewrite ME, <- Z, <- MG. apply (inv_onward V s P S T1 V' (o :: r)); auto; [constructor; [exact Z' | eapply below_all; eassumption] | lia].
+    + unfold free. cbn [gas mwords onward smw]. lia.
     + exact G.
 Qed.
 
@@ -735,7 +768,7 @@ Proof.
 Qed.
 
 Lemma silent_moves V s P S s' c : inv V s P S -> silent code s = Some (s', c) ->
-  c <= gas S -> Z.of_nat (length (stk s')) <= 1024 -> moves V s P S s' c.
+  c <= free s P S -> Z.of_nat (length (stk s')) <= 1024 -> moves V s P S s' c.
 Proof.
   intros I H L N. unfold silent in H. destruct (byte_decode (rest s)) as [i|] eqn:D; [eapply byte_silent_moves; eassumption|].
   destruct (decode (rest s)) as [i n] eqn:E.
@@ -789,16 +822,18 @@ Proof.
     destruct (reach (tb s) (smw s) a 32) as [mw|] eqn:RE; [|discriminate].
     pose proof (reach_pays _ _ _ _ _ _ _ I A RE) as GR. pose proof (i_pc _ _ _ _ I) as (_ & _ & PE). rewrite PE in D, E.
     assert (X : exec code cd MLOAD (pc S + n) (stack S) (mem S) (mwords S) =
-      (3 + (cmem mw - cmem (smw s)), Go (mload (mem S) (oval V a) :: map (oval V) r) (mem S) mw (pc S + n))).
-    { rewrite K. cbn [map exec]. rewrite GR, (i_words _ _ _ _ I). reflexivity. }
+      (3 + (cmem (grown (mwords S) (oval V a) 32) - cmem (mwords S)),
+        Go (mload (mem S) (oval V a) :: map (oval V) r) (mem S) (grown (mwords S) (oval V a) 32) (pc S + n))).
+    { rewrite K. reflexivity. }
     assert (READ : forall o T1, makes (tb s) V (o, T1) (mload (mem S) (oval V a)) ->
-      (onward s n (o :: r) (cells s) mw T1, 3 + (cmem mw - cmem (smw s))) = (s', c) -> moves V s P S s' c).
-    { intros o T1 (V' & G & T' & Z & Z') J. injection J as <- <-. cbn [fst snd] in *.
+      Some (onward s n (o :: r) (cells s) mw T1, 3 + (cmem mw - cmem (smw s))) = Some (s', c) -> moves V s P S s' c).
+    { intros o T1 (V' & G & T' & Z & Z') J. apply some_pair in J as [<- <-]. cbn [fst snd] in *.
       pose proof (map_grows _ _ _ _ _ G B1) as MG.
       eexists V', _. split; [|split; [|split]].
-      - apply (plain_step S MLOAD n); [exact D | exact E | exact X | exact L|]. cbn [onward stk length] in N. cbn [length]. rewrite map_length. exact N.
-      - rewrite <- Z, <- MG. apply (inv_onward V s P S T1 V' (o :: r)); auto. constructor; [exact Z' | eapply below_all; eassumption].
-      - reflexivity.
+      - apply (plain_step S MLOAD n); [exact D | exact E | exact X | eapply free_grown; [exact I | apply GR | apply GR | exact L] |].
+        cbn [onward stk length] in N. cbn [length]. rewrite map_length. exact N.
+      - rewrite <- Z, <- MG. apply (inv_onward V s P S T1 V' (o :: r)); auto; [constructor; [exact Z' | eapply below_all; eassumption] | lia].
+      - unfold free. cbn [gas mwords onward smw]. lia.
       - exact G. }
     assert (SCRATCH : forall o T1, has_room (tb s) (room s) a 32 = true -> intern (tb s) (NScratch (gen s) a) = (o, T1) ->
       makes (tb s) V (o, T1) (mload (mem S) (oval V a))).
@@ -809,16 +844,17 @@ Proof.
         let '(o, T1) := intern (tb s) (NScratch (gen s) a) in Some (onward s n (o :: r) (cells s) mw T1, 3 + (cmem mw - cmem (smw s)))
       else None) = Some (s', c) -> moves V s P S s' c).
     { intros J. destruct (has_room (tb s) (room s) a 32) eqn:R; [|discriminate].
-      destruct (intern (tb s) (NScratch (gen s) a)) as [o T1] eqn:JJ. injection J as <- <-. apply (READ o T1); [apply SCRATCH; auto | reflexivity]. }
+      destruct (intern (tb s) (NScratch (gen s) a)) as [o T1] eqn:JJ. apply (READ o T1); [apply SCRATCH; auto | exact J]. }
     destruct a as [z|]; [|exact (DONE H)]. destruct (kept (tb s) z (cells s)) as [[o T1]|] eqn:CE; [|exact (DONE H)].
-    apply some_is in H. apply (READ o T1); [eapply kept_makes; eassumption | exact H].
+    apply (READ o T1); [eapply kept_makes; eassumption | exact H].
   - (* MSTORE *) destruct (stk s) as [|[a|] [|o r]] eqn:Q; try discriminate.
-    inversion B as [|? ? A B1]; subst. inversion B1 as [|? ? A' B2]; subst. destruct (_ && _) eqn:R; [|discriminate]. injection H as <- <-. splits.
+    inversion B as [|? ? A B1]; subst. inversion B1 as [|? ? A' B2]; subst. destruct (_ && _) eqn:R; [|discriminate]. apply some_pair in H as [<- <-]. splits.
     apply Z.leb_le in H, H1. pose proof (i_pc _ _ _ _ I) as (_ & _ & PE). rewrite PE in D, E.
+    pose proof (i_words _ _ _ _ I) as MW. pose proof (grown_le _ _ a 32 (proj2 MW)) as GR.
     exists V. eexists. split; [|split; [|split]].
-    + apply (plain_step S MSTORE n) with (cost := 3 + (cmem (grown (smw s) a 32) - cmem (smw s))); [exact D | exact E | | exact L |].
-      * rewrite K. cbn [map exec oval]. rewrite (i_words _ _ _ _ I). reflexivity.
-      * cbn [onward stk] in N. rewrite map_length. exact N.
+    + apply (plain_step S MSTORE n) with (cost := 3 + (cmem (grown (mwords S) a 32) - cmem (mwords S)));
+        [exact D | exact E | rewrite K; cbn [map exec oval]; reflexivity | eapply free_grown; [exact I | apply GR | apply GR | exact L] |].
+      cbn [onward stk] in N. rewrite map_length. exact N.
     + destruct I. destruct i_pc0 as (PA & PB & PC).
       split; cbn [tb stk cells smw at_ rest room stack mem mwords pc onward]; auto.
       * destruct i_follows0. split; assumption.
@@ -826,16 +862,18 @@ Proof.
       * intros x BX. apply put_beside in BX as [BX BY]. unfold mstore.
         destruct (Z.leb_spec a x), (Z.ltb_spec x (a + 32)); cbn [andb]; try lia; apply i_mem0, BY.
       * apply mstore_bytes, i_bytes0.
+      * lia.
       * split; [rewrite PA; lia|]. split; [lia|]. rewrite PC, skipn_skipn'. reflexivity.
-    + reflexivity.
+    + unfold free. cbn [gas mwords onward smw]. lia.
     + apply grows_refl.
   - (* JUMP *) destruct (stk s) as [|[d|] r] eqn:Q; [discriminate| |destruct r; discriminate]. inversion B as [|? ? A B1]; subst.
     destruct (jump code s d r) as [t|] eqn:J; [|discriminate]. injection H as <- <-. apply jump_is in J as (-> & X & Y).
     pose proof (i_pc _ _ _ _ I) as (_ & _ & RE). rewrite RE in D, E.
     exists V, (State (map (oval V) r) (mem S) (mwords S) (Z.to_nat d) (gas S - 8)). split; [|split; [|split]].
-    + apply (plain_step S JUMP n); auto; [rewrite K; cbn [exec map oval]; rewrite Y; reflexivity | cbn [stk] in N; rewrite map_length; exact N].
+    + pose proof (free_gas _ _ _ _ I).
+      apply (plain_step S JUMP n); auto; [rewrite K; cbn [exec map oval]; rewrite Y; reflexivity | lia | cbn [stk] in N; rewrite map_length; exact N].
     + apply inv_place; assumption.
-    + reflexivity.
+    + unfold free. cbn [gas mwords smw]. lia.
     + apply grows_refl.
   - (* JUMPDEST *) injection H as <- <-. apply same_moves with (i := JUMPDEST); auto. rewrite K. reflexivity.
 Qed.
@@ -843,11 +881,15 @@ Qed.
 (* ---- both, side by side ---- *)
 
 (* Code gets from a state to another one, however it ends. *)
-Definition reaches (S S' : state) : Prop := forall o, HEval keccak code cd S' o -> HEval keccak code cd S o.
+Definition finishes (S : state) (o : option outcome) : Prop := match o with Some o => HEval keccak code cd S o | None => True end.
+Definition reaches (S S' : state) : Prop := forall o, finishes S' o -> finishes S o.
+
+Lemma finishes_step S S' o : bstep S = Next S' -> finishes S' o -> finishes S o.
+Proof. intros B. destruct o; cbn; [intros H; eapply HEval_step; eassumption | auto]. Qed.
 
 (* The same program state, in later states of code and checker. *)
 Definition comes (V : values) (s : sym) (P : bytes_state) (S : state) (s' : sym) (g : Z) : Prop :=
-  exists V' S', inv V' s' P S' /\ gas S' = gas S - g /\ grows (tb s) (tb s') V V' /\ reaches S S'.
+  exists V' S', inv V' s' P S' /\ free s' P S' = free s P S - g /\ grows (tb s) (tb s') V V' /\ reaches S S'.
 
 Lemma sync_cost n stop s s' g : sync code n stop s = (s', g) -> 0 <= g.
 Proof.
@@ -858,7 +900,7 @@ Proof.
   destruct (sync code n stop t) as [t' m] eqn:R. injection H as <- <-. apply IH in R. lia.
 Qed.
 
-Lemma sync_comes n stop s s' g V P S : sync code n stop s = (s', g) -> inv V s P S -> g <= gas S -> comes V s P S s' g.
+Lemma sync_comes n stop s s' g V P S : sync code n stop s = (s', g) -> inv V s P S -> g <= free s P S -> comes V s P S s' g.
 Proof.
   revert s s' g V S. induction n as [|n IH]; intros s s' g V S H I L; cbn [sync] in H;
     assert (STAY : (s, 0) = (s', g) -> comes V s P S s' g) by
@@ -871,17 +913,17 @@ Proof.
   destruct (silent_moves _ _ _ _ _ _ I Q ltac:(lia) H1) as (V1 & S1 & B & I1 & G1 & W1).
   destruct (IH _ _ _ _ _ R I1 ltac:(lia)) as (V2 & S2 & I2 & G2 & W2 & RE).
   exists V2, S2. split; [exact I2|]. split; [lia|]. split; [eapply grows_trans; eassumption|].
-  intros o O. eapply HEval_step; [exact B|]. apply RE, O.
+  intros o O. eapply finishes_step; [exact B|]. apply RE, O.
 Qed.
 
 (* Scratch memory of both is another one. *)
 Lemma inv_renewed V s P S : inv V s P S -> forall m' P',
   (forall x, beside x (cells s) -> m' x = bm P' x) -> (forall x, is_byte (m' x)) -> (forall x, is_byte (bm P' x)) ->
-  (forall a, room s <= a -> mload m' a = mload (mem S) a) -> bw P' = bw P -> bn P' = bn P ->
+  (forall a, room s <= a -> mload m' a = mload (mem S) a) -> bw P' = bw P -> bn P' = bn P -> bt P' = bt P ->
   exists V', grows (tb s) (tb (renewed s)) V V' /\
     inv V' (renewed s) P' (State (stack S) m' (mwords S) (pc S) (gas S)).
 Proof.
-  intros I m' P' M MB PB C EW EN.
+  intros I m' P' M MB PB C EW EN ET.
   pose (V' := Values (wv V) (fun g => if Pos.eqb g (next (tb s)) then bm P' else sv V g)).
   assert (G : grows (tb s) (tb (renewed s)) V V').
   { split; cbn; intros; [reflexivity | | lia]. destruct (Pos.eqb_spec g (next (tb s))); [lia | reflexivity]. }
@@ -901,6 +943,7 @@ Proof.
   - eapply below_all; eassumption.
   - apply (cells_grow _ _ _ _ _ _ _ G) in i_cells0. eapply Forall_impl; [|exact i_cells0].
     intros [a o] (X & Y & Z & B). repeat split; auto. cbn [room] in Y. rewrite C by exact Y. exact Z.
+  - lia.
 Qed.
 
 Lemma write_outside m a l x : x < a \/ a + Z.of_nat (length l) <= x -> write m a l x = m x.
@@ -917,7 +960,7 @@ Lemma inv_written V s P S a l mem' : inv V s P S -> Forall is_byte l -> inside (
   exists V' P', written P a l = Some P' /\ grows (tb s) (tb (renewed s)) V V' /\
     inv V' (renewed s) P' (State (stack S) mem' (mwords S) (pc S) (gas S)).
 Proof.
-  intros I L N E. pose (P' := Bs (bw P) (write (bm P) a l) (bn P)).
+  intros I L N E. pose (P' := Bs (bw P) (write (bm P) a l) (bn P) (bt P)).
   assert (PB : forall x, is_byte (bm P x)).
   { intros x. rewrite <- (f_state _ _ _ _ (i_follows _ _ _ _ I)). apply (t_bytes _ _ (i_tok _ _ _ _ I)). }
   destruct (inv_renewed V s P S I mem' P') as (V' & G & J).
@@ -926,6 +969,7 @@ Proof.
   - apply write_bytes; assumption.
   - intros b B. unfold mload. f_equal. apply mbytes_ext. intros x X. rewrite E. apply write_outside.
     unfold inside in N. splits. repeat match goal with H : (_ <=? _) = true |- _ => apply Z.leb_le in H end. lia.
+  - reflexivity.
   - reflexivity.
   - reflexivity.
   - exists V', P'. split; [|auto]. unfold written.
@@ -937,26 +981,27 @@ Proof. intros I ->. rewrite (i_stack _ _ _ _ I), map_length. reflexivity. Qed.
 
 (* A write of the program. *)
 Definition writes (V : values) (s : sym) (P : bytes_state) (S : state) (a : Z) (l : list Z) (s' : sym) (g : Z) : Prop :=
-  exists V' P' S', written P a l = Some P' /\ inv V' s' P' S' /\ gas S' = gas S - g /\ grows (tb s) (tb s') V V' /\ reaches S S'.
+  exists V' P' S', written P a l = Some P' /\ inv V' s' P' S' /\ free s' P' S' = free s P S - g /\ grows (tb s) (tb s') V V' /\ reaches S S'.
+
+Lemma written_budget P a l P' : written P a l = Some P' -> bt P' = bt P.
+Proof. unfold written. destruct (inside _ _ _); [|discriminate]. intros H. injection H as <-. reflexivity. Qed.
 
 (* The instruction that does it, with the stack after it. *)
 Lemma writes_then V s P S s1 g a l n k mw mem' cost :
   comes V s P S s1 g -> 0 <= g -> Forall is_byte l ->
-  (forall V1 S1, inv V1 s1 P S1 -> grows (tb s) (tb s1) V V1 -> gas S1 = gas S - g ->
+  (forall V1 S1, inv V1 s1 P S1 -> grows (tb s) (tb s1) V V1 -> free s1 P S1 = free s P S - g ->
     inside (room s1) a (Z.of_nat (length l)) = true /\ Forall (below (tb s1)) k /\
-    (forall x, mem' S1 x = write (mem S1) a l x) /\
-    bstep S1 = Next (State (map (oval V1) k) (mem' S1) mw (pc S1 + n) (gas S1 - cost))) ->
-  writes V s P S a l (renewed (onward s1 n k (cells s1) mw (tb s1))) (g + cost).
+    (forall x, mem' S1 x = write (mem S1) a l x) /\ exists mw1, 0 <= mw1 <= mw /\
+    bstep S1 = Next (State (map (oval V1) k) (mem' S1) mw1 (pc S1 + n) (gas S1 - (cost + (cmem mw1 - cmem (mwords S1)))))) ->
+  writes V s P S a l (renewed (onward s1 n k (cells s1) mw (tb s1))) (g + (cost + (cmem mw - cmem (smw s1)))).
 Proof.
-  intros (V1 & S1 & I & G & W1 & R) N L H. destruct (H _ _ I W1 G) as (IN & B & ME & ST).
-  pose proof (inv_onward V1 s1 P S1 (tb s1) V1 k n mw (gas S1 - cost) I (grows_refl _ _) (i_tok _ _ _ _ I) B) as J.
+  intros (V1 & S1 & I & G & W1 & R) N L H. destruct (H _ _ I W1 G) as (IN & B & ME & mw1 & MW & ST).
+  pose proof (inv_onward V1 s1 P S1 (tb s1) V1 k n mw1 mw (gas S1 - (cost + (cmem mw1 - cmem (mwords S1)))) I (grows_refl _ _) (i_tok _ _ _ _ I) B MW) as J.
   destruct (inv_written _ _ _ _ a l (mem' S1) J L IN ME) as (V' & P' & E & G' & J').
   exists V', P'. eexists. split; [exact E|]. split; [exact J'|]. cbn [gas stack mem mwords pc].
-  split; [lia|]. split; [eapply grows_trans; eassumption|]. intros o O. apply R. eapply HEval_step; [exact ST | exact O].
+  split; [|split; [eapply grows_trans; eassumption|]; intros o O; apply R; eapply finishes_step; [exact ST | exact O]].
+  unfold free in *. rewrite (written_budget _ _ _ _ E). cbn [gas mwords smw renewed onward]. lia.
 Qed.
-
-Lemma some_pair {A B} (a c : A) (b d : B) : Some (a, b) = Some (c, d) -> a = c /\ b = d.
-Proof. intros H. injection H as -> ->. auto. Qed.
 
 Ltac split_checks :=
   splits; repeat match goal with
@@ -964,7 +1009,7 @@ Ltac split_checks :=
   | H : (_ =? _) = true |- _ => apply Z.eqb_eq in H | H : fits _ = true |- _ => unfold fits in H; apply Z.leb_le in H end.
 
 Lemma store_writes V s P S a x s' g : inv V s P S -> below (tb s) a -> below (tb s) x -> store code fuel s a x = Some (s', g) ->
-  0 <= g /\ (g <= gas S -> writes V s P S (oval V a) (bytes_of 32 (oval V x)) s' g).
+  0 <= g /\ (g <= free s P S -> writes V s P S (oval V a) (bytes_of 32 (oval V x)) s' g).
 Proof.
   intros I A X H. unfold store in H. destruct (event code fuel s) as [s1 g1] eqn:EV.
   destruct (byte_decode (rest s1)) eqn:D; [discriminate|]. destruct (decode (rest s1)) as [i n] eqn:E.
@@ -978,14 +1023,15 @@ Proof.
   pose proof (i_below _ _ _ _ I1) as B. rewrite K in B. inversion B as [|? ? B0 B1]; subst. inversion B1 as [|? ? B2 B3]; subst.
   pose proof (i_pc _ _ _ _ I1) as (_ & _ & PE). rewrite PE in D, E.
   split; [rewrite <- (oval_grows _ _ _ _ _ G1 A); eapply has_room_is; [apply I1 | exact A1 | assumption]|]. split; [exact B3|].
-  split; [intros z; apply mstore_write|].
-  apply (plain_step S1 MSTORE n) with (cost := 3 + (cmem mw - cmem (smw s1))); [exact D | exact E | | lia | rewrite map_length; assumption].
-  rewrite (i_stack _ _ _ _ I1), K. cbn [map exec]. rewrite (reach_pays _ _ _ _ _ _ _ I1 A1 RE), (i_words _ _ _ _ I1).
+  split; [intros z; apply mstore_write|]. pose proof (reach_pays _ _ _ _ _ _ _ I1 A1 RE) as GR.
+  exists (grown (mwords S1) (oval V1 a) 32). split; [lia|].
+  apply (plain_step S1 MSTORE n) with (cost := 3 + (cmem (grown (mwords S1) (oval V1 a) 32) - cmem (mwords S1))); [exact D | exact E | | eapply free_grown; [exact I1 | apply GR | apply GR | lia] | rewrite map_length; assumption].
+  rewrite (i_stack _ _ _ _ I1), K. cbn [map exec].
   rewrite (oval_grows _ _ _ _ _ G1 A), (oval_grows _ _ _ _ _ G1 X). reflexivity.
 Qed.
 
 Lemma store_byte_writes V s P S a x s' g : inv V s P S -> below (tb s) a -> below (tb s) x -> store_byte code fuel s a x = Some (s', g) ->
-  0 <= g /\ (g <= gas S -> writes V s P S (oval V a) [oval V x mod 256] s' g).
+  0 <= g /\ (g <= free s P S -> writes V s P S (oval V a) [oval V x mod 256] s' g).
 Proof.
   intros I A X H. unfold store_byte in H. destruct (event code fuel s) as [s1 g1] eqn:EV.
   destruct (byte_decode (rest s1)) as [[]|] eqn:D; try discriminate. destruct (stk s1) as [|b [|y r]] eqn:K; try discriminate.
@@ -999,13 +1045,14 @@ Proof.
   pose proof (i_pc _ _ _ _ I1) as (_ & _ & PE). rewrite PE in D.
   split; [rewrite <- (oval_grows _ _ _ _ _ G1 A); eapply has_room_is; [apply I1 | exact A1 | assumption]|]. split; [exact B3|].
   split; [reflexivity|].
-  apply (more_step S1 MSTORE8) with (cost := 3 + (cmem mw - cmem (smw s1))); [exact D | | lia | rewrite map_length; assumption].
-  rewrite (i_stack _ _ _ _ I1), K. cbn [map byte_exec]. rewrite (reach_pays _ _ _ _ _ _ _ I1 A1 RE), (i_words _ _ _ _ I1).
+  pose proof (reach_pays _ _ _ _ _ _ _ I1 A1 RE) as GR. exists (grown (mwords S1) (oval V1 a) 1). split; [lia|].
+  apply (more_step S1 MSTORE8) with (cost := 3 + (cmem (grown (mwords S1) (oval V1 a) 1) - cmem (mwords S1))); [exact D | | eapply free_grown; [exact I1 | apply GR | apply GR | lia] | rewrite map_length; assumption].
+  rewrite (i_stack _ _ _ _ I1), K. cbn [map byte_exec].
   rewrite (oval_grows _ _ _ _ _ G1 A), (oval_grows _ _ _ _ _ G1 X). reflexivity.
 Qed.
 
 Lemma copy_writes V s P S a x n s' g : inv V s P S -> below (tb s) a -> below (tb s) x -> copy code fuel s a x n = Some (s', g) ->
-  0 <= g /\ 0 <= n /\ (g <= gas S -> writes V s P S (oval V a) (cdbytes cd (oval V x) n) s' g).
+  0 <= g /\ 0 <= n /\ (g <= free s P S -> writes V s P S (oval V a) (cdbytes cd (oval V x) n) s' g).
 Proof.
   intros I A X H. unfold copy in H. destruct (event code fuel s) as [s1 g1] eqn:EV.
   destruct (byte_decode (rest s1)) as [[]|] eqn:D; try discriminate. destruct (stk s1) as [|b [|y [|[m|] r]]] eqn:K; try discriminate.
@@ -1022,14 +1069,15 @@ Proof.
   pose proof (i_pc _ _ _ _ I1) as (_ & _ & PE). rewrite PE in D.
   split; [rewrite <- (oval_grows _ _ _ _ _ G1 A); eapply has_room_is; [apply I1 | exact A1 | assumption]|]. split; [exact B5|].
   split; [reflexivity|].
-  apply (more_step S1 CALLDATACOPY) with (cost := 3 + 3 * words n + (cmem mw - cmem (smw s1))); [exact D | | lia | rewrite map_length; assumption].
-  rewrite (i_stack _ _ _ _ I1), K. cbn [map byte_exec oval]. rewrite (reach_pays _ _ _ _ _ _ _ I1 A1 RE), (i_words _ _ _ _ I1).
+  pose proof (reach_pays _ _ _ _ _ _ _ I1 A1 RE) as GR. exists (grown (mwords S1) (oval V1 a) n). split; [lia|].
+  apply (more_step S1 CALLDATACOPY) with (cost := 3 + 3 * words n + (cmem (grown (mwords S1) (oval V1 a) n) - cmem (mwords S1))); [exact D | | eapply free_grown; [exact I1 | apply GR | apply GR | lia] | rewrite map_length; assumption].
+  rewrite (i_stack _ _ _ _ I1), K. cbn [map byte_exec oval].
   rewrite (oval_grows _ _ _ _ _ G1 A), (oval_grows _ _ _ _ _ G1 X). reflexivity.
 Qed.
 
 (* A branch of the program. *)
 Lemma fork_comes V s P S x t u g : inv V s P S -> below (tb s) x -> fork code fuel s x = Some (t, u, g) ->
-  0 <= g /\ (g <= gas S -> comes V s P S (if oval V x =? 0 then u else t) g).
+  0 <= g /\ (g <= free s P S -> comes V s P S (if oval V x =? 0 then u else t) g).
 Proof.
   intros I X H. unfold fork in H. destruct (event code fuel s) as [s1 g1] eqn:EV.
   destruct (byte_decode (rest s1)) eqn:D; [discriminate|]. destruct (decode (rest s1)) as [i n] eqn:E.
@@ -1045,23 +1093,27 @@ Proof.
   destruct (truth_is _ _ _ _ _ _ (i_tok _ _ _ _ I1) B2 TC) as (_ & QC). rewrite (oval_grows _ _ _ _ _ G1 X) in QX.
   apply jump_is in J as (-> & DP & DV).
   pose (far := State (map (oval V1) r) (mem S1) (mwords S1) (Z.to_nat d) (gas S1 - 10)).
-  pose (near := State (map (oval V1) r) (mem S1) (smw s1) (pc S1 + n) (gas S1 - 10)).
+  pose (near := State (map (oval V1) r) (mem S1) (mwords S1) (pc S1 + n) (gas S1 - 10)). pose proof (free_gas _ _ _ _ I1).
   assert (ST : bstep S1 = Next (if oval V1 c =? 0 then near else far)).
   { destruct (oval V1 c =? 0) eqn:Z0.
-    - unfold near. rewrite <- (i_words _ _ _ _ I1). apply (plain_step S1 JUMPI n) with (cost := 10); [exact D | exact E | | lia | rewrite map_length; assumption].
+    - unfold near. apply (plain_step S1 JUMPI n) with (cost := 10); [exact D | exact E | | lia | rewrite map_length; assumption].
       rewrite (i_stack _ _ _ _ I1), K. cbn [map exec oval]. rewrite Z0. reflexivity.
     - apply (plain_step S1 JUMPI n) with (cost := 10); [exact D | exact E | | lia | rewrite map_length; assumption].
       rewrite (i_stack _ _ _ _ I1), K. cbn [map exec oval]. rewrite Z0, DV. reflexivity. }
   assert (FAR : inv V1 (Sym (tb s1) d (skipn (Z.to_nat d) code) r (cells s1) (known s1) (gen s1) (room s1) (smw s1)) P far)
     by exact (inv_place V1 s1 P S1 d r (gas S1 - 10) I1 DP B3).
   assert (NEAR : inv V1 (onward s1 n r (cells s1) (smw s1) (tb s1)) P near)
-    by exact (inv_onward V1 s1 P S1 (tb s1) V1 r n (smw s1) (gas S1 - 10) I1 (grows_refl _ _) (i_tok _ _ _ _ I1) B3).
-  assert (GO : forall S2, bstep S1 = Next S2 -> reaches S S2) by (intros S2 ST' o O; apply R; eapply HEval_step; [exact ST' | exact O]).
+    by exact (inv_onward V1 s1 P S1 (tb s1) V1 r n (mwords S1) (smw s1) (gas S1 - 10) I1 (grows_refl _ _) (i_tok _ _ _ _ I1) B3 (i_words _ _ _ _ I1)).
+  assert (GO : forall S2, bstep S1 = Next S2 -> reaches S S2) by (intros S2 ST' o O; apply R; eapply finishes_step; [exact ST' | exact O]).
   destruct (oval V1 c =? 0) eqn:Z0; [exists V1, near | exists V1, far];
-    (split; [|split; [cbn [gas near far]; lia | split; [|apply GO, ST]]]).
+    (split; [|split; [|split; [|apply GO, ST]]]).
   - rewrite QX. destruct bx, bc; cbn [Bool.eqb] in *; destruct (oval V1 x' =? 0); try discriminate; injection H as <- <-; exact NEAR.
+  - transitivity (free s1 P S1 - 10); [|lia]. rewrite QX.
+    destruct bx, bc; cbn [Bool.eqb] in *; destruct (oval V1 x' =? 0); try discriminate; injection H as <- <-; unfold free, near; cbn [negb gas mwords smw onward]; lia.
   - rewrite QX. destruct bx, bc; cbn [Bool.eqb] in *; destruct (oval V1 x' =? 0); try discriminate; injection H as <- <-; exact G1.
   - rewrite QX. destruct bx, bc; cbn [Bool.eqb] in *; destruct (oval V1 x' =? 0); try discriminate; injection H as <- <-; exact FAR.
+  - transitivity (free s1 P S1 - 10); [|lia]. rewrite QX.
+    destruct bx, bc; cbn [Bool.eqb] in *; destruct (oval V1 x' =? 0); try discriminate; injection H as <- <-; unfold free, far; cbn [negb gas mwords smw]; lia.
   - rewrite QX. destruct bx, bc; cbn [Bool.eqb] in *; destruct (oval V1 x' =? 0); try discriminate; injection H as <- <-; exact G1.
 Qed.
 
@@ -1094,7 +1146,7 @@ Proof.
 Qed.
 
 Lemma entered_inv b V V2 s P S d : ready b V -> grows (tb b) (tb s) V V2 -> inv V2 s P S -> alike b s = true -> at_ s = d ->
-  exists V3, grows (tb b) (tb (entered code b d (tb b))) V V3 /\ ready b V3 /\ inv V3 (entered code b d (tb b)) P S.
+  exists V3, grows (tb b) (tb (entered code b d (tb b))) V V3 /\ ready b V3 /\ inv V3 (entered code b d (tb b)) P S /\ smw b = smw s.
 Proof.
   intros (K & BS & BC & BK) G I A D. unfold alike in A. splits.
   apply eq_list_is in H; [|exact eqo_is]. apply Z.eqb_eq in H0, H1.
@@ -1114,7 +1166,7 @@ Proof.
       split; [rewrite (node_grows _ _ _ _ _ G2 B); exact N | eapply node_below_grows; eassumption].
     - intros i n F. pose proof (t_next _ _ K2 _ _ F). lia.
     - intros i z F. pose proof (t_limits _ _ K2 _ _ F). lia. }
-  exists V3. split; [eapply grows_trans; eassumption|]. split; [split; [eapply tok_shrinks; eassumption | auto]|].
+  exists V3. split; [eapply grows_trans; eassumption|]. split; [split; [eapply tok_shrinks; eassumption | auto]|]. split; [|congruence].
   pose proof I as I'. destruct I. destruct i_pc0 as (PA & PN & PR).
   split; cbn [tb stk cells smw at_ rest room stack mem mwords pc entered renewed known gen] in *; auto.
   - split; cbn [known gen room tb entered renewed next].
@@ -1132,55 +1184,19 @@ Proof.
     apply i_cells0 in X as (X1 & X2 & X3 & _). split; [exact X1|]. split; [cbn [room entered renewed]; lia|].
     split; [rewrite X3; symmetry; eapply oval_grows; eassumption | eapply below_grows; eassumption].
   - rewrite <- H3 in i_mem0. exact i_mem0.
-  - congruence.
+  - lia.
   - subst d. split; [exact PA|]. split; [exact PN|]. rewrite PA. reflexivity.
   - lia.
 Qed.
 
 (* How code and program are after statements. *)
-Definition ends (b : body) (T : table) (r : option sym) (g : Z) (V : values) (P : bytes_state) (S : state) : Prop :=
+Definition ends (b : body) (T : table) (r : option sym) (f : Z) (V : values) (P : bytes_state) (S : state) : Prop :=
   match bytes_mean keccak cd b P with
-  | inr o => HEval keccak code cd S o
-  | inl P' => exists s' V' S', r = Some s' /\ inv V' s' P' S' /\ gas S - g <= gas S' /\ grows T (tb s') V V' /\ reaches S S'
+  | inr o => finishes S o
+  | inl P' => exists s' V' S', r = Some s' /\ inv V' s' P' S' /\ f <= free s' P' S' /\ grows T (tb s') V V' /\ reaches S S'
   end.
-
-Definition sound_at (b : body) : Prop := forall s r g V P S, walk code fuel None b s = Some (r, g) -> inv V s P S ->
-  0 <= g /\ (g <= gas S -> ends b (tb s) r g V P S).
 
 Lemma min_below v j : v < j -> Z.min v (j - 1) = Z.min v j. Proof. lia. Qed.
-
-Definition sound_turns (b : body) : Prop := forall c s r g, walk code fuel (Some c) b s = Some (r, g) -> 0 <= number c ->
-  forall V P S o d, ready (base c) V -> lookup (counted c) (known (base c)) = Some o -> 0 <= oval V o ->
-  place c (Z.min (oval V o) (number c)) = Some d -> inv V (entered code (base c) d (tb (base c))) P S ->
-  0 <= g /\ (g <= gas S -> ends b (tb (base c)) r g V P S).
-
-Lemma comes_ends b s P s1 g1 r g V S : comes V s P S s1 g1 ->
-  (forall V1 S1, inv V1 s1 P S1 -> grows (tb s) (tb s1) V V1 -> gas S1 = gas S - g1 -> ends b (tb s1) r g V1 P S1) ->
-  ends b (tb s) r (g1 + g) V P S.
-Proof.
-  intros (V1 & S1 & I & GA & G & R) H. specialize (H _ _ I G GA). unfold ends in *.
-  destruct (bytes_mean keccak cd b P) as [P'|o]; [|apply R, H].
-  destruct H as (s' & V' & S' & E & I' & GA' & G' & R'). exists s', V', S'.
-  split; [exact E|]. split; [exact I'|]. split; [lia|]. split; [eapply grows_trans; eassumption|]. intros o O. apply R, R', O.
-Qed.
-
-(* Statements one after the other. *)
-Lemma ends_then b k T s1 g1 r g V P S :
-  ends b T (Some s1) g1 V P S ->
-  (forall V1 P1 S1, inv V1 s1 P1 S1 -> grows T (tb s1) V V1 -> gas S - g1 <= gas S1 -> ends k (tb s1) r g V1 P1 S1) ->
-  match bytes_mean keccak cd b P with
-  | inl P' => match bytes_mean keccak cd k P' with
-    | inl P'' => exists s' V' S', r = Some s' /\ inv V' s' P'' S' /\ gas S - (g1 + g) <= gas S' /\ grows T (tb s') V V' /\ reaches S S'
-    | inr o => HEval keccak code cd S o end
-  | inr o => HEval keccak code cd S o
-  end.
-Proof.
-  unfold ends. intros H N. destruct (bytes_mean keccak cd b P) as [P'|o]; [|exact H].
-  destruct H as (s' & V' & S' & E & I' & GA' & G' & R'). injection E as <-. specialize (N _ _ _ I' G' GA').
-  destruct (bytes_mean keccak cd k P') as [P''|o]; [|apply R', N].
-  destruct N as (s'' & V'' & S'' & E & I'' & GA'' & G'' & R''). exists s'', V'', S''.
-  split; [exact E|]. split; [exact I''|]. split; [lia|]. split; [eapply grows_trans; eassumption|]. intros o O. apply R', R'', O.
-Qed.
 
 Lemma inv_table V s P S T V' : inv V s P S -> grows (tb s) T V V' -> tok V' T -> inv V' (with_table s T) P S.
 Proof.
@@ -1242,24 +1258,11 @@ Proof.
 Qed.
 
 (* What has been computed on the way is of no effect. *)
-Lemma ends_grows b T T' r g V V' P S : grows T T' V V' -> ends b T' r g V' P S -> ends b T r g V P S.
+Lemma ends_grows b T T' r f V V' P S : grows T T' V V' -> ends b T' r f V' P S -> ends b T r f V P S.
 Proof.
   unfold ends. intros G H. destruct (bytes_mean keccak cd b P) as [P'|o]; [|exact H].
   destruct H as (s' & V1 & S' & E & I & GA & G' & R). exists s', V1, S'. split; [exact E|]. split; [exact I|].
   split; [exact GA|]. split; [eapply grows_trans; eassumption | exact R].
-Qed.
-
-Lemma writes_ends V s P S a l s1 g1 P1 k r g : writes V s P S a l s1 g1 -> written P a l = Some P1 ->
-  (forall V1 S1, inv V1 s1 P1 S1 -> gas S1 = gas S - g1 -> ends k (tb s1) r g V1 P1 S1) ->
-  match bytes_mean keccak cd k P1 with
-  | inl P' => exists s' V' S', r = Some s' /\ inv V' s' P' S' /\ gas S - (g1 + g) <= gas S' /\ grows (tb s) (tb s') V V' /\ reaches S S'
-  | inr o => HEval keccak code cd S o
-  end.
-Proof.
-  intros (V1 & P' & S1 & E & I & GA & G & R) E' H. rewrite E in E'. injection E' as <-. specialize (H _ _ I GA). unfold ends in H.
-  destruct (bytes_mean keccak cd k P') as [P''|o]; [|apply R, H].
-  destruct H as (s' & V' & S' & Q & I' & GA' & G' & R'). exists s', V', S'.
-  split; [exact Q|]. split; [exact I'|]. split; [lia|]. split; [eapply grows_trans; eassumption|]. intros o O. apply R, R', O.
 Qed.
 
 Lemma after_is (r : option (sym * Z)) (next : sym -> option (option sym * Z)) e g :
@@ -1270,12 +1273,12 @@ Proof.
   intros H. apply some_pair in H as [<- <-]. exists s, g1, h. auto.
 Qed.
 
-Lemma fails_is s V P S g : fails code fuel s = Some g -> inv V s P S -> 0 <= g /\ (g <= gas S -> HEval keccak code cd S Failed).
+Lemma fails_is s V P S g : fails code fuel s = Some g -> inv V s P S -> 0 <= g /\ (g <= free s P S -> HEval keccak code cd S Failed).
 Proof.
   intros H I. unfold fails in H. destruct (event code fuel s) as [s1 g1] eqn:EV.
   destruct (byte_decode (rest s1)) eqn:D; [discriminate|]. destruct (decode (rest s1)) as [i n] eqn:E. destruct i; try discriminate.
   injection H as <-. split; [eapply sync_cost, EV|]. intros L.
-  destruct (sync_comes _ _ _ _ _ _ _ _ EV I L) as (V1 & S1 & I1 & GA & G & R). apply R, HEval_halt.
+  destruct (sync_comes _ _ _ _ _ _ _ _ EV I L) as (V1 & S1 & I1 & GA & G & R). apply (R (Some Failed)), HEval_halt.
   pose proof (i_pc _ _ _ _ I1) as (_ & _ & PE). rewrite PE in D, E. unfold byte_step. rewrite D. unfold step. rewrite E. cbn [exec].
   destruct (gas S1 <? 0); reflexivity.
 Qed.
@@ -1298,19 +1301,20 @@ Proof.
 Qed.
 
 Lemma return_words_is s V P S l g : return_words code fuel s l = Some g -> inv V s P S -> Forall (below (tb s)) l ->
-  0 <= g /\ (g <= gas S -> HEval keccak code cd S (Returned (flat_map (bytes_of 32) (map (oval V) l)))).
+  0 <= g /\ (g <= free s P S -> HEval keccak code cd S (Returned (flat_map (bytes_of 32) (map (oval V) l)))).
 Proof.
   intros H I X. unfold return_words in H. destruct (event code fuel s) as [s1 g1] eqn:EV.
   destruct (byte_decode (rest s1)) eqn:D; [discriminate|]. destruct (decode (rest s1)) as [i n] eqn:E. destruct i; try discriminate.
   destruct (stk s1) as [|[a|] [|[m|] r]] eqn:K; try discriminate. destruct (_ && _) eqn:Q; [|discriminate].
   apply some_is in H as <-. pose proof (sync_cost _ _ _ _ _ EV). split_checks. subst m. split; [lia|]. intros L.
-  destruct (sync_comes _ _ _ _ _ _ _ _ EV I ltac:(lia)) as (V1 & S1 & I1 & GA & G & R). apply R.
+  destruct (sync_comes _ _ _ _ _ _ _ _ EV I ltac:(lia)) as (V1 & S1 & I1 & GA & G & R). apply (R (Some _)). cbn [finishes].
   pose proof (i_pc _ _ _ _ I1) as (_ & _ & PE). rewrite PE in D, E.
   rewrite <- (map_grows _ _ _ _ _ G X). rewrite <- (in_row_is _ _ _ _ a _ I1) by assumption.
   eapply (halts S1 RETURN n); [exact D | exact E | |].
-  - rewrite (i_stack _ _ _ _ I1), K. cbn [map exec oval]. rewrite (i_words _ _ _ _ I1).
+  - rewrite (i_stack _ _ _ _ I1), K. cbn [map exec oval].
     replace (Z.to_nat (32 * Z.of_nat (length l))) with (32 * length l)%nat by lia. reflexivity.
-  - lia.
+  - pose proof (i_words _ _ _ _ I1) as MW. pose proof (grown_le _ _ a (32 * Z.of_nat (length l)) (proj2 MW)).
+    pose proof (free_grown _ _ _ _ (grown (mwords S1) a (32 * Z.of_nat (length l))) (grown (smw s1) a (32 * Z.of_nat (length l))) 0 I1 ltac:(lia) ltac:(lia) ltac:(lia)). lia.
 Qed.
 
 Lemma return_cost_is s V P S a n c : return_cost s a n = Some c -> inv V s P S -> below (tb s) a -> below (tb s) n ->
@@ -1330,7 +1334,7 @@ Proof.
 Qed.
 
 Lemma return_scratch_is s V P S a n g : return_scratch code fuel s a n = Some g -> inv V s P S -> below (tb s) a -> below (tb s) n ->
-  0 <= g /\ (g <= gas S -> inside (bn P) (oval V a) (oval V n) = true /\
+  0 <= g /\ (g <= free s P S -> inside (bn P) (oval V a) (oval V n) = true /\
     HEval keccak code cd S (Returned (mbytes (bm P) (oval V a) (Z.to_nat (oval V n))))).
 Proof.
   intros H I A B. unfold return_scratch in H. destruct (event code fuel s) as [s1 g1] eqn:EV.
@@ -1342,11 +1346,12 @@ Proof.
   pose proof (i_pc _ _ _ _ I1) as (_ & _ & PE). rewrite PE in D, E. pose proof (i_follows _ _ _ _ I1) as FO.
   rewrite <- (oval_grows _ _ _ _ _ G A), <- (oval_grows _ _ _ _ _ G B), (f_room _ _ _ _ FO).
   destruct (return_cost_is _ _ _ _ _ _ _ C I1 (below_grows _ _ _ _ _ G A) (below_grows _ _ _ _ _ G B)) as [IN CO]. split; [exact IN|].
-  apply R. unfold inside in IN. split_checks.
+  apply (R (Some _)). cbn [finishes]. unfold inside in IN. split_checks.
   replace (mbytes (bm P) (oval V1 a) (Z.to_nat (oval V1 n))) with (mbytes (mem S1) (oval V1 a) (Z.to_nat (oval V1 n))).
   - eapply (halts S1 RETURN j); [exact D | exact E | |].
-    + rewrite (i_stack _ _ _ _ I1), K. cbn [map exec]. rewrite (i_words _ _ _ _ I1), CO. reflexivity.
-    + lia.
+    + rewrite (i_stack _ _ _ _ I1), K. reflexivity.
+    + pose proof (i_words _ _ _ _ I1) as MW. pose proof (grown_le _ _ (oval V1 a) (oval V1 n) (proj2 MW)).
+      pose proof (free_grown _ _ _ _ (grown (mwords S1) (oval V1 a) (oval V1 n)) (grown (smw s1) (oval V1 a) (oval V1 n)) 0 I1 ltac:(lia) ltac:(lia) ltac:(lia)). lia.
   - apply mbytes_ext. intros x X. apply (i_mem _ _ _ _ I1). pose proof (i_cells _ _ _ _ I1) as CS.
     eapply Forall_impl; [|exact CS]. intros [q o] (_ & Y & _). lia.
 Qed.
@@ -1373,7 +1378,26 @@ Proof. intros H. unfold return_words in H. repeat cost_of H; lia. Qed.
 Lemma return_scratch_cost s a n g : return_scratch code fuel s a n = Some g -> 0 <= g.
 Proof. intros H. unfold return_scratch in H. repeat cost_of H; lia. Qed.
 
-Lemma walk_cost b : forall c s r g, walk code fuel c b s = Some (r, g) -> 0 <= g.
+Lemma enter_cost h s t g : enter code fuel h s = Some (t, g) -> 0 <= g.
+Proof.
+  unfold enter. destruct (sync code fuel (spot h) s) as [s1 g1] eqn:EV. pose proof (sync_cost _ _ _ _ _ EV).
+  destruct (_ && _) eqn:E; [|discriminate]. intros H1. apply some_pair in H1 as [_ <-]. apply andb_prop in E as [_ E]. apply Z.leb_le in E. lia.
+Qed.
+Lemma again_cost h s c x u e g : again code fuel h s c x u = Some (e, g) -> 0 <= g.
+Proof.
+  unfold again. destruct (operation _ _ _ _ _) as [i T]. destruct (operation _ _ _ _ _) as [y T'].
+  destruct (fork code fuel (with_table u T') y) as [[[t e'] f]|] eqn:F; [|discriminate]. destruct (begins _ _ _ _ && _); [|discriminate].
+  intros H. apply some_pair in H as [_ <-]. eapply fork_cost, F.
+Qed.
+
+Lemma rounds_cost wt w c h s e g i : (forall s r g, wt s = Some (r, g) -> 0 <= g) -> rounds code fuel wt w c h s = Some (e, g, i) -> 0 <= g /\ 0 <= i.
+Proof.
+  intros W. unfold rounds. destruct (enter code fuel h s) as [[s1 g1]|] eqn:E; [|discriminate]. apply enter_cost in E.
+  destruct (general code h w c s1) as [x s0]. destruct (wt s0) as [[[u|] j]|] eqn:WU; try discriminate. apply W in WU.
+  destruct (again code fuel h s1 c x u) as [[e' l]|] eqn:A; [|discriminate]. apply again_cost in A. intros H. injection H as <- <- <-. lia.
+Qed.
+
+Lemma walk_cost b : forall c s r g, walk code fuel turn heads c b s = Some (r, g) -> 0 <= g.
 Proof.
   induction b; intros c s r g H; destruct c as [c|]; cbn [walk] in H; try discriminate;
     repeat match type of H with
@@ -1389,38 +1413,303 @@ Proof.
     | H : return_words _ _ _ _ = Some _ |- _ => apply return_words_cost in H
     | H : return_scratch _ _ _ _ _ = Some _ |- _ => apply return_scratch_cost in H
     | H : sync _ _ _ _ = (_, _) |- _ => apply sync_cost in H
-    | IH : (forall c s r g, walk code fuel c ?k s = Some (r, g) -> 0 <= g), H : walk code fuel _ ?k _ = Some _ |- _ => apply IH in H
-    end; try assumption; try (apply some_pair in H as [<- <-]); lia.
+    | H : rounds _ _ _ _ _ _ _ = Some _ |- _ => apply rounds_cost in H as [? ?]; [|intros; match goal with IH : _ |- _ => eapply IH; eassumption end]
+    | H : (_ <=? _) = true |- _ => apply Z.leb_le in H
+    | IH : (forall c s r g, walk code fuel turn heads c ?k s = Some (r, g) -> 0 <= g), H : walk code fuel turn heads _ ?k _ = Some _ |- _ => apply IH in H
+    end; try assumption; try (apply some_pair in H as [<- <-]); try lia; nia.
 Qed.
 
-Definition sound_here (b : body) : Prop := forall s r g V P S, walk code fuel None b s = Some (r, g) -> inv V s P S ->
-  g <= gas S -> ends b (tb s) r g V P S.
+Definition sound_here (b : body) : Prop := forall s r g V P S, walk code fuel turn heads None b s = Some (r, g) -> inv V s P S ->
+  g <= free s P S -> ends b (tb s) r (free s P S - g) V P S.
 
-Definition sound_there (b : body) : Prop := forall c s r g, walk code fuel (Some c) b s = Some (r, g) -> 0 <= number c ->
+Definition sound_there (b : body) : Prop := forall c s r g, walk code fuel turn heads (Some c) b s = Some (r, g) -> 0 <= number c ->
   forall V P S o d, ready (base c) V -> lookup (counted c) (known (base c)) = Some o -> 0 <= oval V o ->
   place c (Z.min (oval V o) (number c)) = Some d -> inv V (entered code (base c) d (tb (base c))) P S ->
-  g <= gas S -> ends b (tb (base c)) r g V P S.
+  g <= free (base c) P S -> ends b (tb (base c)) r (free (base c) P S - g) V P S.
+
+(* ---- loops ---- *)
+
+Lemma inv_budget V s P S n : inv V s P S -> 0 <= n -> inv V s (Bs (bw P) (bm P) (bn P) n) S.
+Proof. intros I N. destruct I. split; cbn [bt]; auto. destruct i_follows0. split; assumption. Qed.
+
+Lemma grows_sub T0 T T' V V' : grows T T' V V' -> (next T0 <= next T)%positive -> grows T0 T' V V'.
+Proof. intros [A B C] L. split; intros; [apply A | apply B |]; lia. Qed.
+
+Lemma named_in w o ws l : In (w, o) (named ws l) -> lookup w l = Some o.
+Proof.
+  induction ws as [|[v k] ws IH]; cbn [named]; [intros []|]. destruct (lookup v l) as [p|] eqn:E; [|exact IH].
+  intros [Q|Q]; [injection Q as -> ->; exact E | exact (IH Q)].
+Qed.
+
+Definition fits_as (index : operand) (th : list (positive * operand)) '((k, (o, q)) : kind * (operand * operand)) : Prop :=
+  match k with Same => o = q | Index => q = index | New j => lookup j th = Some q end.
+
+Lemma fit_is index l th th' : fit index l th = Some th' ->
+  (forall j q, lookup j th = Some q -> lookup j th' = Some q) /\ Forall (fits_as index th') l /\
+  (forall T, Forall (fun '(_, (_, q)) => below T q) l -> (forall j q, lookup j th = Some q -> below T q) -> forall j q, lookup j th' = Some q -> below T q).
+Proof.
+  revert th. induction l as [|[k [o q]] l IH]; intros th H; cbn [fit] in H; [injection H as <-; split; [auto|]; split; [constructor | auto]|].
+  assert (N : forall th0, fit index l th0 = Some th' -> (forall j q, lookup j th = Some q -> lookup j th0 = Some q) ->
+    (forall j p, lookup j th0 = Some p -> lookup j th = Some p \/ p = q) -> fits_as index th0 (k, (o, q)) ->
+    (forall j q, lookup j th = Some q -> lookup j th' = Some q) /\ Forall (fits_as index th') ((k, (o, q)) :: l) /\
+    (forall T, Forall (fun '(_, (_, q)) => below T q) ((k, (o, q)) :: l) -> (forall j q, lookup j th = Some q -> below T q) -> forall j q, lookup j th' = Some q -> below T q)).
+  { intros th0 F M M' A. destruct (IH _ F) as (B & C & D). split; [auto|]. split.
+    - constructor; [destruct k; cbn in *; auto | exact C].
+    - intros T X Y. inversion X; subst. apply D; [assumption|]. intros j p E. apply M' in E as [E| ->]; eauto. }
+  destruct k as [|j|].
+  - destruct (eqo o q) eqn:E; [|discriminate]. apply eqo_is in E. apply (N th H); cbn; auto.
+  - destruct (lookup j th) as [p|] eqn:E.
+    + destruct (eqo p q) eqn:E'; [|discriminate]. apply eqo_is in E' as ->. apply (N th H); cbn; auto.
+    + apply (N ((j, q) :: th) H); cbn [lookup fits_as].
+      * intros i x F. destruct (Pos.eqb_spec j i) as [->|]; [rewrite E in F; discriminate | exact F].
+      * intros i x. destruct (Pos.eqb j i); intros F; [injection F as <-; auto | auto].
+      * rewrite Pos.eqb_refl. reflexivity.
+  - destruct (eqo index q) eqn:E; [|discriminate]. apply eqo_is in E. apply (N th H); cbn; auto.
+Qed.
+
+(* Words of a list in both states: the same name, the same value. *)
+Definition agree {A} (T : table) (V V' : values) (x : A * operand) (y : A * operand) : Prop :=
+  fst x = fst y /\ oval V (snd x) = oval V' (snd y) /\ below T (snd x).
+
+Lemma shaped_agrees {A} T0 T V V' b x index th m :
+  (forall o, below T0 o -> oval V' o = oval V o /\ below T o) -> oval V' x = oval V index -> below T x ->
+  (forall j q, (j < m)%positive -> lookup j th = Some q -> oval V' (Atom (b + j)) = oval V q /\ below T (Atom (b + j))) ->
+  forall ks (l l' : list (A * operand)), length ks = length l -> map fst l = map fst l' -> Forall (below T0) (map snd l) -> small m ks = true ->
+  Forall (fits_as index th) (combine ks (combine (map snd l) (map snd l'))) -> Forall2 (agree T V' V) (shaped b x ks l) l'.
+Proof.
+  intros HO HX HB HN. induction ks as [|k ks IH]; intros [|[a o] l] [|[a' q] l'] L M B N F; try discriminate; [constructor|].
+  cbn [map fst snd combine shaped small forallb length] in *. injection L as L. injection M as <- M. apply andb_prop in N as [N N'].
+  inversion B as [|? ? B0 B1]; subst. inversion F as [|? ? F0 F1]; subst. constructor; [|exact (IH _ _ L M B1 N' F1)].
+  split; [reflexivity|]. destruct k as [|j|]; cbn [fits_as word_of snd] in *.
+  - subst q. apply HO, B0.
+  - apply Pos.ltb_lt in N. apply (HN j q N F0).
+  - subst q. auto.
+Qed.
+
+Lemma agree_names {A} T V V' (l l' : list (A * operand)) : Forall2 (agree T V V') l l' -> map fst l = map fst l'.
+Proof. induction 1 as [|[a o] [a' q] l l' (E & _) _ IH]; cbn [map fst] in *; congruence. Qed.
+Lemma agree_values {A} T V V' (l l' : list (A * operand)) : Forall2 (agree T V V') l l' -> map (oval V) (map snd l) = map (oval V') (map snd l').
+Proof. induction 1 as [|[a o] [a' q] l l' (_ & E & _) _ IH]; cbn [map snd] in *; congruence. Qed.
+Lemma agree_below {A} T V V' (l l' : list (A * operand)) : Forall2 (agree T V V') l l' -> Forall (below T) (map snd l).
+Proof. induction 1 as [|[a o] [a' q] l l' (_ & _ & B) _ IH]; cbn [map snd] in *; constructor; assumption. Qed.
+Lemma agree_in {A} T V V' (l l' : list (A * operand)) a o : Forall2 (agree T V V') l l' -> In (a, o) l ->
+  exists q, In (a, q) l' /\ oval V o = oval V' q /\ below T o.
+Proof.
+  induction 1 as [|[b p] [b' q] l l' (E & F & B) _ IH]; [intros []|]. cbn [fst snd] in *. subst b'. intros [X|X].
+  - injection X as -> ->. exists q. cbn; auto.
+  - destruct (IH X) as (r & Y & Z). exists r. cbn; auto.
+Qed.
+Lemma beside_names x l l' : map fst l = map fst l' -> beside x l -> beside x l'.
+Proof.
+  unfold beside. revert l'. induction l as [|[a o] l IH]; intros [|[b p] l'] E H; try discriminate; constructor; cbn [map fst] in E; injection E as -> E; inversion H; auto.
+Qed.
+Lemma map_pair_tt (l : list operand) : map snd (map (pair tt) l) = l.
+Proof. rewrite map_map. apply map_id. Qed.
+Lemma map_tt (l l' : list operand) : length l = length l' -> map (fun _ => tt) l = map (fun _ => tt) l'.
+Proof. revert l'. induction l; intros [|? l'] H; try discriminate; cbn; [reflexivity|]. f_equal. apply IHl. cbn in H. lia. Qed.
+Lemma combine_app_Forall {A} (P : A -> Prop) l l' l'' : Forall P (l ++ l' ++ l'') -> Forall P l /\ Forall P l' /\ Forall P l''.
+Proof. rewrite !Forall_app. auto. Qed.
+
+(* At the head, in the turn with this number. *)
+Lemma begins_inv h w c s t V P S index v x G : ready s V -> 0 <= room s -> below (tb s) c -> inv V t P S -> begins h s t index = true ->
+  below (tb t) index -> oval V index = v -> 0 <= v < oval V c -> general code h w c s = (x, G) ->
+  exists V', grows (tb s) (tb G) V V' /\ ready s V' /\ inv V' G (Bs (set (bw P) w v) (bm P) (bn P) (bt P)) S /\ below (tb G) x /\ oval V' x = v.
+Proof.
+  intros (K & BS & BC & BK) RM C I BE BI VI VC GE. unfold begins in BE. splits.
+  repeat match goal with
+  | H : (_ <=? _) = true |- _ => apply Z.leb_le in H | H : (_ =? _) = true |- _ => apply Z.eqb_eq in H
+  | H : Nat.eqb _ _ = true |- _ => apply Nat.eqb_eq in H
+  | H : eq_list Z.eqb _ _ = true |- _ => apply eq_list_is in H; [|intros ? ?; apply Z.eqb_eq]
+  | H : eq_list Pos.eqb _ _ = true |- _ => apply eq_list_is in H; [|intros ? ?; apply Pos.eqb_eq] end.
+  destruct (fit index (facing h s t) []) as [th|] eqn:FT; [|discriminate]. apply fit_is in FT as (_ & FT & FB). unfold facing in FT.
+  apply combine_app_Forall in FT as (FS & FC & FK).
+  match goal with H : small _ _ = true |- _ => unfold small in H; rewrite !forallb_app in H; apply andb_prop in H as [SS H]; apply andb_prop in H as [SC SK] end.
+  fold (small (news h) (on_stack h)) in SS. fold (small (news h) (on_cells h)) in SC. fold (small (news h) (map snd (on_known h))) in SK.
+  set (b := next (tb s)) in *.
+  assert (THB : forall j q, lookup j th = Some q -> below (tb t) q).
+  { apply (FB (tb t)); [|discriminate]. unfold facing. rewrite !Forall_app.
+    assert (IN : forall (ks : list kind) (os qs : list operand), Forall (below (tb t)) qs -> Forall (fun '(_, (_, q)) => below (tb t) q) (combine ks (combine os qs))).
+    { intros ks os qs A. apply Forall_forall. intros [k [o q]] X. apply in_combine_r in X. apply in_combine_r in X.
+      rewrite Forall_forall in A. apply A, X. }
+    split; [apply IN, I|]. split; apply IN; rewrite Forall_map; apply Forall_forall.
+    - intros [a o] X. pose proof (i_cells _ _ _ _ I) as CS. rewrite Forall_forall in CS. apply (CS _ X).
+    - intros [u o] X. apply named_in, lookup_in in X. pose proof (f_known _ _ _ _ (i_follows _ _ _ _ I)) as FF. rewrite Forall_forall in FF. apply (FF _ X). }
+  set (T1 := roomy (tb s) (news h)) in *.
+  pose (V3 := Values (fun i => if Pos.ltb i b then wv V i else if Pos.eqb i b then v else match lookup (i - b) th with Some q => oval V q | None => 0 end)
+    (fun g => if Pos.eqb g b then bm P else sv V g)).
+  assert (N1 : next T1 = (b + news h)%positive) by reflexivity.
+  assert (G1 : grows (tb s) T1 V V3).
+  { split; cbn; intros; [| | lia].
+    - rewrite (proj2 (Pos.ltb_lt i b)) by assumption. reflexivity.
+    - destruct (Pos.eqb_spec g b); [lia | reflexivity]. }
+  assert (PB : forall y, is_byte (bm P y)).
+  { intros y. rewrite <- (f_state _ _ _ _ (i_follows _ _ _ _ I)). apply (t_bytes _ _ (i_tok _ _ _ _ I)). }
+  assert (K3 : tok V3 T1).
+  { split; cbn -[M.find].
+    - intros i. destruct (Pos.ltb i b); [apply (t_words _ _ K)|]. pose proof (oval_word _ _ _ K C). destruct (Pos.eqb i b); [split; [apply VC|]; unfold is_word in *; lia|].
+      destruct (lookup (i - b) th) as [q|] eqn:E; [eapply oval_word; [apply I | eapply THB, E] | split; [lia | reflexivity]].
+    - intros g y. destruct (Pos.eqb g b); [apply PB | apply (t_bytes _ _ K)].
+    - intros i m F. destruct (t_nodes _ _ K _ _ F) as [N B]. rewrite (proj2 (Pos.ltb_lt i b)) by (eapply t_next; eassumption).
+      split; [rewrite (node_grows _ _ _ _ _ G1 B); exact N | eapply node_below_grows; eassumption].
+    - intros i m F. pose proof (t_next _ _ K _ _ F) as X. fold b in X. lia.
+    - intros i z F. destruct (t_limits _ _ K _ _ F) as [Y X]. fold b in X. rewrite (proj2 (Pos.ltb_lt i b)) by exact X. lia. }
+  unfold general in GE. apply pair_equal_spec in GE as [X0 GE]. subst x.
+  destruct (intern_makes T1 V3 (NOp FMod (Atom b) c (Num 0)) K3) as (V' & G2 & K' & X & BX).
+  { split; [cbn; lia|]. split; [eapply below_grows; eassumption | split; [lia | reflexivity]]. }
+  fold T1 b in GE |- *. destruct (intern T1 (NOp FMod (Atom b) c (Num 0))) as [x' T2]. cbn [fst snd] in *. unfold general_with in GE. cbn [fst snd] in GE. fold b in GE. subst G.
+  assert (VX : oval V' x' = v).
+  { rewrite X. cbn [nval apply oval wv V3]. rewrite (oval_grows _ _ _ _ _ G1 C). rewrite Pos.ltb_irrefl, Pos.eqb_refl.
+    destruct (Z.eqb_spec (oval V c) 0); [lia|]. apply Z.mod_small. lia. }
+  pose proof (grows_trans _ _ _ _ _ _ G1 G2) as G3.
+  assert (HO : forall o, below (tb s) o -> oval V' o = oval V o /\ below T2 o).
+  { intros o B. split; [eapply oval_grows | eapply below_grows]; eassumption. }
+  assert (HN : forall j q, (j < news h)%positive -> lookup j th = Some q -> oval V' (Atom (b + j)) = oval V q /\ below T2 (Atom (b + j))).
+  { intros j q J E. assert (B1 : below T1 (Atom (b + j))) by (cbn; lia). split; [|exact (below_grows _ _ _ _ _ G2 B1)].
+    rewrite (oval_grows _ _ _ _ _ G2 B1). cbn [oval wv V3]. destruct (Pos.ltb_spec (b + j) b); [lia|].
+    destruct (Pos.eqb_spec (b + j) b); [lia|]. replace (b + j - b)%positive with j by lia. rewrite E. reflexivity. }
+  pose proof (fun A => @shaped_agrees A (tb s) T2 V V' b x' index th (news h) HO ltac:(congruence) BX HN) as SH.
+  pose proof (SH unit (on_stack h) (map (pair tt) (stk s)) (map (pair tt) (stk t))) as A1. rewrite !map_pair_tt, !map_length, !map_map in A1. cbn [fst] in A1.
+  specialize (A1 ltac:(assumption) ltac:(apply map_tt; congruence) BS SS FS).
+  assert (A2 : Forall2 (agree T2 V' V) (shaped b x' (on_cells h) (cells s)) (cells t)).
+  { apply SH; auto. rewrite Forall_map. eapply Forall_impl; [|exact BC]. intros [a o]; auto. }
+  assert (A3 : Forall2 (agree T2 V' V) (shaped b x' (map snd (on_known h)) (named (on_known h) (known s))) (named (on_known h) (known t))).
+  { apply SH; auto.
+    - rewrite map_length, <- (map_length fst (named _ _)). rewrite <- (map_length fst (on_known h)). congruence.
+    - congruence.
+    - rewrite Forall_map. apply Forall_forall. intros [u o] Y. apply named_in, lookup_in in Y. rewrite Forall_forall in BK. apply (BK _ Y). }
+  exists V'. split; [exact G3|]. split; [split; [exact (tok_shrinks _ _ _ _ G3 K (K' : tok V' T2)) | auto]|]. split; [|auto].
+  rewrite <- VX. refine (inv_bind V' (Sym T2 _ _ _ _ _ b (room s) (paid h)) (Bs (bw P) (bm P) (bn P) (bt P)) S w x' _ BX).
+  pose proof I as I'. destruct I. destruct i_pc0 as (PA & PN & PR).
+  split; cbn [tb stk cells smw at_ rest room stack mem mwords pc known gen bw bm bn bt] in *; auto.
+  - split; cbn [known gen room tb bw bm bn].
+    + apply Forall_forall. intros [u o] Y. destruct (agree_in _ _ _ _ _ _ _ A3 Y) as (q & Z & E & B). split; [|exact B].
+      apply named_in, lookup_in in Z. pose proof (f_known _ _ _ _ i_follows0) as FF. rewrite Forall_forall in FF. apply FF in Z as [Z _]. congruence.
+    + destruct G2 as [_ _ GN]. cbn in GN. lia.
+    + intros y. rewrite (g_states _ _ _ _ G2) by (cbn; lia). cbn. rewrite Pos.eqb_refl. reflexivity.
+    + rewrite (f_room _ _ _ _ i_follows0). congruence.
+  - rewrite (agree_values _ _ _ _ _ A1), map_pair_tt. exact i_stack0.
+  - exact (agree_below _ _ _ _ _ A1).
+  - apply Forall_forall. intros [a o] Y. destruct (agree_in _ _ _ _ _ _ _ A2 Y) as (q & Z & E & B).
+    rewrite Forall_forall in i_cells0. apply i_cells0 in Z as (Z1 & Z2 & Z3 & _). split; [exact Z1|]. split; [cbn [room]; lia|]. split; [congruence | exact B].
+  - intros y Y. apply i_mem0. eapply beside_names; [|exact Y]. exact (agree_names _ _ _ _ _ A2).
+  - lia.
+  - split; [congruence|]. split; [lia|]. rewrite PA. congruence.
+Qed.
+
+Ltac frees := unfold free in *; cbn [smw bt with_table bind bound tb gas mwords onward entered renewed] in *; lia.
 
 (* A write, and all that comes after it. *)
-Lemma write_ends k V s P S a l s1 g1 h r P0 V0 T0 : sound_here k -> walk code fuel None k s1 = Some (r, h) ->
-  writes V s P S a l s1 g1 -> g1 + h <= gas S -> grows T0 (tb s) V0 V -> P0 = P ->
+Lemma write_ends k V s P S a l s1 g1 h r V0 T0 f : sound_here k -> walk code fuel turn heads None k s1 = Some (r, h) ->
+  writes V s P S a l s1 g1 -> g1 + h <= free s P S -> grows T0 (tb s) V0 V -> f = free s P S - (g1 + h) ->
   match written P a l with
   | Some P' => match bytes_mean keccak cd k P' with
-    | inl P'' => exists s' V' S', r = Some s' /\ inv V' s' P'' S' /\ gas S - (g1 + h) <= gas S' /\ grows T0 (tb s') V0 V' /\ reaches S S'
-    | inr o => HEval keccak code cd S o end
-  | None => HEval keccak code cd S Unknown
+    | inl P'' => exists s' V' S', r = Some s' /\ inv V' s' P'' S' /\ f <= free s' P'' S' /\ grows T0 (tb s') V0 V' /\ reaches S S'
+    | inr o => finishes S o end
+  | None => finishes S (Some Unknown)
   end.
 Proof.
-  intros IH H (V1 & P' & S1 & E & I & GA & G & R) L G0 _. rewrite E. specialize (IH _ _ _ _ _ _ H I ltac:(lia)). unfold ends in IH.
+  intros IH H (V1 & P' & S1 & E & I & GA & G & R) L G0 ->. rewrite E. specialize (IH _ _ _ _ _ _ H I ltac:(lia)). unfold ends in IH.
   destruct (bytes_mean keccak cd k P') as [P''|o]; [|apply R, IH].
   destruct IH as (s' & V' & S' & Q & I' & GA' & G' & R'). exists s', V', S'.
   split; [exact Q|]. split; [exact I'|]. split; [lia|].
   split; [eapply grows_trans; [exact G0|]; eapply grows_trans; eassumption|]. intros o O. apply R, R', O.
 Qed.
 
+(* All turns that are left. *)
+Lemma turns_end t w c h s x s0 u i e j ch per :
+  sound_here t -> general code h w c s = (x, s0) -> walk code fuel turn heads None t s0 = Some (Some u, i) -> again code fuel h s c x u = Some (e, j) ->
+  below (tb s) c -> 0 <= room s -> 0 <= ch -> 0 <= per -> i + j <= per + turn * ch ->
+  forall m v V P S, inv V s0 (Bs (set (bw P) w v) (bm P) (bn P) (bt P)) S -> ready s V -> grows (tb s) (tb s0) V V -> below (tb s0) x -> oval V x = v ->
+  0 <= v -> (0 < m)%nat -> v + Z.of_nat m = oval V c -> Z.of_nat m * per <= free s0 P S ->
+  match loop ch (bytes_mean keccak cd t) w v m P with
+  | inl P' => exists V' S', inv V' e P' S' /\ free s0 P S - Z.of_nat m * per <= free e P' S' /\ grows (tb s) (tb e) V V' /\ reaches S S'
+  | inr o => finishes S o
+  end.
+Proof.
+  intros IHt GE W A BC RM CH PER IJ. induction m as [|m IH]; intros v V P S I RE G0 BX XV V0 M VM L; [lia|]. clear M. cbn [loop].
+  destruct (Z.ltb_spec (bt P) ch); [exact Logic.I|]. pose proof (again_cost _ _ _ _ _ _ _ A) as J. pose proof (walk_cost _ _ _ _ _ W) as I0.
+  set (Pv := Bs (set (bw P) w v) (bm P) (bn P) (bt P - ch)).
+  assert (IV : inv V s0 Pv S) by (apply (inv_budget _ _ _ _ (bt P - ch)) in I; [exact I | lia]).
+  assert (FV : free s0 Pv S = free s0 P S + turn * ch) by (unfold free; cbn [bt Pv]; nia).
+  pose proof (IHt _ _ _ _ _ _ W IV ltac:(nia)) as Q. unfold ends in Q. destruct (bytes_mean keccak cd t Pv) as [P1|o]; [|exact Q].
+  destruct Q as (u' & V1 & S1 & Q & I1 & GA1 & G1 & R1). injection Q as <-. unfold again in A.
+  pose proof (below_grows _ _ _ _ _ G1 BX) as BX1. pose proof (grows_trans _ _ _ _ _ _ G0 G1) as GC. pose proof (below_grows _ _ _ _ _ GC BC) as BC1.
+  pose proof (oval_word _ _ _ (proj1 RE) BC) as CW. unfold is_word in CW.
+  assert (ONE : forall T, below T (Num 1)) by (intros T; split; [lia | reflexivity]).
+  assert (ZERO : forall T, below T (Num 0)) by (intros T; split; [lia | reflexivity]).
+  destruct (operation_makes (tb u) V1 FAdd (Num 1) x (Num 0) (i_tok _ _ _ _ I1) (ONE _) BX1 (ZERO _)) as (V2 & G2 & K2 & X2 & B2).
+  destruct (operation (tb u) FAdd (Num 1) x (Num 0)) as [next T2]. cbn [fst snd] in *.
+  rewrite (oval_grows _ _ _ _ _ G1 BX), XV in X2. cbn [apply oval] in X2. rewrite Z.mod_small in X2 by lia.
+  pose proof (below_grows _ _ _ _ _ G2 BC1) as BC2.
+  destruct (operation_makes T2 V2 FLt next c (Num 0) K2 B2 BC2 (ZERO _)) as (V3 & G3 & K3 & X3 & B3).
+  destruct (operation T2 FLt next c (Num 0)) as [y T3]. cbn [fst snd] in *.
+  rewrite X2, (oval_grows _ _ _ _ _ G2 BC1), (oval_grows _ _ _ _ _ GC BC) in X3. cbn [apply] in X3.
+  pose proof (inv_table _ _ _ _ _ _ I1 (grows_trans _ _ _ _ _ _ G2 G3) K3) as I3.
+  destruct (fork code fuel (with_table u T3) y) as [[[back e'] j']|] eqn:FK; [|discriminate]. destruct (_ && _) eqn:BE; [|discriminate].
+  apply some_pair in A as [<- <-]. apply andb_prop in BE as [BE MW]. apply Z.leb_le in MW.
+  destruct (fork_comes _ _ _ _ _ _ _ _ I3 B3 FK) as [_ K]. change (free (with_table u T3) P1 S1) with (free u P1 S1) in K. specialize (K ltac:(nia)).
+  destruct K as (V4 & S2 & I4 & GA4 & G4 & R4). change (free (with_table u T3) P1 S1) with (free u P1 S1) in GA4. cbn [tb with_table] in G4.
+  pose proof (grows_trans _ _ _ _ _ _ (grows_trans _ _ _ _ _ _ G2 G3) G4) as G24. pose proof (grows_trans _ _ _ _ _ _ GC G24) as GB.
+  rewrite X3 in *. destruct (Z.ltb_spec (1 + v) (oval V c)) as [MORE|LAST]; cbn [b2z Z.eqb] in *.
+  - destruct m as [|m]; [lia|].
+    pose proof (grows_trans _ _ _ _ _ _ G3 G4) as G34.
+    assert (NV : oval V4 next = v + 1) by (rewrite (oval_grows _ _ _ _ _ G34 B2), X2; lia).
+    assert (VN : 0 <= v + 1 < oval V4 c) by (rewrite (oval_grows _ _ _ _ _ GB BC); lia).
+    destruct (begins_inv h w c s back V4 P1 S2 next (v + 1) x s0 (conj (tok_shrinks _ _ _ _ GB (proj1 RE) (i_tok _ _ _ _ I4)) (proj2 RE)) RM BC I4 BE
+      (below_grows _ _ _ _ _ G34 B2) NV VN GE) as (V5 & G5 & RE5 & I5 & BX5 & X5).
+    assert (G05 : grows (tb s) (tb s0) V V5).
+    { destruct GB as [A1 A2 A3], G5 as [C1 C2 C3]. split; intros; [rewrite C1, A1 | rewrite C2, A2 |]; auto. }
+    assert (F5 : free back P1 S2 <= free s0 P1 S2).
+    { assert (smw s0 = paid h) as E0 by (unfold general in GE; apply pair_equal_spec in GE as [_ <-]; reflexivity).
+      unfold free. rewrite E0. pose proof (cmem_le (paid h) (smw back)). pose proof (i_words _ _ _ _ I5). rewrite E0 in *. lia. }
+    pose proof (oval_grows _ _ _ _ _ G05 BC) as C5.
+    specialize (IH (v + 1) V5 P1 S2 I5 RE5). assert (GG : grows (tb s) (tb s0) V5 V5) by (split; intros; auto; apply G05).
+    specialize (IH GG BX5 X5 ltac:(lia) ltac:(lia) ltac:(lia) ltac:(nia)).
+    destruct (loop ch (bytes_mean keccak cd t) w (v + 1) (Datatypes.S m) P1) as [P2|o]; [|apply R1, R4, IH].
+    destruct IH as (V' & S' & I' & GA' & G' & R'). exists V', S'. split; [exact I'|]. split; [nia|]. split; [|intros o O; apply R1, R4, R', O].
+    destruct G' as [D1 D2 D3], G05 as [C1 C2 C3]. split; intros; [rewrite D1, C1 | rewrite D2, C2 |]; auto.
+  - assert (m = 0)%nat as -> by lia. cbn [loop]. exists V4, S2. split; [exact I4|]. split; [nia|]. split; [exact GB|]. intros o O. apply R1, R4, O.
+Qed.
+
+(* A loop, and all that comes after it. *)
+Lemma rounds_end t k w c h s e g i r j ch per V P S :
+  sound_here t -> sound_here k -> rounds code fuel (walk code fuel turn heads None t) w c h s = Some (e, g, i) ->
+  walk code fuel turn heads None k e = Some (r, j) -> inv V s P S -> below (tb s) c -> 1 <= oval V c -> 0 <= ch -> 0 <= per -> i <= per + turn * ch ->
+  g + oval V c * per + j <= free s P S ->
+  match match loop ch (bytes_mean keccak cd t) w 0 (Z.to_nat (oval V c)) P with inl s => bytes_mean keccak cd k s | inr o => inr o end with
+  | inl P' => exists s' V' S', r = Some s' /\ inv V' s' P' S' /\ free s P S - (g + oval V c * per + j) <= free s' P' S' /\ grows (tb s) (tb s') V V' /\ reaches S S'
+  | inr o => finishes S o
+  end.
+Proof.
+  intros IHt IHk H WK I BC C1 CH PER LE L. unfold rounds, enter in H. destruct (sync code fuel (spot h) s) as [s1 g1] eqn:SY.
+  destruct (_ && _) eqn:BE; [|discriminate]. apply andb_prop in BE as [BE MW]. apply Z.leb_le in MW.
+  destruct (general code h w c s1) as [x s0] eqn:GE. destruct (walk code fuel turn heads None t s0) as [[[u|] a]|] eqn:WT; try discriminate.
+  destruct (again code fuel h s1 c x u) as [[e' b]|] eqn:A; [|discriminate]. injection H as <- <- <-.
+  pose proof (walk_cost _ _ _ _ _ WK). pose proof (sync_cost _ _ _ _ _ SY).
+  destruct (sync_comes _ _ _ _ _ _ _ _ SY I ltac:(nia)) as (V1 & S1 & I1 & GA1 & G1 & R1). pose proof (below_grows _ _ _ _ _ G1 BC) as BC1.
+  assert (RE : ready s1 V1).
+  { split; [apply I1|]. split; [apply I1|]. split; apply Forall_forall.
+    - intros [p o] X. pose proof (i_cells _ _ _ _ I1) as CS. rewrite Forall_forall in CS. apply (CS _ X).
+    - intros [v o] X. pose proof (f_known _ _ _ _ (i_follows _ _ _ _ I1)) as FK. rewrite Forall_forall in FK. apply (FK _ X). }
+  pose proof (oval_grows _ _ _ _ _ G1 BC) as CE.
+  destruct (begins_inv h w c s1 s1 V1 P S1 (Num 0) 0 x s0 RE (i_room _ _ _ _ I1) BC1 I1 BE) as (V2 & G2 & RE2 & I2 & BX & X0); auto;
+    [split; [lia | reflexivity] | rewrite CE; lia|].
+  assert (F2 : free s0 P S1 = free s P S - (g1 + (cmem (paid h) - cmem (smw s1)))).
+  { assert (smw s0 = paid h) as E0 by (unfold general in GE; apply pair_equal_spec in GE as [_ <-]; reflexivity). unfold free in *. rewrite E0. lia. }
+  assert (GG : grows (tb s1) (tb s0) V2 V2) by (split; intros; auto; apply G2).
+  pose proof (turns_end t w c h s1 x s0 u a e' b ch per IHt GE WT A BC1 (i_room _ _ _ _ I1) CH PER LE (Z.to_nat (oval V c)) 0 V2 P S1 I2 RE2 GG BX X0
+    ltac:(lia) ltac:(lia)) as Q. rewrite (oval_grows _ _ _ _ _ (grows_trans _ _ _ _ _ _ G1 (grows_sub _ _ _ _ _ G2 (Pos.le_refl _))) BC), Z2Nat.id in Q by lia.
+  specialize (Q ltac:(lia) ltac:(lia)). destruct (loop ch (bytes_mean keccak cd t) w 0 (Z.to_nat (oval V c)) P) as [P1|o]; [|apply R1, Q].
+  destruct Q as (V3 & S3 & I3 & GA3 & G3 & R3).
+  pose proof (IHk _ _ _ _ _ _ WK I3 ltac:(lia)) as Q. unfold ends in Q. destruct (bytes_mean keccak cd k P1) as [P2|o]; [|apply R1, R3, Q].
+  destruct Q as (s' & V' & S' & -> & I' & GA' & G' & R'). exists s', V', S'. split; [reflexivity|]. split; [exact I'|]. split; [lia|].
+  split; [|intros o O; apply R1, R3, R', O]. eapply grows_trans; [exact G1|]. eapply grows_trans; [|exact G'].
+  destruct G3 as [D1 D2 D3], G2 as [E1 E2 E3]. split; intros; [rewrite D1, E1 | rewrite D2, E2 |]; auto.
+Qed.
+
 Theorem walk_sound b : sound_here b /\ sound_there b.
 Proof.
-  induction b as [|w x k IH|n k IH|a x k IH|a x k IH|a x n k IH|w a n k IH|x k IH|x t IHt u IHu k IH|w n t IHt k IH|w j t IHt k IH|l|a n];
+  induction b as [|w x k IH|n k IH|a x k IH|a x k IH|a x n k IH|w a n k IH|x k IH|x t IHt u IHu k IH|w n t IHt k IH|w j t IHt k IH|w n t IHt k IH|l|a n];
     try (assert (IHk := proj1 IH)); (split; [intros s r g V P S H I L; cbn [walk] in H|]);
     try (intros c s r g H; cbn [walk] in H; discriminate H).
   - (* Done *) injection H as <- <-. exists s, V, S. split; [reflexivity|]. split; [exact I|]. split; [lia|].
@@ -1428,14 +1717,14 @@ Proof.
   - (* Done of turns *) intros c s r g H N V P S o d RE LO O PL I L. cbn [walk] in H. destruct (place c 0) as [d'|] eqn:P0; [|discriminate].
     destruct (Z.eqb_spec (number c) 0) as [E|]; [|discriminate]. injection H as <- <-.
     rewrite E in PL. replace (Z.min (oval V o) 0) with 0 in PL by lia. rewrite P0 in PL. injection PL as ->.
-    exists (entered code (base c) d (tb (base c))), V, S. split; [reflexivity|]. split; [exact I|]. split; [lia|].
+    exists (entered code (base c) d (tb (base c))), V, S. split; [reflexivity|]. split; [exact I|]. split; [frees|].
     split; [split; cbn; auto; lia | intros q; auto].
   - (* Bind *) destruct (interp s (tb s) x) as [[o T]|] eqn:E; [|discriminate].
     destruct (interp_inv _ _ _ _ _ _ _ I E) as (V' & G & I' & B & X).
     pose proof (IHk _ _ _ _ _ _ H (inv_bind _ _ _ _ w o I' B) L) as K.
     apply (ends_grows _ _ _ _ _ _ _ _ _ G) in K. unfold ends in *. cbn [bytes_mean]. rewrite X. exact K.
   - (* Scratch *) destruct (forallb _ _) eqn:F; [|discriminate].
-    refine (IHk _ _ _ V (Bs (bw P) (bm P) (Z.max (bn P) n)) S H _ L).
+    refine (IHk _ _ _ V (Bs (bw P) (bm P) (Z.max (bn P) n) (bt P)) S H _ L).
     rewrite forallb_forall in F. destruct I. split; cbn [tb stk cells smw at_ rest room] in *; auto.
     + destruct i_follows0. split; cbn [known gen room bw bm bn] in *; auto. congruence.
     + rewrite Forall_forall in *. intros [a o] X. pose proof (F _ X) as Y. apply Z.leb_le in Y.
@@ -1446,7 +1735,7 @@ Proof.
     destruct (interp_inv _ _ _ _ _ _ _ I E1) as (V1 & G1 & I1 & B1 & X1).
     destruct (interp_next _ _ _ _ _ _ _ _ I1 E2) as (V2 & G2 & I2 & B2 & X2). pose proof (walk_cost _ _ _ _ _ H2).
     destruct (store_writes _ _ _ _ _ _ _ _ I2 (below_grows _ _ _ _ _ G2 B1) B2 H1) as [N K].
-    pose proof (write_ends k _ _ _ _ _ _ _ _ _ _ P _ _ IHk H2 (K ltac:(lia)) L (grows_trans _ _ _ _ _ _ G1 G2) eq_refl) as Q.
+    pose proof (write_ends k _ _ _ _ _ _ _ _ _ _ _ _ _ IHk H2 (K ltac:(frees)) L (grows_trans _ _ _ _ _ _ G1 G2) eq_refl) as Q.
     unfold ends. cbn [bytes_mean]. rewrite X1, X2, <- (oval_grows _ _ _ _ _ G2 B1).
     destruct (written P _ _); exact Q.
   - (* SetByte *) destruct (interp s (tb s) a) as [[a' T]|] eqn:E1; [|discriminate].
@@ -1454,7 +1743,7 @@ Proof.
     destruct (interp_inv _ _ _ _ _ _ _ I E1) as (V1 & G1 & I1 & B1 & X1).
     destruct (interp_next _ _ _ _ _ _ _ _ I1 E2) as (V2 & G2 & I2 & B2 & X2). pose proof (walk_cost _ _ _ _ _ H2).
     destruct (store_byte_writes _ _ _ _ _ _ _ _ I2 (below_grows _ _ _ _ _ G2 B1) B2 H1) as [N K].
-    pose proof (write_ends k _ _ _ _ _ _ _ _ _ _ P _ _ IHk H2 (K ltac:(lia)) L (grows_trans _ _ _ _ _ _ G1 G2) eq_refl) as Q.
+    pose proof (write_ends k _ _ _ _ _ _ _ _ _ _ _ _ _ IHk H2 (K ltac:(frees)) L (grows_trans _ _ _ _ _ _ G1 G2) eq_refl) as Q.
     unfold ends. cbn [bytes_mean]. rewrite X1, X2, <- (oval_grows _ _ _ _ _ G2 B1).
     destruct (written P _ _); exact Q.
   - (* Copy *) destruct (interp s (tb s) a) as [[a' T]|] eqn:E1; [|discriminate].
@@ -1463,11 +1752,11 @@ Proof.
     destruct (interp_inv _ _ _ _ _ _ _ I E1) as (V1 & G1 & I1 & B1 & X1).
     destruct (interp_next _ _ _ _ _ _ _ _ I1 E2) as (V2 & G2 & I2 & B2 & X2). pose proof (walk_cost _ _ _ _ _ H2).
     destruct (copy_writes _ _ _ _ _ _ _ _ _ I2 (below_grows _ _ _ _ _ G2 B1) B2 H1) as (N & NN & K).
-    pose proof (K ltac:(lia)) as WR.
+    pose proof (K ltac:(frees)) as WR.
     assert (IN : inside (bn P) (oval V2 a') n = true).
     { destruct WR as (? & ? & ? & WW & _). unfold written in WW. destruct (inside _ _ _) eqn:IN; [|discriminate].
       unfold cdbytes in IN. rewrite take_length, Z2Nat.id in IN by exact NN. exact IN. }
-    pose proof (write_ends k _ _ _ _ _ _ _ _ _ _ P _ _ IHk H2 WR L (grows_trans _ _ _ _ _ _ G1 G2) eq_refl) as Q.
+    pose proof (write_ends k _ _ _ _ _ _ _ _ _ _ _ _ _ IHk H2 WR L (grows_trans _ _ _ _ _ _ G1 G2) eq_refl) as Q.
     unfold ends. cbn [bytes_mean value]. rewrite X1, X2, <- (oval_grows _ _ _ _ _ G2 B1), IN.
     destruct (written P _ _); exact Q.
   - (* Hash *) destruct (interp s (tb s) a) as [[a' T]|] eqn:E1; [|discriminate]. destruct n; try discriminate.
@@ -1487,13 +1776,15 @@ Proof.
     rewrite Z2. cbn [nval oval]. f_equal. apply mbytes_ext. intros y _. apply (f_state _ _ _ _ FO).
   - (* Need *) destruct (interp s (tb s) x) as [[x' T]|] eqn:E1; [|discriminate].
     destruct (fork code fuel (with_table s T) x') as [[[s1 t1] g1]|] eqn:FK; [|discriminate].
-    destruct (fails code fuel t1) as [h|] eqn:FA; [|discriminate]. destruct (walk code fuel None k _) as [[e i]|] eqn:WK; [|discriminate].
+    destruct (fails code fuel t1) as [h|] eqn:FA; [|discriminate]. destruct (walk code fuel turn heads None k _) as [[e i]|] eqn:WK; [|discriminate].
     apply some_pair in H as [<- <-]. destruct (interp_inv _ _ _ _ _ _ _ I E1) as (V1 & G1 & I1 & B1 & X1).
     destruct (fork_comes _ _ _ _ _ _ _ _ I1 B1 FK) as [N K]. pose proof (walk_cost _ _ _ _ _ WK). pose proof (fails_cost _ _ FA).
-    specialize (K ltac:(lia)). destruct K as (V2 & S2 & I2 & GA & G2 & R). unfold ends. cbn [bytes_mean]. rewrite X1.
+    specialize (K ltac:(frees)). destruct K as (V2 & S2 & I2 & GA & G2 & R). unfold ends. cbn [bytes_mean]. rewrite X1.
+    change (free (with_table s T) P S) with (free s P S) in GA.
     destruct (Z.eqb_spec (oval V1 x') 0) as [|NZ].
     + apply R. apply (fails_is _ _ _ _ _ FA I2). lia.
     + rewrite <- (oval_grows _ _ _ _ _ G2 B1) in NZ. pose proof (inv_limited _ _ _ _ _ I2 (below_grows _ _ _ _ _ G2 B1) NZ) as [I3 G3].
+      change (free s1 P S2) with (free (with_table s1 (limited 8 (tb s1) x')) P S2) in GA.
       pose proof (IHk _ _ _ _ _ _ WK I3 ltac:(lia)) as Q. unfold ends in Q.
       destruct (bytes_mean keccak cd k P) as [P'|o]; [|apply R, Q]. destruct Q as (s' & V' & S' & Q & I' & GA' & G' & R').
       exists s', V', S'. split; [exact Q|]. split; [exact I'|]. split; [lia|].
@@ -1501,48 +1792,49 @@ Proof.
       intros o O. apply R, R', O.
   - (* Branch *) destruct IHt as [IHt _], IHu as [IHu _]. destruct (interp s (tb s) x) as [[x' T]|] eqn:E1; [|discriminate].
     destruct (fork code fuel (with_table s T) x') as [[[s1 s2] g1]|] eqn:FK; [|discriminate].
-    destruct (walk code fuel None t s1) as [[r1 h]|] eqn:W1; [|discriminate].
-    destruct (walk code fuel None u s2) as [[r2 i]|] eqn:W2; [|destruct r1; discriminate].
+    destruct (walk code fuel turn heads None t s1) as [[r1 h]|] eqn:W1; [|discriminate].
+    destruct (walk code fuel turn heads None u s2) as [[r2 i]|] eqn:W2; [|destruct r1; discriminate].
     destruct (interp_inv _ _ _ _ _ _ _ I E1) as (V1 & G1 & I1 & B1 & X1).
     destruct (fork_comes _ _ _ _ _ _ _ _ I1 B1 FK) as [N K]. pose proof (walk_cost _ _ _ _ _ W1). pose proof (walk_cost _ _ _ _ _ W2).
     (* After the arm that does not end. *)
     assert (AFTER : exists j, 0 <= j /\ g = g1 + (Z.max h i + j) /\
-      (forall s3, r1 = Some s3 \/ r2 = Some s3 -> walk code fuel None k s3 = Some (r, j))).
+      (forall s3, r1 = Some s3 \/ r2 = Some s3 -> walk code fuel turn heads None k s3 = Some (r, j))).
     { destruct r1 as [s3|], r2 as [s4|]; try discriminate.
-      - destruct (walk code fuel None k s3) as [[e j]|] eqn:W3; [|discriminate]. apply some_pair in H as [<- <-].
+      - destruct (walk code fuel turn heads None k s3) as [[e j]|] eqn:W3; [|discriminate]. apply some_pair in H as [<- <-].
         exists j. split; [eapply walk_cost, W3|]. split; [reflexivity|]. intros s5 [Q|Q]; [injection Q as <-; exact W3 | discriminate].
-      - destruct (walk code fuel None k s4) as [[e j]|] eqn:W3; [|discriminate]. apply some_pair in H as [<- <-].
+      - destruct (walk code fuel turn heads None k s4) as [[e j]|] eqn:W3; [|discriminate]. apply some_pair in H as [<- <-].
         exists j. split; [eapply walk_cost, W3|]. split; [reflexivity|]. intros s5 [Q|Q]; [discriminate | injection Q as <-; exact W3].
       - apply some_pair in H as [<- <-]. exists 0. split; [lia|]. split; [lia|]. intros s5 [Q|Q]; discriminate. }
-    destruct AFTER as (j & J & -> & AF). specialize (K ltac:(lia)). destruct K as (V2 & S2 & I2 & GA & G2 & R).
+    destruct AFTER as (j & J & -> & AF). specialize (K ltac:(frees)). destruct K as (V2 & S2 & I2 & GA & G2 & R).
+    change (free (with_table s T) P S) with (free s P S) in GA.
     unfold ends. cbn [bytes_mean]. rewrite X1.
-    assert (ARM : forall b s3 r3 h3, sound_here b -> walk code fuel None b s3 = Some (r3, h3) -> inv V2 s3 P S2 -> h3 <= Z.max h i ->
-      grows T (tb s3) V1 V2 -> (forall s5, r3 = Some s5 -> walk code fuel None k s5 = Some (r, j)) ->
+    assert (ARM : forall b s3 r3 h3, sound_here b -> walk code fuel turn heads None b s3 = Some (r3, h3) -> inv V2 s3 P S2 -> h3 <= Z.max h i ->
+      grows T (tb s3) V1 V2 -> free s3 P S2 = free s P S - g1 -> (forall s5, r3 = Some s5 -> walk code fuel turn heads None k s5 = Some (r, j)) ->
       match match bytes_mean keccak cd b P with inl s => bytes_mean keccak cd k s | inr o => inr o end with
-      | inl P' => exists s' V' S', r = Some s' /\ inv V' s' P' S' /\ gas S - (g1 + (Z.max h i + j)) <= gas S' /\ grows (tb s) (tb s') V V' /\ reaches S S'
-      | inr o => HEval keccak code cd S o
+      | inl P' => exists s' V' S', r = Some s' /\ inv V' s' P' S' /\ free s P S - (g1 + (Z.max h i + j)) <= free s' P' S' /\ grows (tb s) (tb s') V V' /\ reaches S S'
+      | inr o => finishes S o
       end).
-    { intros b s3 r3 h3 IHb W3 I3 LE G3 NX. pose proof (IHb _ _ _ _ _ _ W3 I3 ltac:(lia)) as Q. unfold ends in Q.
+    { intros b s3 r3 h3 IHb W3 I3 LE G3 F3 NX. pose proof (IHb _ _ _ _ _ _ W3 I3 ltac:(lia)) as Q. unfold ends in Q.
       destruct (bytes_mean keccak cd b P) as [P3|o]; [|apply R, Q]. destruct Q as (s4 & V4 & S4 & -> & I4 & GA4 & G4 & R4).
       pose proof (IHk _ _ _ _ _ _ (NX _ eq_refl) I4 ltac:(lia)) as Q. unfold ends in Q.
       destruct (bytes_mean keccak cd k P3) as [P5|o]; [|apply R, R4, Q]. destruct Q as (s5 & V5 & S5 & -> & I5 & GA5 & G5 & R5).
       exists s5, V5, S5. split; [reflexivity|]. split; [exact I5|]. split; [lia|].
       split; [eapply grows_trans; [exact G1|]; eapply grows_trans; [exact G3|]; eapply grows_trans; eassumption|]. intros o O. apply R, R4, R5, O. }
     destruct (oval V1 x' =? 0);
-      [apply (ARM u s2 r2 i IHu W2 I2 ltac:(lia) G2) | apply (ARM t s1 r1 h IHt W1 I2 ltac:(lia) G2)]; intros s5 Q; apply AF; auto.
+      [apply (ARM u s2 r2 i IHu W2 I2 ltac:(lia) G2 GA) | apply (ARM t s1 r1 h IHt W1 I2 ltac:(lia) G2 GA)]; intros s5 Q; apply AF; auto.
   - (* Countdown *) destruct IHt as [_ IHt]. destruct (event code fuel s) as [s1 g1] eqn:EV.
     destruct (byte_decode (rest s1)) eqn:D; [discriminate|]. destruct (decode (rest s1)) as [q m] eqn:E. destruct q; try discriminate.
     destruct (stk s1) as [|d0 r0] eqn:K; [discriminate|]. destruct (lookup w (known s1)) as [o|] eqn:LO; [|discriminate].
     set (b := Sym (tb s1) (at_ s1) (rest s1) r0 (cells s1) (known s1) (gen s1) (room s1) (smw s1)) in *.
-    destruct (_ && _) eqn:C; [|discriminate]. destruct (walk code fuel (Some _) t b) as [[[s3|] h]|] eqn:W1; try discriminate.
-    destruct (walk code fuel None k s3) as [[e i]|] eqn:W2; [|discriminate]. apply some_pair in H as [<- <-].
+    destruct (_ && _) eqn:C; [|discriminate]. destruct (walk code fuel turn heads (Some _) t b) as [[[s3|] h]|] eqn:W1; try discriminate.
+    destruct (walk code fuel turn heads None k s3) as [[e i]|] eqn:W2; [|discriminate]. apply some_pair in H as [<- <-].
     pose proof (walk_cost _ _ _ _ _ W1). pose proof (walk_cost _ _ _ _ _ W2). pose proof (sync_cost _ _ _ _ _ EV).
     apply andb_prop in C as [C PLACES]. split_checks. rewrite forallb_forall in PLACES.
     destruct (sync_comes _ _ _ _ _ _ _ _ EV I ltac:(lia)) as (V1 & S1 & I1 & GA & G1 & R).
     pose proof (i_below _ _ _ _ I1) as B. rewrite K in B. inversion B as [|? ? B0 B1]; subst.
     pose proof (f_known _ _ _ _ (i_follows _ _ _ _ I1)) as FK. rewrite Forall_forall in FK.
     destruct (FK _ (lookup_in _ _ _ LO)) as [BW BO]. pose proof (oval_word _ _ _ (i_tok _ _ _ _ I1) BO) as [O0 _].
-    pose proof (greatest_bound _ _ _ (i_tok _ _ _ _ I1) BO) as OM.
+    pose proof (greatest_bound _ _ _ (i_tok _ _ _ _ I1) BO) as OM. pose proof (free_gas _ _ _ _ I1).
     unfold ends. cbn [bytes_mean]. rewrite BW, (proj2 (Z.leb_le _ _)) by lia.
     assert (PV : exists d, given 8 (tb s1) o (oval V1 o) d0 = Some d /\ 0 <= d /\ valid code d = true).
     { specialize (PLACES (Z.to_nat (oval V1 o))). rewrite Z2Nat.id in PLACES by lia.
@@ -1557,6 +1849,7 @@ Proof.
       rewrite (i_stack _ _ _ _ I1), K. cbn [map exec]. rewrite DE, DV. reflexivity. }
     pose proof (inv_place V1 s1 P S1 d r0 (gas S1 - 8) I1 DP B1) as I2.
     destruct (inv_again _ _ _ _ I2) as (V2 & G2 & I3). set (S2 := State _ _ _ _ _) in *.
+    assert (F2 : free b P S2 = free s P S - g1 - 8) by (subst S2 b; frees).
     assert (RE : ready b V1).
     { split; [apply I1|]. split; [exact B1|]. split; apply Forall_forall.
       - intros [a p] X. pose proof (i_cells _ _ _ _ I1) as CS. rewrite Forall_forall in CS. apply (CS _ X).
@@ -1564,13 +1857,12 @@ Proof.
     assert (RE2 : ready b V2).
     { destruct RE as (T1 & RR). split; [|exact RR]. apply (tok_shrinks (tb b) (tb (entered code b d (tb b))) V1 V2 G2 T1 (i_tok _ _ _ _ I3)). }
     assert (OV : oval V2 o = oval V1 o) by (eapply oval_grows; [exact G2 | exact BO]).
-    assert (Q : ends t (tb b) (Some s3) h V2 P S2).
+    assert (Q : ends t (tb b) (Some s3) (free b P S2 - h) V2 P S2).
     { refine (IHt _ _ _ _ W1 _ V2 P S2 o d RE2 LO _ _ I3 _); cbn [number base counted place]; rewrite ?OV; try lia.
-      - replace (Z.min (oval V1 o) n) with (oval V1 o) by lia. exact PV.
-      - cbn [gas S2]. lia. }
-    assert (REACH : reaches S S2) by (intros p O; apply R; eapply HEval_step; [exact ST | exact O]).
+      replace (Z.min (oval V1 o) n) with (oval V1 o) by lia. exact PV. }
+    assert (REACH : reaches S S2) by (intros p O; apply R; eapply finishes_step; [exact ST | exact O]).
     unfold ends in Q. destruct (bytes_mean keccak cd t P) as [P3|p]; [|apply REACH, Q].
-    destruct Q as (s4 & V4 & S4 & Q & I4 & GA4 & G4 & R4). injection Q as <-. cbn [gas S2] in GA4.
+    destruct Q as (s4 & V4 & S4 & Q & I4 & GA4 & G4 & R4). injection Q as <-.
     pose proof (IHk _ _ _ _ _ _ W2 I4 ltac:(lia)) as Q. unfold ends in Q.
     destruct (bytes_mean keccak cd k P3) as [P5|p]; [|apply REACH, R4, Q]. destruct Q as (s5 & V5 & S5 & -> & I5 & GA5 & G5 & R5).
     exists s5, V5, S5. split; [reflexivity|]. split; [exact I5|]. split; [lia|].
@@ -1580,36 +1872,85 @@ Proof.
   - (* Turn alone *) discriminate.
   - (* Turn *) intros c s r g H N V P S o d RE LO O PL I L. cbn [walk] in H. destruct IHt as [IHt _], IH as [_ IHk'].
     destruct (place c j) as [from|] eqn:PF; [|discriminate]. destruct (place c (j - 1)) as [to|] eqn:PT; [|discriminate].
-    destruct (_ && _) eqn:C; [|discriminate]. destruct (walk code fuel None t _) as [[[s1|] g1]|] eqn:W1; try discriminate.
+    destruct (_ && _) eqn:C; [|discriminate]. destruct (walk code fuel turn heads None t _) as [[[s1|] g1]|] eqn:W1; try discriminate.
     destruct (sync code fuel to s1) as [s2 h] eqn:SY. destruct (_ && alike _ _) eqn:C2; [|discriminate].
-    destruct (walk code fuel (Some _) k s2) as [[e i]|] eqn:W2; [|discriminate]. apply some_pair in H as [<- <-].
+    destruct (walk code fuel turn heads (Some _) k s2) as [[e i]|] eqn:W2; [|discriminate]. apply some_pair in H as [<- <-].
     pose proof (walk_cost _ _ _ _ _ W1). pose proof (walk_cost _ _ _ _ _ W2). pose proof (sync_cost _ _ _ _ _ SY).
     split_checks. repeat match goal with H : Pos.eqb _ _ = true |- _ => apply Pos.eqb_eq in H end. subst w j.
     pose proof (f_known _ _ _ _ (i_follows _ _ _ _ I)) as FK. cbn [known entered renewed] in FK. rewrite Forall_forall in FK.
     pose proof (FK _ (lookup_in _ _ _ LO)) as [BW _]. unfold ends. cbn [bytes_mean]. rewrite BW.
     destruct (Z.leb_spec (number c) (oval V o)) as [LE|GT].
     + replace (Z.min (oval V o) (number c)) with (number c) in PL by lia. rewrite PF in PL. injection PL as ->.
-      pose proof (IHt _ _ _ _ _ _ W1 I ltac:(lia)) as Q. unfold ends in Q. destruct (bytes_mean keccak cd t P) as [P1|q]; [|exact Q].
+      pose proof (IHt _ _ _ _ _ _ W1 I ltac:(frees)) as Q. unfold ends in Q. destruct (bytes_mean keccak cd t P) as [P1|q]; [|exact Q].
       destruct Q as (s1' & V1 & S1 & Q & I1 & GA1 & G1 & R1). injection Q as <-.
+      change (free (entered code (base c) d (tb (base c))) P S) with (free (base c) P S) in GA1.
       destruct (sync_comes _ _ _ _ _ _ _ _ SY I1 ltac:(lia)) as (V2 & S2 & I2 & GA2 & G2 & R2).
       assert (G02 : grows (tb (base c)) (tb s2) V V2).
       { destruct (grows_trans _ _ _ _ _ _ G1 G2) as [GW GS GN]. cbn [tb entered renewed next] in *. split; intros; [apply GW | apply GS |]; lia. }
-      destruct (entered_inv _ _ _ _ _ _ to RE G02 I2 ltac:(eassumption) ltac:(eassumption)) as (V3 & G3 & RE3 & I3).
+      destruct (entered_inv _ _ _ _ _ _ to RE G02 I2 ltac:(eassumption) ltac:(eassumption)) as (V3 & G3 & RE3 & I3 & MW).
+      assert (F3 : free (base c) P1 S2 = free s2 P1 S2) by (unfold free; rewrite MW; reflexivity).
       assert (OV : oval V3 o = oval V o).
       { destruct RE as (_ & _ & _ & BK). rewrite Forall_forall in BK. eapply oval_grows; [exact G3|]. exact (BK _ (lookup_in _ _ _ LO)). }
-      assert (Q : ends k (tb (base c)) e i V3 P1 S2).
+      assert (Q : ends k (tb (base c)) e (free (base c) P1 S2 - i) V3 P1 S2).
       { refine (IHk' _ _ _ _ W2 _ V3 P1 S2 o to RE3 LO _ _ I3 _); cbn [number base counted place]; rewrite ?OV; try lia.
         replace (Z.min (oval V o) (number c - 1)) with (number c - 1) by lia. exact PT. }
       unfold ends in Q. destruct (bytes_mean keccak cd k P1) as [P4|q]; [|apply R1, R2, Q].
       destruct Q as (s4 & V4 & S4 & -> & I4 & GA4 & G4 & R4). exists s4, V4, S4. split; [reflexivity|]. split; [exact I4|]. split; [lia|].
       split; [|intros q Q; apply R1, R2, R4, Q].
       eapply grows_trans; [|exact G4]. destruct G3 as [GW GS GN]. split; [exact GW | exact GS | lia].
-    + assert (Q : ends k (tb (base c)) e i V P S).
+    + assert (Q : ends k (tb (base c)) e (free (base c) P S - i) V P S).
       { refine (IHk' _ _ _ _ W2 _ V P S o d RE LO O _ I _); cbn [number base counted place]; try lia.
         rewrite min_below by lia. exact PL. }
       unfold ends in Q. destruct (bytes_mean keccak cd k P) as [P4|q]; [|exact Q].
       destruct Q as (s4 & V4 & S4 & -> & I4 & GA4 & G4 & R4). exists s4, V4, S4. split; [reflexivity|]. split; [exact I4|]. split; [lia|].
       split; [exact G4 | exact R4].
+  - (* Repeat *) destruct IHt as [IHt _]. destruct (interp s (tb s) n) as [[c T]|] eqn:E1; [|discriminate]. destruct (lookup w heads) as [h|]; [|discriminate].
+    destruct (interp_inv _ _ _ _ _ _ _ I E1) as (V1 & G1 & I1 & B1 & X1). unfold ends. cbn [bytes_mean]. rewrite X1.
+    assert (CW : 0 <= oval V1 c) by (apply (oval_word _ _ _ (i_tok _ _ _ _ I1) B1)).
+    assert (NUMBER : forall m, n = ENum m -> (if 1 <=? m then
+        match rounds code fuel (walk code fuel turn heads None t) w c h (with_table s T) with
+        | Some (e, g, i) => match walk code fuel turn heads None k e with Some (e, j) => Some (e, g + m * i + j) | None => None end
+        | None => None end else None) = Some (r, g) ->
+      match match loop 0 (bytes_mean keccak cd t) w 0 (Z.to_nat (oval V1 c)) P with inl s => bytes_mean keccak cd k s | inr o => inr o end with
+      | inl P' => exists s' V' S', r = Some s' /\ inv V' s' P' S' /\ free s P S - g <= free s' P' S' /\ grows (tb s) (tb s') V V' /\ reaches S S'
+      | inr o => finishes S o end).
+    { intros m -> H'. cbn [value] in X1. injection X1 as X1. destruct (Z.leb_spec 1 m); [|discriminate].
+      destruct (rounds code fuel (walk code fuel turn heads None t) w c h (with_table s T)) as [[[e g1] i]|] eqn:RO; [|discriminate]. destruct (walk code fuel turn heads None k e) as [[e' j]|] eqn:WK; [|discriminate].
+      apply some_pair in H' as [<- <-]. destruct (rounds_cost _ _ _ _ _ _ _ _ (walk_cost t None) RO) as [_ I0].
+      pose proof (rounds_end t k w c h (with_table s T) e g1 i e' j 0 i V1 P S IHt IHk RO WK I1 B1 ltac:(lia) ltac:(lia) I0 ltac:(lia)) as Q.
+      change (free (with_table s T) P S) with (free s P S) in Q. rewrite X1 in L |- *. specialize (Q L).
+      destruct (match loop _ _ _ _ _ _ with inl s => _ | inr o => _ end) as [P2|o]; [|exact Q].
+      destruct Q as (s' & V' & S' & Q & I' & GA' & G' & R'). exists s', V', S'. split; [exact Q|]. split; [exact I'|]. split; [exact GA'|].
+      split; [eapply grows_trans; [exact G1 | exact G'] | exact R']. }
+    assert (WORD : match fork code fuel (with_table s T) c with
+        | Some (s, s', f) =>
+            match rounds code fuel (walk code fuel turn heads None t) w c h s with
+            | Some (e, g, i) =>
+                if i <=? turn then
+                  match walk code fuel turn heads None k e, walk code fuel turn heads None k s' with
+                  | Some (None, j), Some (None, l) => Some (None, f + Z.max (g + j) l)
+                  | _, _ => None end
+                else None
+            | None => None end
+        | None => None end = Some (r, g) ->
+      match match loop 1 (bytes_mean keccak cd t) w 0 (Z.to_nat (oval V1 c)) P with inl s => bytes_mean keccak cd k s | inr o => inr o end with
+      | inl P' => exists s' V' S', r = Some s' /\ inv V' s' P' S' /\ free s P S - g <= free s' P' S' /\ grows (tb s) (tb s') V V' /\ reaches S S'
+      | inr o => finishes S o end).
+    { clear NUMBER. intros H'. destruct (fork code fuel (with_table s T) c) as [[[s1 s2] f]|] eqn:FK; [|discriminate].
+      destruct (rounds code fuel (walk code fuel turn heads None t) w c h s1) as [[[e g1] i]|] eqn:RO; [|discriminate]. destruct (Z.leb_spec i turn); [|discriminate].
+      destruct (walk code fuel turn heads None k e) as [[[?|] j]|] eqn:WK; try discriminate.
+      destruct (walk code fuel turn heads None k s2) as [[[?|] l]|] eqn:WL; try discriminate. apply some_pair in H' as [<- <-].
+      destruct (rounds_cost _ _ _ _ _ _ _ _ (walk_cost t None) RO) as [N1 I0]. pose proof (walk_cost _ _ _ _ _ WK). pose proof (walk_cost _ _ _ _ _ WL).
+      destruct (fork_comes _ _ _ _ _ _ _ _ I1 B1 FK) as [N K]. change (free (with_table s T) P S) with (free s P S) in K. specialize (K ltac:(lia)).
+      destruct K as (V2 & S2 & I2 & GA & G2 & R). change (free (with_table s T) P S) with (free s P S) in GA. cbn [tb with_table] in G2.
+      destruct (Z.eqb_spec (oval V1 c) 0) as [E0|NE].
+      - rewrite E0. cbn [Z.to_nat loop]. pose proof (IHk _ _ _ _ _ _ WL I2 ltac:(lia)) as Q. unfold ends in Q.
+        destruct (bytes_mean keccak cd k P) as [P2|o]; [|apply R, Q]. destruct Q as (s' & V' & S' & Q & _). discriminate.
+      - pose proof (oval_grows _ _ _ _ _ G2 B1) as CE. rewrite <- CE.
+        pose proof (rounds_end t k w c h s1 e g1 i None j 1 0 V2 P S2 IHt IHk RO WK I2 (below_grows _ _ _ _ _ G2 B1) ltac:(lia) ltac:(lia) ltac:(lia)
+          ltac:(lia) ltac:(lia)) as Q.
+        destruct (match loop _ _ _ _ _ _ with inl s => _ | inr o => _ end) as [P2|o]; [|apply R, Q]. destruct Q as (s' & V' & S' & Q & _). discriminate. }
+    destruct n; try exact (WORD H). exact (NUMBER _ eq_refl H).
   - (* ReturnWords *) destruct (interps s (tb s) l) as [[l' T]|] eqn:E1; [|discriminate].
     destruct (return_words code fuel (with_table s T) l') as [h|] eqn:RW; [|discriminate]. apply some_pair in H as [<- <-].
     destruct (interps_inv _ _ _ _ _ _ _ I E1) as (V1 & G1 & I1 & B1 & X1). unfold ends. cbn [bytes_mean]. rewrite X1.
@@ -1623,26 +1964,81 @@ Proof.
     destruct (proj2 (return_scratch_is _ _ _ _ _ _ _ RW I2 (below_grows _ _ _ _ _ G2 B1) B2) L) as [IN EV]. rewrite IN. exact EV.
 Qed.
 
-Lemma blank_inv g : inv (Values (fun _ => 0) (fun _ _ => 0)) (Sym blank 0 code [] [] [] 1 0 0) (Bs (fun _ => 0) (fun _ => 0) 0) (start g).
+Lemma blank_inv g n zeros unset : forallb (fun a => 0 <=? a) zeros = true -> 0 <= n ->
+  inv (Values (fun _ => 0) (fun _ _ => 0))
+    (Sym blank 0 code [] (map (fun a => (a, Num 0)) zeros) (map (fun w => (w, Num 0)) unset) 1 0 0) (Bs (fun _ => 0) (fun _ => 0) 0 n) (start g).
 Proof.
-  assert (Z0 : is_word 0) by (split; [lia | reflexivity]).
-  split; cbn [tb stk cells known smw at_ rest room stack mem mwords pc start map]; auto.
-  - split; [intros i; exact Z0 | intros i x; split; reflexivity || discriminate | | |]; intros i n H; cbn [nodes limits blank] in H; rewrite F.empty_o in H; discriminate.
-  - split; cbn [known gen room bn bm blank next]; auto. lia.
+  intros ZS N. assert (Z0 : is_word 0) by (split; [lia | reflexivity]).
+  split; cbn [tb stk cells known smw at_ rest room stack mem mwords pc start map bt]; auto.
+  - split; [intros i; exact Z0 | intros i x; split; reflexivity || discriminate | | |]; intros i m H; cbn [nodes limits blank] in H; rewrite F.empty_o in H; discriminate.
+  - split; cbn [known gen room bn bm blank next bw]; auto; [|lia]. rewrite Forall_map. apply Forall_forall. intros w _. cbn. auto.
+  - rewrite forallb_forall in ZS. rewrite Forall_map. apply Forall_forall. intros a A. apply ZS, Z.leb_le in A.
+    split; [exact A|]. split; [exact A|]. split; [|exact Z0]. reflexivity.
+  - lia.
   - split; [reflexivity|]. split; [lia | reflexivity].
   - lia.
 Qed.
 
 End Sound.
 
-Theorem check_bytes_sound b fuel code g0 : check_bytes b fuel code = Some g0 ->
+(* A program that has an outcome with so many turns; code has it with so much gas for each. *)
+Theorem check_bytes_in_sound turn heads zeros unset b fuel code g0 : check_bytes_in turn heads zeros unset b fuel code = Some g0 ->
+  forall keccak, (forall bytes, 0 <= keccak bytes < W) ->
+  forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
+  forall turns o, 0 <= turns -> bytes_meaning_in keccak cd turns b = Some o ->
+  forall g, g0 + turn * turns <= g -> HEval keccak code cd (start g) o.
+Proof.
+  intros H keccak KW cd CB CS turns o N M g L. unfold check_bytes_in in H. destruct (_ && _) eqn:T; [|discriminate]. apply andb_prop in T as [T ZS]. apply Z.leb_le in T.
+  destruct (walk code fuel turn heads None b _) as [[[r|] g1]|] eqn:E; try discriminate. injection H as <-.
+  pose proof (proj1 (walk_sound keccak KW cd CB CS code fuel turn T heads b) _ _ _ _ _ (start g) E
+    ltac:(apply blank_inv; first [exact ZS | exact N | assumption])) as Q.
+  unfold ends, free in Q. cbn [bt gas mwords smw start] in Q. specialize (Q ltac:(cbn; lia)).
+  unfold bytes_meaning_in in M. destruct (bytes_mean keccak cd b _) as [P|p].
+  - destruct Q as (? & ? & ? & Q & _). discriminate.
+  - subst p. exact Q.
+Qed.
+
+(* Programs whose loops have numbers of turns end, whatever turns are left of others. *)
+Definition keeps (s : bytes_state) (r : bytes_state + option outcome) : Prop := match r with inl s' => bt s' = bt s | inr o => o <> None end.
+
+Lemma keeps_then s r f : keeps s r -> (forall s', bt s' = bt s -> keeps s' (f s')) -> keeps s (match r with inl s' => f s' | inr o => inr o end).
+Proof.
+  unfold keeps. destruct r as [s'|o]; [|auto]. intros E H. specialize (H _ E). destruct (f s'); [congruence | exact H].
+Qed.
+
+Lemma loop_keeps f w : (forall s, 0 <= bt s -> keeps s (f s)) -> forall n i s, 0 <= bt s -> keeps s (loop 0 f w i n s).
+Proof.
+  intros F. induction n as [|n IH]; intros i s N; cbn [loop]; [reflexivity|]. destruct (Z.ltb_spec (bt s) 0); [lia|].
+  pose proof (F (Bs (set (bw s) w i) (bm s) (bn s) (bt s - 0)) ltac:(cbn; lia)) as Q. unfold keeps in Q. cbn [bt] in Q.
+  destruct (f _) as [s'|o]; [|exact Q]. specialize (IH (i + 1) s' ltac:(lia)). unfold keeps in *. destruct (loop _ _ _ _ _ _); [lia | exact IH].
+Qed.
+
+Lemma closed_keeps keccak cd b : is_closed b = true -> forall s, 0 <= bt s -> keeps s (bytes_mean keccak cd b s).
+Proof.
+  induction b; intros C s N; cbn [bytes_mean is_closed] in *; splits;
+    repeat match goal with
+    | |- keeps _ (match ?x with Some _ => _ | None => _ end) => destruct x eqn:?
+    | |- keeps _ (if inside ?a ?b ?c then _ else _) => destruct (inside a b c)
+    | H : written _ _ _ = Some ?s |- _ => apply written_budget in H
+    end; try discriminate; try reflexivity.
+  all: try (match goal with IH : is_closed ?k = true -> _ |- keeps ?s (bytes_mean _ _ ?k ?t) =>
+    pose proof (IH ltac:(assumption) t) as Q; unfold keeps in *; cbn [bt bound] in *;
+    destruct (bytes_mean _ _ k t); [rewrite Q; [try reflexivity; assumption|]; lia | apply Q; lia] end).
+  - destruct (z =? 0); [discriminate | auto].
+  - apply keeps_then; [destruct (z =? 0); auto | intros s' E; apply IHb3; [assumption | lia]].
+  - destruct (bw s w <=? turns); [|discriminate]. apply keeps_then; [auto | intros s' E; apply IHb2; [assumption | lia]].
+  - apply keeps_then; [destruct (number <=? bw s w); [auto | reflexivity] | intros s' E; apply IHb2; [assumption | lia]].
+  - replace (charge turns) with 0 by (symmetry; apply Z.eqb_eq; assumption).
+    apply keeps_then; [apply loop_keeps; auto | intros s' E; apply IHb2; [assumption | lia]].
+Qed.
+
+Theorem check_bytes_sound heads zeros unset b fuel code g0 : check_bytes heads zeros unset b fuel code = Some g0 ->
   forall keccak, (forall bytes, 0 <= keccak bytes < W) ->
   forall cd, Forall is_byte cd -> Z.of_nat (length cd) < W ->
   forall g, g0 <= g -> HEval keccak code cd (start g) (bytes_meaning keccak cd b).
 Proof.
-  intros H keccak KW cd CB CS g L. unfold check_bytes in H.
-  destruct (walk code fuel None b _) as [[[r|] g1]|] eqn:E; try discriminate. injection H as <-.
-  pose proof (proj1 (walk_sound keccak KW cd CB CS code fuel b) _ _ _ _ _ (start g) E (blank_inv keccak cd code g) L) as Q.
-  unfold ends in Q. unfold bytes_meaning. destruct (bytes_mean keccak cd b _) as [P|o]; [|exact Q].
-  destruct Q as (? & ? & ? & Q & _). discriminate.
+  intros H keccak KW cd CB CS g L. unfold check_bytes in H. destruct (is_closed b) eqn:C; [|discriminate].
+  apply (check_bytes_in_sound _ _ _ _ _ _ _ _ H keccak KW cd CB CS 0); [lia | | lia].
+  pose proof (closed_keeps keccak cd b C (Bs (fun _ => 0) (fun _ => 0) 0 0) ltac:(cbn; lia)) as Q.
+  unfold bytes_meaning, bytes_meaning_in, keeps in *. destruct (bytes_mean _ _ _ _); [reflexivity|]. destruct o; [reflexivity | contradiction].
 Qed.

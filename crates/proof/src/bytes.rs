@@ -4,6 +4,7 @@
 
 mod machine;
 mod node;
+mod turns;
 mod walk;
 
 use crate::straight::{Taken, named, unsupported};
@@ -11,7 +12,8 @@ use residue_ir::{
     Control, ControlKind, Effect, Feature, Function, ModOp, Program, Region, Statement, Word, WordDef, WordOp,
 };
 use ruint::aliases::U256;
-pub(crate) use walk::walk;
+pub(crate) use turns::{Head, Kind};
+pub(crate) use walk::{Walked, walk};
 
 /// Parts of the expression of a word: words that are written out where they are used.
 const PARTS_MAX: usize = 1 << 12;
@@ -66,6 +68,8 @@ pub enum Step {
     Branch(Expression, Vec<Self>, Vec<Self>),
     /// As many of the last turns as a word says; there must be so many.
     Countdown(u32, Vec<Vec<Self>>),
+    /// The turn for each number below that of the turns, the least first; the first word is the number of the turn.
+    Repeat(u32, Expression, Vec<Self>),
     /// Words: the end.
     ReturnWords(Vec<Expression>),
     /// So many bytes of scratch memory from an offset on: the end.
@@ -77,6 +81,10 @@ pub enum Step {
 pub struct Bytes {
     /// The statements.
     pub steps: Vec<Step>,
+    /// Variables of a program with loops, which are 0 before they are set.
+    pub unset: Vec<u32>,
+    /// True if the program has loops.
+    pub has_loops: bool,
 }
 
 impl Bytes {
@@ -94,12 +102,49 @@ impl Bytes {
         let words = u32::try_from(function.words.len()).unwrap_or(u32::MAX);
         let made = u32::try_from(program.variables.len()).unwrap_or(u32::MAX);
         let mut reader = Reader { function, words, made, squared: Vec::new() };
-        let steps = reader.region(&function.body)?;
-        Ok(Self { steps: apart(steps, &mut { STEPS_MAX })? })
+        let steps = apart(reader.region(&function.body)?, &mut { STEPS_MAX })?;
+        let has_loops = steps.iter().any(|step| step.has(&|step| matches!(step, Step::Repeat(..))));
+        let unset = if has_loops { (words..words + made).collect() } else { Vec::new() };
+        Ok(Self { steps, unset, has_loops })
+    }
+
+    /// True of a program with a loop whose number of turns is no number.
+    pub fn is_counted(&self) -> bool {
+        let is_counted =
+            |step: &Step| matches!(step, Step::Repeat(_, count, _) if !matches!(count, Expression::Number(_)));
+        self.steps.iter().any(|step| step.has(&is_counted))
+    }
+
+    /// Most bytes of scratch memory.
+    fn scratch_bytes(&self) -> u64 {
+        let size = |step: &Step| if let Step::Scratch(size) = step { u64::from(*size) } else { 0 };
+        let mut most = 0;
+        for step in &self.steps {
+            step.each(&mut |step| most = most.max(size(step)));
+        }
+        most
     }
 }
 
 impl Step {
+    /// This step and all within it.
+    fn each(&self, seen: &mut impl FnMut(&Self)) {
+        seen(self);
+        let parts: Vec<&Vec<Self>> = match self {
+            Self::Branch(_, first, second) => vec![first, second],
+            Self::Countdown(_, turns) => turns.iter().collect(),
+            Self::Repeat(_, _, turn) => vec![turn],
+            _ => Vec::new(),
+        };
+        parts.into_iter().flatten().for_each(|step| step.each(seen));
+    }
+
+    fn has(&self, is_one: &impl Fn(&Self) -> bool) -> bool {
+        let mut found = false;
+        self.each(&mut |step| found |= is_one(step));
+        found
+    }
+
     /// True of a step after which nothing is done.
     fn ends(&self) -> bool {
         match self {
@@ -123,6 +168,7 @@ fn apart(steps: Vec<Step>, left: &mut usize) -> Taken<Vec<Step>> {
                 let first = apart([first, after.clone()].concat(), left)?;
                 Step::Branch(condition, first, apart([second, after].concat(), left)?)
             }
+            Step::Repeat(index, count, turn) => Step::Repeat(index, count, apart(turn, left)?),
             step => step,
         });
     }
@@ -184,6 +230,11 @@ impl Reader<'_> {
                 steps.push(Step::Bind(word, count));
                 let turns = arms.iter().map(|arm| self.region(&arm.body)).collect::<Taken<_>>()?;
                 steps.push(Step::Countdown(word, turns));
+            }
+            (ControlKind::Repeat { count, index }, [turn]) => {
+                let count = self.expression(*count)?;
+                steps.append(&mut self.squared);
+                steps.push(Step::Repeat(index.0, count, self.region(&turn.body)?));
             }
             (kind, _) => return unsupported(named(kind)),
         }

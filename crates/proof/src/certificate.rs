@@ -158,6 +158,7 @@ impl Certificate {
         let witness = reader.witness()?;
         let (turn_gas, turns) = match program {
             Source::Loop(_) => (Some(reader.gas("turn")?), reader.turns()?),
+            Source::Bytes(ref program) if program.is_counted() => (Some(reader.gas("turn")?), Vec::new()),
             _ => (None, Vec::new()),
         };
         reader.end()?;

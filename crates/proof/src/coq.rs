@@ -2,6 +2,8 @@
 
 mod bytes;
 
+pub use bytes::{program as program_of_words, verdict as verdict_of_words};
+
 use crate::certificate::Certificate;
 use crate::check::symbol::{Condition, Symbol};
 use crate::flow::paths::opcode;
@@ -403,6 +405,8 @@ struct Stated {
     said: String,
     /// Functions and what is assumed of them, before calldata.
     assumed: &'static str,
+    /// Turns with which the program ends, and its outcome, after calldata.
+    ends: &'static str,
 }
 
 fn stated(certificate: &Certificate, name: &str) -> Stated {
@@ -437,13 +441,14 @@ fn stated(certificate: &Certificate, name: &str) -> Stated {
         None => (gas.to_string(), format!("{gas} gas or more")),
     };
     let meaning = format!("{meaning} the_program calldata");
-    Stated { program, meaning, kind, hints, check, sound, eval, gas, said, assumed: "" }
+    Stated { program, meaning, kind, hints, check, sound, eval, gas, said, assumed: "", ends: "" }
 }
 
 /// The theorem of a certificate, as a source for Coq: the code ends as the program does, with any gas from the stated amount on.
 pub fn theorem(certificate: &Certificate) -> String {
     let (name, beside) = judge(certificate);
-    let Stated { program, meaning, kind, hints, check, sound, eval, gas, said, assumed } = stated(certificate, name);
+    let Stated { program, meaning, kind, hints, check, sound, eval, gas, said, assumed, ends } =
+        stated(certificate, name);
     let files: String = beside.iter().map(|file| format!(" {file}")).collect();
     let (program_hash, code_hash) = (certificate.program_hash(), certificate.code_hash());
     let (code, least) = (bytes(&certificate.code), certificate.gas);
@@ -466,7 +471,7 @@ Proof. vm_cast_no_check (eq_refl (Some {least})). Qed.
 
 (* For all calldata, with {said}, the code ends as the program does: with its bytes, or with a failure. *)
 Theorem right : {assumed}forall calldata, Forall is_byte calldata -> Z.of_nat (length calldata) < W ->
-  forall g, {gas} <= g -> {eval} ({meaning}).
+  {ends}forall g, {gas} <= g -> {eval} ({meaning}).
 Proof. exact ({sound} the_program the_hints code {least} accepted). Qed.
 Print Assumptions right.
 "

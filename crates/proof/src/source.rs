@@ -125,7 +125,9 @@ impl Source {
                 let verdict = looping.judge(semantics, code, witness, turns)?;
                 Ok(Gas { gas: verdict.gas, turn: Some(verdict.turn_gas) })
             }
-            (Self::Bytes(program), _) => bytes::walk(program, code).map(|walked| Gas { gas: walked.gas, turn: None }),
+            (Self::Bytes(program), _) => {
+                bytes::walk(program, code).map(|walked| Gas { gas: walked.gas, turn: walked.turn })
+            }
             (_, Some(job)) => job.check(witness).map(|ran| Gas { gas: ran.gas, turn: None }),
             (_, None) => Ok(Gas { gas: 0, turn: None }),
         }

@@ -64,7 +64,7 @@ pub(super) struct State {
 }
 
 /// Gas of so many words of memory (Yellow Paper, appendix H.1).
-const fn memory_gas(words: u64) -> u64 {
+pub(super) const fn memory_gas(words: u64) -> u64 {
     3 * words + words * words / 512
 }
 
@@ -94,8 +94,11 @@ const fn operator(byte: u8) -> Option<(WordOp, u64)> {
 }
 
 impl State {
-    pub(super) fn start() -> Self {
-        let (stack, cells, known, limits) = Default::default();
+    /// Where code begins: these words of memory, and of the program, are zero.
+    pub(super) fn start(zeros: &[u64], unset: &[u32]) -> Self {
+        let (stack, limits) = Default::default();
+        let cells = zeros.iter().map(|&cell| (cell, Operand::ZERO)).collect();
+        let known = unset.iter().map(|&word| (word, Operand::ZERO)).collect();
         // State 1 of scratch memory has zeros; words have the numbers after it.
         Self { offset: 0, stack, cells, known, scratch: 0, room: 0, words: 0, limits }
     }

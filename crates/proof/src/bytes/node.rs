@@ -11,7 +11,7 @@ const DEPTH: u32 = 8;
 const KEY_MASK: u64 = (1 << 40) - 1;
 
 /// A number, or the word of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Operand {
     Number(U256),
     Atom(u32),
@@ -79,6 +79,12 @@ impl Table {
     pub(crate) const fn fresh(&mut self) -> u32 {
         self.next += 1;
         self.next - 1
+    }
+
+    /// So many numbers in a row that have not been given: the first one.
+    pub(crate) const fn reserve(&mut self, count: u32) -> u32 {
+        self.next += count;
+        self.next - count
     }
 
     /// The word of a node.

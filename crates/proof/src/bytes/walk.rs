@@ -1,50 +1,81 @@
 //! The checker of programs of words: program and code side by side. `coq/CheckBytes.v` is the same checker, and `coq/SoundBytes.v` proves it.
 //!
 //! At each write to scratch memory code has the same words as the program, and wherever the program branches code does under the same condition.
-//! Turns of a countdown leave the stack, and the words beside scratch memory, as they find them.
+//! Turns of a countdown leave the stack, and the words beside scratch memory, as they find them; those of a loop as [`Head`] says.
 
 use super::machine::{Code, State, words_of};
 use super::node::{Node, Operand, Table};
+use super::turns::Head;
 use super::{Bytes, Expression, Step};
 use crate::check::Refused;
 use crate::semantics::Semantics;
 use residue_isa::opcode::evm as op;
 use ruint::aliases::U256;
+use std::collections::BTreeMap;
 
-type Done<T> = Result<T, String>;
+pub(super) type Done<T> = Result<T, String>;
 
 const BEYOND: &str = "the program may return bytes beyond scratch memory";
 
-/// Gas, and most instructions in a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Gas, and what the checker in Coq is told.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Walked {
     pub(crate) gas: u64,
+    /// Gas of a turn of loops whose number of turns is no number.
+    pub(crate) turn: Option<u64>,
+    /// Most instructions in a row.
     pub(crate) steps: usize,
+    /// Heads of loops, by the word that is the number of a turn.
+    pub(crate) heads: BTreeMap<u32, Head>,
+    /// Words of memory that loops know from the beginning.
+    pub(crate) zeros: Vec<u64>,
 }
 
 /// Shows that code ends as the program does, with any gas from the result on.
 pub(crate) fn walk(program: &Bytes, bytes: &[u8]) -> Result<Walked, Refused> {
-    let mut walker = Walker { table: Table::default(), code: Code::new(bytes), failed: 0 };
-    let mut start = State::start();
-    start.scratch = walker.table.fresh();
-    match walker.steps(&program.steps, start) {
-        Ok((None, gas)) => Ok(Walked { gas, steps: walker.code.longest }),
+    let code = Code::new(bytes);
+    let zeros = if program.has_loops { code.words_beyond(program.scratch_bytes()) } else { Vec::new() };
+    let (table, heads) = Default::default();
+    let mut walker = Walker { table, code, failed: 0, heads, turn: 0, is_final: !program.has_loops };
+    let mut result = walker.whole(program, &zeros);
+    if result.is_ok() && program.has_loops {
+        // Once more as the checker in Coq goes, with the heads that have been found.
+        (walker.is_final, walker.table, walker.turn, walker.code) = (true, Table::default(), 0, Code::new(bytes));
+        result = walker.whole(program, &zeros);
+    }
+    match result {
+        Ok((None, gas)) => {
+            let turn = program.is_counted().then_some(walker.turn);
+            Ok(Walked { gas, turn, steps: walker.code.longest, heads: walker.heads, zeros })
+        }
         Ok((Some(_), _)) => Err(walker.refused("the program ends without a return".to_owned())),
         Err(why) => Err(walker.refused(why)),
     }
 }
 
-struct Walker<'a> {
-    table: Table,
-    code: Code<'a>,
+pub(super) struct Walker<'a> {
+    pub(super) table: Table,
+    pub(super) code: Code<'a>,
     /// Gas after the last step where the program fails there, not yet counted.
     failed: u64,
+    /// Heads of loops.
+    pub(super) heads: BTreeMap<u32, Head>,
+    /// Most gas of a turn of loops whose number of turns is no number.
+    turn: u64,
+    /// True if heads have been found.
+    pub(super) is_final: bool,
 }
 
 /// The state after statements, if they do not end the program, and their gas.
 type After = (Option<State>, u64);
 
 impl Walker<'_> {
+    fn whole(&mut self, program: &Bytes, zeros: &[u64]) -> Done<After> {
+        let mut start = State::start(zeros, &program.unset);
+        start.scratch = self.table.fresh();
+        self.steps(&program.steps, start)
+    }
+
     fn refused(&self, why: String) -> Refused {
         Refused::at(self.code.last, self.code.bytes, Semantics::Evm, why)
     }
@@ -77,11 +108,16 @@ impl Walker<'_> {
         })
     }
 
-    fn steps(&mut self, steps: &[Step], mut state: State) -> Done<After> {
+    pub(super) fn steps(&mut self, steps: &[Step], mut state: State) -> Done<After> {
         // A way that fails takes its own gas, which most often is less.
         let (mut gas, mut failing) = (0, 0);
-        for step in steps {
-            let (after, more) = self.step(step, state)?;
+        for (number, step) in steps.iter().enumerate() {
+            let (after, more) = match step {
+                Step::Repeat(index, count, turn) if !matches!(count, Expression::Number(_)) => {
+                    self.counted(state, (*index, count, turn), &steps[number + 1..])?
+                }
+                step => self.step(step, state)?,
+            };
             gas += more;
             failing = failing.max(gas + std::mem::take(&mut self.failed));
             match after {
@@ -137,9 +173,38 @@ impl Walker<'_> {
                 Ok((Some(state), gas))
             }
             Step::Branch(condition, first, second) => self.branch(state, condition, first, second),
+            Step::Repeat(index, count, turn) => {
+                let count = self.word(&state, count)?;
+                let turns = State::exact(count)?;
+                if turns == 0 {
+                    return Err("a loop without turns".to_owned());
+                }
+                let (after, gas, of_turn) = self.rounds(state, *index, count, turn)?;
+                let turns = of_turn.checked_mul(turns).ok_or("the turns of a loop take too much gas")?;
+                Ok((Some(after), gas + turns))
+            }
             Step::Countdown(word, turns) => self.countdown(state, *word, turns),
             Step::ReturnWords(words) => self.return_words(state, words).map(|gas| (None, gas)),
             Step::ReturnScratch(offset, size) => self.return_scratch(state, offset, size).map(|gas| (None, gas)),
+        }
+    }
+
+    /// A loop whose number of turns is no number, and all that comes after it; gas of turns is counted apart.
+    fn counted(
+        &mut self,
+        state: State,
+        (index, count, turn): (u32, &Expression, &[Step]),
+        rest: &[Step],
+    ) -> Done<After> {
+        let count = self.word(&state, count)?;
+        let (some, none, gas) = self.fork_on(state, count)?;
+        let (after, way, of_turn) = self.rounds(some, index, count, turn)?;
+        self.turn = self.turn.max(of_turn);
+        let (after, rest_gas) = self.steps(rest, after)?;
+        let (without, other) = self.steps(rest, none)?;
+        match (after, without) {
+            (None, None) => Ok((None, gas + (way + rest_gas).max(other))),
+            _ => Err("the program does not end after a loop of any number of turns".to_owned()),
         }
     }
 
@@ -167,8 +232,12 @@ impl Walker<'_> {
     }
 
     /// Code where a condition of the program holds, and where it does not.
-    fn fork(&mut self, mut state: State, condition: &Expression) -> Done<(State, State, u64)> {
+    fn fork(&mut self, state: State, condition: &Expression) -> Done<(State, State, u64)> {
         let condition = self.word(&state, condition)?;
+        self.fork_on(state, condition)
+    }
+
+    pub(super) fn fork_on(&mut self, mut state: State, condition: Operand) -> Done<(State, State, u64)> {
         let (gas, found) = self.event(&mut state)?;
         if found != Some(op::JUMPI) {
             return Err("the program branches, and a JUMPI is expected".to_owned());
@@ -280,7 +349,7 @@ impl Walker<'_> {
     }
 }
 
-fn bind(state: &mut State, word: u32, operand: Operand) {
+pub(super) fn bind(state: &mut State, word: u32, operand: Operand) {
     state.known.retain(|(known, _)| *known != word);
     state.known.insert(0, (word, operand));
 }

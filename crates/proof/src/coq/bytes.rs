@@ -1,7 +1,7 @@
 //! Programs of words and scratch memory as terms of Coq's.
 
-use super::Stated;
-use crate::bytes::{Bytes, Expression, Operator, Step};
+use super::{Stated, list};
+use crate::bytes::{Bytes, Expression, Head, Kind, Operator, Step, Walked};
 use crate::certificate::Certificate;
 use residue_ir::{ModOp, WordOp};
 
@@ -69,6 +69,9 @@ fn steps(all: &[Step]) -> String {
                 let (each, ends) = (each.collect::<String>(), ")".repeat(turns.len()));
                 format!("(Countdown {} {}\n{each}Done{ends}\n", word(*count), turns.len())
             }
+            Step::Repeat(index, count, turn) => {
+                format!("(Repeat {} {}\n{}\n", word(*index), expression(count), steps(turn))
+            }
             Step::ReturnWords(all) => {
                 format!("(ReturnWords [{}]", all.iter().map(expression).collect::<Vec<_>>().join("; "))
             }
@@ -88,24 +91,70 @@ pub fn program(program: &Bytes) -> String {
     steps(&program.steps)
 }
 
-/// Instructions in a row of code of a program of words, with so many more.
-pub fn hints(program: &Bytes, code: &[u8], more: usize) -> Option<String> {
-    crate::bytes::walk(program, code).ok().map(|walked| (walked.steps + more).to_string())
+fn kind(of: Kind) -> String {
+    match of {
+        Kind::Same => "Same".to_owned(),
+        Kind::New(number) => format!("New {number}"),
+        Kind::Index => "Index".to_owned(),
+    }
+}
+
+fn head((index, head): (&u32, &Head)) -> String {
+    let Head { spot, paid, stack, cells, known, news } = head;
+    let [stack, cells] = [stack, cells].map(|kinds| list(kinds.iter().map(|&of| kind(of)), 16));
+    let known = list(known.iter().map(|&(known, of)| format!("({}%positive, {})", word(known), kind(of))), 8);
+    format!("({}%positive, Head {spot} {paid} {stack}\n   {cells}\n   {known} {news})", word(*index))
+}
+
+/// What the checker is told of loops, each as a term of Coq's: their heads, words of memory and words of the program that are zero.
+fn told(of: &Bytes, walked: &Walked) -> [String; 3] {
+    let unset = of.unset.iter().map(|&unset| format!("{}%positive", word(unset)));
+    [list(walked.heads.iter().map(head), 1), list(&walked.zeros, 16), list(unset, 16)]
+}
+
+/// The verdict of the checker in Coq on code for a program of that name; with the hints of other code where this one is refused, and so many more
+/// instructions in a row.
+pub fn verdict(of: &Bytes, [code, other]: [&[u8]; 2], program: &str, more: usize) -> Option<String> {
+    let walked = [code, other].into_iter().find_map(|code| crate::bytes::walk(of, code).ok())?;
+    let ([heads, zeros, unset], steps) = (told(of, &walked), walked.steps + more);
+    let check = match walked.turn {
+        Some(turn) => format!("check_bytes_in {turn}"),
+        None => "check_bytes".to_owned(),
+    };
+    Some(format!("{check} {heads} {zeros} {unset} {program} {steps} ({})", super::bytes(code)))
 }
 
 /// The parts of a theorem.
 pub(super) fn stated(of: &Bytes, certificate: &Certificate) -> Stated {
-    let gas = certificate.gas.to_string();
-    Stated {
-        program: format!("Definition the_program : body :=\n{}.", program(of)),
+    let gas = certificate.gas;
+    let walked = crate::bytes::walk(of, &certificate.code).unwrap_or_default();
+    let [heads, zeros, unset] = told(of, &walked);
+    let told = format!(
+        "Definition heads : list (positive * head) := {heads}.\nDefinition zeros : list Z := {zeros}.\nDefinition unset : list positive := {unset}.",
+    );
+    let stated = Stated {
+        program: format!("Definition the_program : body :=\n{}.\n\n{told}", program(of)),
         meaning: "bytes_meaning keccak calldata the_program".to_owned(),
         kind: "nat",
-        hints: hints(of, &certificate.code, 1).unwrap_or_default(),
-        check: "check_bytes".to_owned(),
-        sound: "check_bytes_sound".to_owned(),
+        hints: (walked.steps + 1).to_string(),
+        check: "check_bytes heads zeros unset".to_owned(),
+        sound: "check_bytes_sound heads zeros unset".to_owned(),
         eval: "HEval keccak code calldata (start g)".to_owned(),
         said: format!("{gas} gas or more"),
-        gas,
+        gas: gas.to_string(),
         assumed: "forall keccak, (forall bytes, 0 <= keccak bytes < W) -> ",
+        ends: "",
+    };
+    match certificate.turn_gas {
+        None => stated,
+        Some(turn) => Stated {
+            meaning: "outcome".to_owned(),
+            check: format!("check_bytes_in {turn} heads zeros unset"),
+            sound: format!("check_bytes_in_sound {turn} heads zeros unset"),
+            said: format!("{gas} gas or more, and {turn} for each turn in which the program ends"),
+            gas: format!("{gas} + {turn} * turns"),
+            ends: "forall turns outcome, 0 <= turns -> bytes_meaning_in keccak calldata turns the_program = Some outcome ->\n  ",
+            ..stated
+        },
     }
 }

@@ -8,7 +8,11 @@ use residue_ir::{Outcome, text};
 use residue_proof::{Certificate, Semantics};
 
 /// Contracts of words and scratch memory.
-pub const WORDS: [&str; 8] = [
+pub const WORDS: [&str; 14] = [
+    "hashes/ripemd160",
+    "hashes/sha1",
+    "hashes/sha256",
+    "hashes/sha512",
     "modexp/word",
     "wots/keccak_128",
     "wots/keccak_256",
@@ -17,10 +21,18 @@ pub const WORDS: [&str; 8] = [
     "sphincs/c7",
     "sphincs/c11",
     "sphincs/c13",
+    "sphincs/c13_rolled",
+    "slh_dsa/keccak_128_24",
 ];
 
+/// Turns of the loop over blocks of a message, to which a byte and its length are added (FIPS 180-4, section 5.1).
+fn blocks(name: &str, input: &[u8]) -> u64 {
+    let [block, length] = if name.ends_with("sha512") { [128, 16] } else { [64, 8] };
+    (input.len() as u64 + length) / block + 1 // usize to u64 widens
+}
+
 #[test]
-fn contracts_of_words_have_certificates_with_gas_for_the_longest_chains() {
+fn contracts_of_words_have_certificates_with_gas_for_the_longest_way_and_each_block() {
     let engine = engine(Semantics::Evm);
     for name in WORDS {
         let (program, code) = compiled(name, Semantics::Evm);
@@ -28,8 +40,16 @@ fn contracts_of_words_have_certificates_with_gas_for_the_longest_chains() {
         let certificate = Certificate::read(&text).unwrap();
         certificate.check().unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(certificate.print(), text, "{name}");
-        for input in inputs(name, &program) {
-            let run = engine.run_code(&code, &input, certificate.gas);
+        let mut messages = inputs(name, &program);
+        messages.extend(
+            certificate.turn_gas.into_iter().flat_map(|_| [0, 55, 56, 111, 112, 640].map(|size| vec![0x80; size])),
+        );
+        for input in messages {
+            let turns = certificate.turn_gas.map(|gas| gas * blocks(name, &input));
+            let run = engine.run_code(&code, &input, certificate.gas + turns.unwrap_or(0));
+            if let Some(turns) = turns {
+                assert_eq!(run.gas_used, certificate.gas + turns, "{name}: {} bytes", input.len());
+            }
             let found = if run.halt == Halt::Return { Outcome::Returned(run.output.to_vec()) } else { Outcome::Failed };
             assert_eq!(found, evaluate(&program, &input), "{name}: {}", hex::encode(&input));
         }
@@ -77,6 +97,46 @@ fn writes_and_hashes_of_a_program_of_words_are_those_of_the_code() {
         let found = fault(body, words, &code.replace(' ', "")).unwrap_or_default();
         assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{code}: {found}");
     }
+}
+
+#[test]
+fn turns_of_a_loop_leave_code_as_the_next_one_needs_it() {
+    let words = "word w0 = 0x0\nword w1 = calldata_size\nword w2 = defined\nword w3 = defined\nword w4 = add w3 w2\nword w5 = defined";
+    let turn = "get x0 -> w3 set x0 w4 give ()";
+    let counted = format!("set x0 w0 repeat w1 index w2 () = () {{ {turn} }} -> () get x0 -> w5 return_word w5");
+    // The sum of all numbers below the size of calldata, kept at 0.
+    let [start, sum, end] =
+        ["5f5f52 36", "80 15 601b 57 5f 5b 80 5f51 01 5f52 600101 80 82 11 600a 57 50 5b 50", "60205ff3"];
+    let unlike = "does not leave stack and memory as the next one needs them";
+    for (from, to, expected) in [
+        ("", "", ""),
+        // By two; up to the size; no turn where there is one; from another number on.
+        ("600101", "600201", "branches under another condition"),
+        ("82 11", "82 10", "branches under another condition"),
+        ("80 15", "80 19", "branches under another condition"),
+        ("57 5f 5b", "57 58 5b", "a loop is expected"),
+        // A word more on the stack after each turn; another sum; a sum that is not kept.
+        ("600101", "3690 600101", unlike),
+        ("5f51 01 5f52", "5f51 03 5f52", "a RETURN of them is expected"),
+        ("5f51 01 5f52", "5f51 01 505b", "a RETURN of them is expected"),
+        // Back to the end of the loop, and to its second instruction.
+        ("600a 57", "601b 57", "no JUMPDEST that code jumps back to is found"),
+        ("600a 57", "600b 57", "no JUMPDEST that code jumps back to is found"),
+    ] {
+        let code = [start, &sum.replacen(from, to, 1), end].concat().replace(' ', "");
+        let found = fault(&counted, words, &code).unwrap_or_default();
+        assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{code}: {found}");
+    }
+    // Three turns, whose gas is known; and four in code.
+    let numbered = counted.replace("repeat w1", "repeat w6");
+    let words = format!("{words}\nword w6 = 0x3");
+    for (turns, expected) in [("03", ""), ("04", "branches under another condition")] {
+        let code = format!("5f5f52 5f 5b 80 5f51 01 5f52 600101 80 60{turns} 11 6004 57 50 60205ff3").replace(' ', "");
+        let found = fault(&numbered, &words, &code).unwrap_or_default();
+        assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{code}: {found}");
+    }
+    let none = numbered.replace("repeat w6", "repeat w0");
+    assert!(fault(&none, &words, "5f5f5260205ff3").unwrap_or_default().contains("a loop without turns"));
 }
 
 /// A return of the word on top of the stack, whose code is 6 bytes: from 64 on, after scratch memory.

@@ -9,6 +9,7 @@ mod semantics;
 mod slots;
 mod text;
 mod wide;
+mod words;
 
 use residue_compiler::compile;
 use residue_ir::Program;

@@ -190,7 +190,7 @@ pub fn inputs(name: &str, program: &Program) -> Vec<Vec<u8>> {
     let example = (residue_contracts::named(name).unwrap().example)();
     let p = program.modulus.known().unwrap().clone();
     let size = element_bytes(&p);
-    let filled = |number: &BigUint| element(number, size).repeat(example.len() / size);
+    let filled = |number: &BigUint| element(number, size).repeat((example.len() / size).max(1));
     let mut last_is_p = filled(&(&p - 1u8));
     let last = last_is_p.len() - size;
     last_is_p[last..].copy_from_slice(&element(&p, size));
