@@ -437,39 +437,42 @@ Definition entered (s : sym) (d : Z) (T : table) : sym :=
   renewed (Sym T d (skipn (Z.to_nat d) code) (stk s) (cells s) (known s) (gen s) (room s) (smw s)).
 
 (* The head of a loop: its place and the memory that is paid for there; each word of the stack, of memory and of the program there: the same as where
-   the loop is entered, one of the words that change, or the number of the turn. Not believed. *)
-Inductive kind := Same | New (j : positive) | Index.
-Record head := Head { spot : Z; paid : Z; on_stack : list kind; on_cells : list kind; on_known : list (positive * kind); news : positive }.
+   the loop is entered, one of the words that change, the number of the turn, or that less the number of turns, by which code may count up to zero.
+   Not believed. *)
+Inductive kind := Same | New (j : positive) | Index | Left.
+Record head := Head { spot : Z; paid : Z; to_zero : bool; on_stack : list kind; on_cells : list kind; on_known : list (positive * kind); news : positive }.
 
-Definition word_of (b : positive) (index : operand) (k : kind) (o : operand) : operand :=
-  match k with Same => o | New j => Atom (b + j) | Index => index end.
-Definition shaped {A} (b : positive) (index : operand) (ks : list kind) (l : list (A * operand)) : list (A * operand) :=
-  map (fun '(k, (a, o)) => (a, word_of b index k o)) (combine ks l).
+Definition word_of (b : positive) (index left : operand) (k : kind) (o : operand) : operand :=
+  match k with Same => o | New j => Atom (b + j) | Index => index | Left => left end.
+Definition shaped {A} (b : positive) (index left : operand) (ks : list kind) (l : list (A * operand)) : list (A * operand) :=
+  map (fun '(k, (a, o)) => (a, word_of b index left k o)) (combine ks l).
 Definition small (most : positive) (ks : list kind) : bool := forallb (fun k => match k with New j => Pos.ltb j most | _ => true end) ks.
 (* The words of the program that are known there. *)
 Fixpoint named (ws : list (positive * kind)) (l : list (positive * operand)) : list (positive * operand) :=
   match ws with [] => [] | (w, _) :: ws => match lookup w l with Some o => (w, o) :: named ws l | None => named ws l end end.
 
 (* Code and program at the head in any turn. The number of the turn is one modulo that of the turns. *)
-Definition general_with (h : head) (w : positive) (s : sym) (r : operand * table) : sym :=
+Definition general_with (h : head) (w : positive) (s : sym) (index : operand) (r : operand * table) : sym :=
   let b := next (tb s) in
   bind (Sym (snd r) (spot h) (skipn (Z.to_nat (spot h)) code)
-    (map snd (shaped b (fst r) (on_stack h) (map (pair tt) (stk s)))) (shaped b (fst r) (on_cells h) (cells s))
-    (shaped b (fst r) (map snd (on_known h)) (named (on_known h) (known s))) b (room s) (paid h)) w (fst r).
+    (map snd (shaped b index (fst r) (on_stack h) (map (pair tt) (stk s)))) (shaped b index (fst r) (on_cells h) (cells s))
+    (shaped b index (fst r) (map snd (on_known h)) (named (on_known h) (known s))) b (room s) (paid h)) w index.
 Definition roomy (T : table) (n : positive) : table := Table (nodes T) (places T) (next T + n) (limits T).
-Definition general (h : head) (w : positive) (c : operand) (s : sym) : operand * sym :=
-  let r := intern (roomy (tb s) (news h)) (NOp FMod (Atom (next (tb s))) c (Num 0)) in (fst r, general_with h w s r).
+Definition general (h : head) (w : positive) (c : operand) (s : sym) : operand * operand * sym :=
+  let r := intern (roomy (tb s) (news h)) (NOp FMod (Atom (next (tb s))) c (Num 0)) in
+  let d := operation (snd r) FSub (fst r) c (Num 0) in (fst r, fst d, general_with h w s (fst r) d).
 
 (* Words that change are the same wherever they are. *)
-Fixpoint fit (index : operand) (l : list (kind * (operand * operand))) (th : list (positive * operand)) : option (list (positive * operand)) :=
+Fixpoint fit (index left : operand) (l : list (kind * (operand * operand))) (th : list (positive * operand)) : option (list (positive * operand)) :=
   match l with
   | [] => Some th
-  | (Same, (o, q)) :: l => if eqo o q then fit index l th else None
-  | (Index, (_, q)) :: l => if eqo index q then fit index l th else None
+  | (Same, (o, q)) :: l => if eqo o q then fit index left l th else None
+  | (Index, (_, q)) :: l => if eqo index q then fit index left l th else None
+  | (Left, (_, q)) :: l => if eqo left q then fit index left l th else None
   | (New j, (_, q)) :: l =>
       match lookup j th with
-      | Some p => if eqo p q then fit index l th else None
-      | None => fit index l ((j, q) :: th)
+      | Some p => if eqo p q then fit index left l th else None
+      | None => fit index left l ((j, q) :: th)
       end
   end.
 (* Words of both states, each with its kind: s is where the loop is entered. *)
@@ -477,14 +480,14 @@ Definition facing (h : head) (s t : sym) : list (kind * (operand * operand)) :=
   combine (on_stack h) (combine (stk s) (stk t)) ++ combine (on_cells h) (combine (map snd (cells s)) (map snd (cells t)))
   ++ combine (map snd (on_known h)) (combine (map snd (named (on_known h) (known s))) (map snd (named (on_known h) (known t)))).
 (* A turn may begin here, with this number. *)
-Definition begins (h : head) (s t : sym) (index : operand) : bool :=
+Definition begins (h : head) (s t : sym) (index left : operand) : bool :=
   (at_ t =? spot h) && (room s =? room t) && (smw t <=? paid h)
   && eq_list Z.eqb (map fst (cells s)) (map fst (cells t))
   && Nat.eqb (length (stk t)) (length (stk s)) && Nat.eqb (length (on_stack h)) (length (stk s))
   && Nat.eqb (length (on_cells h)) (length (cells s)) && eq_list Pos.eqb (map fst (named (on_known h) (known t))) (map fst (on_known h))
   && eq_list Pos.eqb (map fst (named (on_known h) (known s))) (map fst (on_known h))
   && small (news h) (on_stack h ++ on_cells h ++ map snd (on_known h))
-  && match fit index (facing h s t) [] with Some _ => true | None => false end.
+  && match fit index left (facing h s t) [] with Some _ => true | None => false end.
 
 (* The turns of a countdown: the word that is counted, how code is at each of them but for the place, the place of each, and the next number. *)
 Record turning := Turning { counted : positive; base : sym; place : Z -> option Z; number : Z }.
@@ -494,26 +497,29 @@ Variable turn : Z.
 Variable heads : list (positive * head).
 
 (* Code gets to the head of a loop. *)
-Definition enter (h : head) (s : sym) : option (sym * Z) :=
+Definition enter (h : head) (c : operand) (s : sym) : option (sym * Z) :=
   let '(s, g) := sync fuel (spot h) s in
+  let '(d, T) := operation (tb s) FSub (Num 0) c (Num 0) in
+  let s := with_table s T in
   let cost := cmem (paid h) - cmem (smw s) in
-  if begins h s s (Num 0) && (0 <=? cost) then Some (s, g + cost) else None.
+  if begins h s s (Num 0) d && (0 <=? cost) then Some (s, g + cost) else None.
 (* After a turn: to the head again, if there are more turns, or how code goes on. *)
-Definition again (h : head) (s : sym) (c index : operand) (u : sym) : option (sym * Z) :=
+Definition again (h : head) (s : sym) (c index left : operand) (u : sym) : option (sym * Z) :=
   let '(i, T) := operation (tb u) FAdd (Num 1) index (Num 0) in
-  let '(x, T) := operation T FLt i c (Num 0) in
+  let '(d, T) := operation T FAdd (Num 1) left (Num 0) in
+  let '(x, T) := if to_zero h then (d, T) else operation T FLt i c (Num 0) in
   match fork (with_table u T) x with
-  | Some (t, e, g) => if begins h s t i && (paid h <=? smw t) then Some (e, g) else None
+  | Some (t, e, g) => if begins h s t i d && (paid h <=? smw t) then Some (e, g) else None
   | None => None
   end.
 
 (* Code where the loop is left, gas of the way to its head, and of a turn. *)
 Definition rounds (walked : sym -> option (option sym * Z)) (w : positive) (c : operand) (h : head) (s : sym) : option (sym * Z * Z) :=
-  match enter h s with
+  match enter h c s with
   | Some (s, g) =>
-      let '(index, s0) := general h w c s in
+      let '(index, left, s0) := general h w c s in
       match walked s0 with
-      | Some (Some u, i) => match again h s c index u with Some (e, j) => Some (e, g, i + j) | None => None end
+      | Some (Some u, i) => match again h s c index left u with Some (e, j) => Some (e, g, i + j) | None => None end
       | _ => None
       end
   | None => None

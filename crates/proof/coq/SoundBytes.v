@@ -1378,23 +1378,23 @@ Proof. intros H. unfold return_words in H. repeat cost_of H; lia. Qed.
 Lemma return_scratch_cost s a n g : return_scratch code fuel s a n = Some g -> 0 <= g.
 Proof. intros H. unfold return_scratch in H. repeat cost_of H; lia. Qed.
 
-Lemma enter_cost h s t g : enter code fuel h s = Some (t, g) -> 0 <= g.
+Lemma enter_cost h c s t g : enter code fuel h c s = Some (t, g) -> 0 <= g.
 Proof.
-  unfold enter. destruct (sync code fuel (spot h) s) as [s1 g1] eqn:EV. pose proof (sync_cost _ _ _ _ _ EV).
+  unfold enter. destruct (sync code fuel (spot h) s) as [s1 g1] eqn:EV. pose proof (sync_cost _ _ _ _ _ EV). destruct (operation _ _ _ _ _) as [d T].
   destruct (_ && _) eqn:E; [|discriminate]. intros H1. apply some_pair in H1 as [_ <-]. apply andb_prop in E as [_ E]. apply Z.leb_le in E. lia.
 Qed.
-Lemma again_cost h s c x u e g : again code fuel h s c x u = Some (e, g) -> 0 <= g.
+Lemma again_cost h s c x d u e g : again code fuel h s c x d u = Some (e, g) -> 0 <= g.
 Proof.
-  unfold again. destruct (operation _ _ _ _ _) as [i T]. destruct (operation _ _ _ _ _) as [y T'].
-  destruct (fork code fuel (with_table u T') y) as [[[t e'] f]|] eqn:F; [|discriminate]. destruct (begins _ _ _ _ && _); [|discriminate].
+  unfold again. destruct (operation _ _ _ _ _) as [i T]. destruct (operation _ _ _ _ _) as [l T0]. destruct (if to_zero h then _ else _) as [y T'].
+  destruct (fork code fuel (with_table u T') y) as [[[t e'] f]|] eqn:F; [|discriminate]. destruct (begins _ _ _ _ _ && _); [|discriminate].
   intros H. apply some_pair in H as [_ <-]. eapply fork_cost, F.
 Qed.
 
 Lemma rounds_cost wt w c h s e g i : (forall s r g, wt s = Some (r, g) -> 0 <= g) -> rounds code fuel wt w c h s = Some (e, g, i) -> 0 <= g /\ 0 <= i.
 Proof.
-  intros W. unfold rounds. destruct (enter code fuel h s) as [[s1 g1]|] eqn:E; [|discriminate]. apply enter_cost in E.
-  destruct (general code h w c s1) as [x s0]. destruct (wt s0) as [[[u|] j]|] eqn:WU; try discriminate. apply W in WU.
-  destruct (again code fuel h s1 c x u) as [[e' l]|] eqn:A; [|discriminate]. apply again_cost in A. intros H. injection H as <- <- <-. lia.
+  intros W. unfold rounds. destruct (enter code fuel h c s) as [[s1 g1]|] eqn:E; [|discriminate]. apply enter_cost in E.
+  destruct (general code h w c s1) as [[x d] s0]. destruct (wt s0) as [[[u|] j]|] eqn:WU; try discriminate. apply W in WU.
+  destruct (again code fuel h s1 c x d u) as [[e' l]|] eqn:A; [|discriminate]. apply again_cost in A. intros H. injection H as <- <- <-. lia.
 Qed.
 
 Lemma walk_cost b : forall c s r g, walk code fuel turn heads c b s = Some (r, g) -> 0 <= g.
@@ -1441,22 +1441,22 @@ Proof.
   intros [Q|Q]; [injection Q as -> ->; exact E | exact (IH Q)].
 Qed.
 
-Definition fits_as (index : operand) (th : list (positive * operand)) '((k, (o, q)) : kind * (operand * operand)) : Prop :=
-  match k with Same => o = q | Index => q = index | New j => lookup j th = Some q end.
+Definition fits_as (index left : operand) (th : list (positive * operand)) '((k, (o, q)) : kind * (operand * operand)) : Prop :=
+  match k with Same => o = q | Index => q = index | Left => q = left | New j => lookup j th = Some q end.
 
-Lemma fit_is index l th th' : fit index l th = Some th' ->
-  (forall j q, lookup j th = Some q -> lookup j th' = Some q) /\ Forall (fits_as index th') l /\
+Lemma fit_is index left l th th' : fit index left l th = Some th' ->
+  (forall j q, lookup j th = Some q -> lookup j th' = Some q) /\ Forall (fits_as index left th') l /\
   (forall T, Forall (fun '(_, (_, q)) => below T q) l -> (forall j q, lookup j th = Some q -> below T q) -> forall j q, lookup j th' = Some q -> below T q).
 Proof.
   revert th. induction l as [|[k [o q]] l IH]; intros th H; cbn [fit] in H; [injection H as <-; split; [auto|]; split; [constructor | auto]|].
-  assert (N : forall th0, fit index l th0 = Some th' -> (forall j q, lookup j th = Some q -> lookup j th0 = Some q) ->
-    (forall j p, lookup j th0 = Some p -> lookup j th = Some p \/ p = q) -> fits_as index th0 (k, (o, q)) ->
-    (forall j q, lookup j th = Some q -> lookup j th' = Some q) /\ Forall (fits_as index th') ((k, (o, q)) :: l) /\
+  assert (N : forall th0, fit index left l th0 = Some th' -> (forall j q, lookup j th = Some q -> lookup j th0 = Some q) ->
+    (forall j p, lookup j th0 = Some p -> lookup j th = Some p \/ p = q) -> fits_as index left th0 (k, (o, q)) ->
+    (forall j q, lookup j th = Some q -> lookup j th' = Some q) /\ Forall (fits_as index left th') ((k, (o, q)) :: l) /\
     (forall T, Forall (fun '(_, (_, q)) => below T q) ((k, (o, q)) :: l) -> (forall j q, lookup j th = Some q -> below T q) -> forall j q, lookup j th' = Some q -> below T q)).
   { intros th0 F M M' A. destruct (IH _ F) as (B & C & D). split; [auto|]. split.
     - constructor; [destruct k; cbn in *; auto | exact C].
     - intros T X Y. inversion X; subst. apply D; [assumption|]. intros j p E. apply M' in E as [E| ->]; eauto. }
-  destruct k as [|j|].
+  destruct k as [|j| |].
   - destruct (eqo o q) eqn:E; [|discriminate]. apply eqo_is in E. apply (N th H); cbn; auto.
   - destruct (lookup j th) as [p|] eqn:E.
     + destruct (eqo p q) eqn:E'; [|discriminate]. apply eqo_is in E' as ->. apply (N th H); cbn; auto.
@@ -1465,24 +1465,26 @@ Proof.
       * intros i x. destruct (Pos.eqb j i); intros F; [injection F as <-; auto | auto].
       * rewrite Pos.eqb_refl. reflexivity.
   - destruct (eqo index q) eqn:E; [|discriminate]. apply eqo_is in E. apply (N th H); cbn; auto.
+  - destruct (eqo left q) eqn:E; [|discriminate]. apply eqo_is in E. apply (N th H); cbn; auto.
 Qed.
 
 (* Words of a list in both states: the same name, the same value. *)
 Definition agree {A} (T : table) (V V' : values) (x : A * operand) (y : A * operand) : Prop :=
   fst x = fst y /\ oval V (snd x) = oval V' (snd y) /\ below T (snd x).
 
-Lemma shaped_agrees {A} T0 T V V' b x index th m :
-  (forall o, below T0 o -> oval V' o = oval V o /\ below T o) -> oval V' x = oval V index -> below T x ->
+Lemma shaped_agrees {A} T0 T V V' b x y index left th m :
+  (forall o, below T0 o -> oval V' o = oval V o /\ below T o) -> oval V' x = oval V index -> below T x -> oval V' y = oval V left -> below T y ->
   (forall j q, (j < m)%positive -> lookup j th = Some q -> oval V' (Atom (b + j)) = oval V q /\ below T (Atom (b + j))) ->
   forall ks (l l' : list (A * operand)), length ks = length l -> map fst l = map fst l' -> Forall (below T0) (map snd l) -> small m ks = true ->
-  Forall (fits_as index th) (combine ks (combine (map snd l) (map snd l'))) -> Forall2 (agree T V' V) (shaped b x ks l) l'.
+  Forall (fits_as index left th) (combine ks (combine (map snd l) (map snd l'))) -> Forall2 (agree T V' V) (shaped b x y ks l) l'.
 Proof.
-  intros HO HX HB HN. induction ks as [|k ks IH]; intros [|[a o] l] [|[a' q] l'] L M B N F; try discriminate; [constructor|].
+  intros HO HX HB HY HC HN. induction ks as [|k ks IH]; intros [|[a o] l] [|[a' q] l'] L M B N F; try discriminate; [constructor|].
   cbn [map fst snd combine shaped small forallb length] in *. injection L as L. injection M as <- M. apply andb_prop in N as [N N'].
   inversion B as [|? ? B0 B1]; subst. inversion F as [|? ? F0 F1]; subst. constructor; [|exact (IH _ _ L M B1 N' F1)].
-  split; [reflexivity|]. destruct k as [|j|]; cbn [fits_as word_of snd] in *.
+  split; [reflexivity|]. destruct k as [|j| |]; cbn [fits_as word_of snd] in *.
   - subst q. apply HO, B0.
   - apply Pos.ltb_lt in N. apply (HN j q N F0).
+  - subst q. auto.
   - subst q. auto.
 Qed.
 
@@ -1511,17 +1513,18 @@ Lemma combine_app_Forall {A} (P : A -> Prop) l l' l'' : Forall P (l ++ l' ++ l''
 Proof. rewrite !Forall_app. auto. Qed.
 
 (* At the head, in the turn with this number. *)
-Lemma begins_inv h w c s t V P S index v x G : ready s V -> 0 <= room s -> below (tb s) c -> inv V t P S -> begins h s t index = true ->
-  below (tb t) index -> oval V index = v -> 0 <= v < oval V c -> general code h w c s = (x, G) ->
-  exists V', grows (tb s) (tb G) V V' /\ ready s V' /\ inv V' G (Bs (set (bw P) w v) (bm P) (bn P) (bt P)) S /\ below (tb G) x /\ oval V' x = v.
+Lemma begins_inv h w c s t V P S index left v x d G : ready s V -> 0 <= room s -> below (tb s) c -> inv V t P S -> begins h s t index left = true ->
+  below (tb t) left -> oval V index = v -> oval V left = (v - oval V c) mod W -> 0 <= v < oval V c -> general code h w c s = (x, d, G) ->
+  exists V', grows (tb s) (tb G) V V' /\ ready s V' /\ inv V' G (Bs (set (bw P) w v) (bm P) (bn P) (bt P)) S /\
+    below (tb G) x /\ oval V' x = v /\ below (tb G) d /\ oval V' d = (v - oval V c) mod W.
 Proof.
-  intros (K & BS & BC & BK) RM C I BE BI VI VC GE. unfold begins in BE. splits.
+  intros (K & BS & BC & BK) RM C I BE BL VI VL VC GE. unfold begins in BE. splits.
   repeat match goal with
   | H : (_ <=? _) = true |- _ => apply Z.leb_le in H | H : (_ =? _) = true |- _ => apply Z.eqb_eq in H
   | H : Nat.eqb _ _ = true |- _ => apply Nat.eqb_eq in H
   | H : eq_list Z.eqb _ _ = true |- _ => apply eq_list_is in H; [|intros ? ?; apply Z.eqb_eq]
   | H : eq_list Pos.eqb _ _ = true |- _ => apply eq_list_is in H; [|intros ? ?; apply Pos.eqb_eq] end.
-  destruct (fit index (facing h s t) []) as [th|] eqn:FT; [|discriminate]. apply fit_is in FT as (_ & FT & FB). unfold facing in FT.
+  destruct (fit index left (facing h s t) []) as [th|] eqn:FT; [|discriminate]. apply fit_is in FT as (_ & FT & FB). unfold facing in FT.
   apply combine_app_Forall in FT as (FS & FC & FK).
   match goal with H : small _ _ = true |- _ => unfold small in H; rewrite !forallb_app in H; apply andb_prop in H as [SS H]; apply andb_prop in H as [SC SK] end.
   fold (small (news h) (on_stack h)) in SS. fold (small (news h) (on_cells h)) in SC. fold (small (news h) (map snd (on_known h))) in SK.
@@ -1553,13 +1556,17 @@ Proof.
       split; [rewrite (node_grows _ _ _ _ _ G1 B); exact N | eapply node_below_grows; eassumption].
     - intros i m F. pose proof (t_next _ _ K _ _ F) as X. fold b in X. lia.
     - intros i z F. destruct (t_limits _ _ K _ _ F) as [Y X]. fold b in X. rewrite (proj2 (Pos.ltb_lt i b)) by exact X. lia. }
-  unfold general in GE. apply pair_equal_spec in GE as [X0 GE]. subst x.
-  destruct (intern_makes T1 V3 (NOp FMod (Atom b) c (Num 0)) K3) as (V' & G2 & K' & X & BX).
+  unfold general in GE. apply pair_equal_spec in GE as [GE GE']. apply pair_equal_spec in GE as [X0 Y0]. subst x d.
+  destruct (intern_makes T1 V3 (NOp FMod (Atom b) c (Num 0)) K3) as (Vx & Gx & Kx & X & BX).
   { split; [cbn; lia|]. split; [eapply below_grows; eassumption | split; [lia | reflexivity]]. }
-  fold T1 b in GE |- *. destruct (intern T1 (NOp FMod (Atom b) c (Num 0))) as [x' T2]. cbn [fst snd] in *. unfold general_with in GE. cbn [fst snd] in GE. fold b in GE. subst G.
-  assert (VX : oval V' x' = v).
+  fold T1 b in GE' |- *. destruct (intern T1 (NOp FMod (Atom b) c (Num 0))) as [x' Tx]. cbn [fst snd] in *.
+  assert (VX : oval Vx x' = v).
   { rewrite X. cbn [nval apply oval wv V3]. rewrite (oval_grows _ _ _ _ _ G1 C). rewrite Pos.ltb_irrefl, Pos.eqb_refl.
     destruct (Z.eqb_spec (oval V c) 0); [lia|]. apply Z.mod_small. lia. }
+  destruct (operation_makes Tx Vx FSub x' c (Num 0) Kx BX (below_grows _ _ _ _ _ (grows_trans _ _ _ _ _ _ G1 Gx) C) (conj (Z.le_refl 0) W_pos)) as (V' & Gy & K' & YD & BY).
+  destruct (operation Tx FSub x' c (Num 0)) as [y' T2]. cbn [fst snd] in *. unfold general_with in GE'. cbn [fst snd] in GE'. fold b in GE'. subst G.
+  rewrite VX, (oval_grows _ _ _ _ _ (grows_trans _ _ _ _ _ _ G1 Gx) C) in YD. cbn [apply] in YD. pose proof (grows_trans _ _ _ _ _ _ Gx Gy) as G2.
+  rewrite <- (oval_grows _ _ _ _ _ Gy BX) in VX. apply (below_grows _ _ _ _ _ Gy) in BX.
   pose proof (grows_trans _ _ _ _ _ _ G1 G2) as G3.
   assert (HO : forall o, below (tb s) o -> oval V' o = oval V o /\ below T2 o).
   { intros o B. split; [eapply oval_grows | eapply below_grows]; eassumption. }
@@ -1567,17 +1574,17 @@ Proof.
   { intros j q J E. assert (B1 : below T1 (Atom (b + j))) by (cbn; lia). split; [|exact (below_grows _ _ _ _ _ G2 B1)].
     rewrite (oval_grows _ _ _ _ _ G2 B1). cbn [oval wv V3]. destruct (Pos.ltb_spec (b + j) b); [lia|].
     destruct (Pos.eqb_spec (b + j) b); [lia|]. replace (b + j - b)%positive with j by lia. rewrite E. reflexivity. }
-  pose proof (fun A => @shaped_agrees A (tb s) T2 V V' b x' index th (news h) HO ltac:(congruence) BX HN) as SH.
+  pose proof (fun A => @shaped_agrees A (tb s) T2 V V' b x' y' index left th (news h) HO ltac:(congruence) BX ltac:(congruence) BY HN) as SH.
   pose proof (SH unit (on_stack h) (map (pair tt) (stk s)) (map (pair tt) (stk t))) as A1. rewrite !map_pair_tt, !map_length, !map_map in A1. cbn [fst] in A1.
   specialize (A1 ltac:(assumption) ltac:(apply map_tt; congruence) BS SS FS).
-  assert (A2 : Forall2 (agree T2 V' V) (shaped b x' (on_cells h) (cells s)) (cells t)).
+  assert (A2 : Forall2 (agree T2 V' V) (shaped b x' y' (on_cells h) (cells s)) (cells t)).
   { apply SH; auto. rewrite Forall_map. eapply Forall_impl; [|exact BC]. intros [a o]; auto. }
-  assert (A3 : Forall2 (agree T2 V' V) (shaped b x' (map snd (on_known h)) (named (on_known h) (known s))) (named (on_known h) (known t))).
+  assert (A3 : Forall2 (agree T2 V' V) (shaped b x' y' (map snd (on_known h)) (named (on_known h) (known s))) (named (on_known h) (known t))).
   { apply SH; auto.
     - rewrite map_length, <- (map_length fst (named _ _)). rewrite <- (map_length fst (on_known h)). congruence.
     - congruence.
     - rewrite Forall_map. apply Forall_forall. intros [u o] Y. apply named_in, lookup_in in Y. rewrite Forall_forall in BK. apply (BK _ Y). }
-  exists V'. split; [exact G3|]. split; [split; [exact (tok_shrinks _ _ _ _ G3 K (K' : tok V' T2)) | auto]|]. split; [|auto].
+  exists V'. split; [exact G3|]. split; [split; [exact (tok_shrinks _ _ _ _ G3 K (K' : tok V' T2)) | auto]|]. split; [|auto 6].
   rewrite <- VX. refine (inv_bind V' (Sym T2 _ _ _ _ _ b (room s) (paid h)) (Bs (bw P) (bm P) (bn P) (bt P)) S w x' _ BX).
   pose proof I as I'. destruct I. destruct i_pc0 as (PA & PN & PR).
   split; cbn [tb stk cells smw at_ rest room stack mem mwords pc known gen bw bm bn bt] in *; auto.
@@ -1616,22 +1623,22 @@ Proof.
 Qed.
 
 (* All turns that are left. *)
-Lemma turns_end t w c h s x s0 u i e j ch per :
-  sound_here t -> general code h w c s = (x, s0) -> walk code fuel turn heads None t s0 = Some (Some u, i) -> again code fuel h s c x u = Some (e, j) ->
+Lemma turns_end t w c h s x d s0 u i e j ch per :
+  sound_here t -> general code h w c s = (x, d, s0) -> walk code fuel turn heads None t s0 = Some (Some u, i) -> again code fuel h s c x d u = Some (e, j) ->
   below (tb s) c -> 0 <= room s -> 0 <= ch -> 0 <= per -> i + j <= per + turn * ch ->
   forall m v V P S, inv V s0 (Bs (set (bw P) w v) (bm P) (bn P) (bt P)) S -> ready s V -> grows (tb s) (tb s0) V V -> below (tb s0) x -> oval V x = v ->
-  0 <= v -> (0 < m)%nat -> v + Z.of_nat m = oval V c -> Z.of_nat m * per <= free s0 P S ->
+  below (tb s0) d -> oval V d = (v - oval V c) mod W -> 0 <= v -> (0 < m)%nat -> v + Z.of_nat m = oval V c -> Z.of_nat m * per <= free s0 P S ->
   match loop ch (bytes_mean keccak cd t) w v m P with
   | inl P' => exists V' S', inv V' e P' S' /\ free s0 P S - Z.of_nat m * per <= free e P' S' /\ grows (tb s) (tb e) V V' /\ reaches S S'
   | inr o => finishes S o
   end.
 Proof.
-  intros IHt GE W A BC RM CH PER IJ. induction m as [|m IH]; intros v V P S I RE G0 BX XV V0 M VM L; [lia|]. clear M. cbn [loop].
-  destruct (Z.ltb_spec (bt P) ch); [exact Logic.I|]. pose proof (again_cost _ _ _ _ _ _ _ A) as J. pose proof (walk_cost _ _ _ _ _ W) as I0.
+  intros IHt GE WT A BC RM CH PER IJ. induction m as [|m IH]; intros v V P S I RE G0 BX XV BD DV V0 M VM L; [lia|]. clear M. cbn [loop].
+  destruct (Z.ltb_spec (bt P) ch); [exact Logic.I|]. pose proof (again_cost _ _ _ _ _ _ _ _ A) as J. pose proof (walk_cost _ _ _ _ _ WT) as I0.
   set (Pv := Bs (set (bw P) w v) (bm P) (bn P) (bt P - ch)).
   assert (IV : inv V s0 Pv S) by (apply (inv_budget _ _ _ _ (bt P - ch)) in I; [exact I | lia]).
   assert (FV : free s0 Pv S = free s0 P S + turn * ch) by (unfold free; cbn [bt Pv]; nia).
-  pose proof (IHt _ _ _ _ _ _ W IV ltac:(nia)) as Q. unfold ends in Q. destruct (bytes_mean keccak cd t Pv) as [P1|o]; [|exact Q].
+  pose proof (IHt _ _ _ _ _ _ WT IV ltac:(nia)) as Q. unfold ends in Q. destruct (bytes_mean keccak cd t Pv) as [P1|o]; [|exact Q].
   destruct Q as (u' & V1 & S1 & Q & I1 & GA1 & G1 & R1). injection Q as <-. unfold again in A.
   pose proof (below_grows _ _ _ _ _ G1 BX) as BX1. pose proof (grows_trans _ _ _ _ _ _ G0 G1) as GC. pose proof (below_grows _ _ _ _ _ GC BC) as BC1.
   pose proof (oval_word _ _ _ (proj1 RE) BC) as CW. unfold is_word in CW.
@@ -1640,23 +1647,39 @@ Proof.
   destruct (operation_makes (tb u) V1 FAdd (Num 1) x (Num 0) (i_tok _ _ _ _ I1) (ONE _) BX1 (ZERO _)) as (V2 & G2 & K2 & X2 & B2).
   destruct (operation (tb u) FAdd (Num 1) x (Num 0)) as [next T2]. cbn [fst snd] in *.
   rewrite (oval_grows _ _ _ _ _ G1 BX), XV in X2. cbn [apply oval] in X2. rewrite Z.mod_small in X2 by lia.
-  pose proof (below_grows _ _ _ _ _ G2 BC1) as BC2.
-  destruct (operation_makes T2 V2 FLt next c (Num 0) K2 B2 BC2 (ZERO _)) as (V3 & G3 & K3 & X3 & B3).
-  destruct (operation T2 FLt next c (Num 0)) as [y T3]. cbn [fst snd] in *.
-  rewrite X2, (oval_grows _ _ _ _ _ G2 BC1), (oval_grows _ _ _ _ _ GC BC) in X3. cbn [apply] in X3.
+  pose proof (below_grows _ _ _ _ _ G2 (below_grows _ _ _ _ _ G1 BD)) as BD2. pose proof (grows_trans _ _ _ _ _ _ GC G2) as G02.
+  destruct (operation_makes T2 V2 FAdd (Num 1) d (Num 0) K2 (ONE _) BD2 (ZERO _)) as (Vd & Gd & Kd & Xd & Bd).
+  destruct (operation T2 FAdd (Num 1) d (Num 0)) as [d' Td]. cbn [fst snd] in *.
+  rewrite (oval_grows _ _ _ _ _ G2 (below_grows _ _ _ _ _ G1 BD)), (oval_grows _ _ _ _ _ G1 BD), DV in Xd. cbn [apply oval] in Xd.
+  rewrite Z.add_mod_idemp_r in Xd by lia. pose proof (grows_trans _ _ _ _ _ _ G02 Gd) as G0d.
+  assert (TEST : exists V3, grows Td (snd (if to_zero h then (d', Td) else operation Td FLt next c (Num 0))) Vd V3 /\
+    tok V3 (snd (if to_zero h then (d', Td) else operation Td FLt next c (Num 0))) /\
+    below (snd (if to_zero h then (d', Td) else operation Td FLt next c (Num 0))) (fst (if to_zero h then (d', Td) else operation Td FLt next c (Num 0))) /\
+    (oval V3 (fst (if to_zero h then (d', Td) else operation Td FLt next c (Num 0))) =? 0) = negb (1 + v <? oval V c)).
+  { destruct (to_zero h); cbn [fst snd].
+    - exists Vd. split; [apply grows_refl|]. split; [exact Kd|]. split; [exact Bd|]. rewrite Xd. destruct (Z.ltb_spec (1 + v) (oval V c)); cbn [negb].
+      + apply Z.eqb_neq. replace (1 + (v - oval V c)) with (W + (1 + (v - oval V c)) + -1 * W) by lia. rewrite Z.mod_add, Z.mod_small by lia. lia.
+      + replace (1 + (v - oval V c)) with 0 by lia. reflexivity.
+    - destruct (operation_makes Td Vd FLt next c (Num 0) Kd (below_grows _ _ _ _ _ Gd B2) (below_grows _ _ _ _ _ G0d BC) (ZERO _)) as (V3 & G3 & K3 & X3 & B3).
+      exists V3. split; [exact G3|]. split; [exact K3|]. split; [exact B3|]. rewrite X3. cbn [apply].
+      rewrite (oval_grows _ _ _ _ _ Gd B2), X2, (oval_grows _ _ _ _ _ G0d BC). destruct (1 + v <? oval V c); reflexivity. }
+  destruct TEST as (V3 & G3' & K3 & B3 & X3). destruct (if to_zero h then (d', Td) else operation Td FLt next c (Num 0)) as [y T3]. cbn [fst snd] in *.
+  pose proof (grows_trans _ _ _ _ _ _ Gd G3') as G3.
   pose proof (inv_table _ _ _ _ _ _ I1 (grows_trans _ _ _ _ _ _ G2 G3) K3) as I3.
   destruct (fork code fuel (with_table u T3) y) as [[[back e'] j']|] eqn:FK; [|discriminate]. destruct (_ && _) eqn:BE; [|discriminate].
   apply some_pair in A as [<- <-]. apply andb_prop in BE as [BE MW]. apply Z.leb_le in MW.
   destruct (fork_comes _ _ _ _ _ _ _ _ I3 B3 FK) as [_ K]. change (free (with_table u T3) P1 S1) with (free u P1 S1) in K. specialize (K ltac:(nia)).
   destruct K as (V4 & S2 & I4 & GA4 & G4 & R4). change (free (with_table u T3) P1 S1) with (free u P1 S1) in GA4. cbn [tb with_table] in G4.
   pose proof (grows_trans _ _ _ _ _ _ (grows_trans _ _ _ _ _ _ G2 G3) G4) as G24. pose proof (grows_trans _ _ _ _ _ _ GC G24) as GB.
-  rewrite X3 in *. destruct (Z.ltb_spec (1 + v) (oval V c)) as [MORE|LAST]; cbn [b2z Z.eqb] in *.
+  rewrite X3 in *. destruct (Z.ltb_spec (1 + v) (oval V c)) as [MORE|LAST]; cbn [negb] in *.
   - destruct m as [|m]; [lia|].
     pose proof (grows_trans _ _ _ _ _ _ G3 G4) as G34.
     assert (NV : oval V4 next = v + 1) by (rewrite (oval_grows _ _ _ _ _ G34 B2), X2; lia).
     assert (VN : 0 <= v + 1 < oval V4 c) by (rewrite (oval_grows _ _ _ _ _ GB BC); lia).
-    destruct (begins_inv h w c s back V4 P1 S2 next (v + 1) x s0 (conj (tok_shrinks _ _ _ _ GB (proj1 RE) (i_tok _ _ _ _ I4)) (proj2 RE)) RM BC I4 BE
-      (below_grows _ _ _ _ _ G34 B2) NV VN GE) as (V5 & G5 & RE5 & I5 & BX5 & X5).
+    pose proof (grows_trans _ _ _ _ _ _ G3' G4) as Gd4.
+    assert (DN : oval V4 d' = (v + 1 - oval V4 c) mod W) by (rewrite (oval_grows _ _ _ _ _ Gd4 Bd), Xd, (oval_grows _ _ _ _ _ GB BC); f_equal; lia).
+    destruct (begins_inv h w c s back V4 P1 S2 next d' (v + 1) x d s0 (conj (tok_shrinks _ _ _ _ GB (proj1 RE) (i_tok _ _ _ _ I4)) (proj2 RE)) RM BC I4 BE
+      (below_grows _ _ _ _ _ Gd4 Bd) NV DN VN GE) as (V5 & G5 & RE5 & I5 & BX5 & X5 & BD5 & D5).
     assert (G05 : grows (tb s) (tb s0) V V5).
     { destruct GB as [A1 A2 A3], G5 as [C1 C2 C3]. split; intros; [rewrite C1, A1 | rewrite C2, A2 |]; auto. }
     assert (F5 : free back P1 S2 <= free s0 P1 S2).
@@ -1664,7 +1687,8 @@ Proof.
       unfold free. rewrite E0. pose proof (cmem_le (paid h) (smw back)). pose proof (i_words _ _ _ _ I5). rewrite E0 in *. lia. }
     pose proof (oval_grows _ _ _ _ _ G05 BC) as C5.
     specialize (IH (v + 1) V5 P1 S2 I5 RE5). assert (GG : grows (tb s) (tb s0) V5 V5) by (split; intros; auto; apply G05).
-    specialize (IH GG BX5 X5 ltac:(lia) ltac:(lia) ltac:(lia) ltac:(nia)).
+    rewrite (oval_grows _ _ _ _ _ GB BC), <- C5 in D5.
+    specialize (IH GG BX5 X5 BD5 D5 ltac:(lia) ltac:(lia) ltac:(lia) ltac:(nia)).
     destruct (loop ch (bytes_mean keccak cd t) w (v + 1) (Datatypes.S m) P1) as [P2|o]; [|apply R1, R4, IH].
     destruct IH as (V' & S' & I' & GA' & G' & R'). exists V', S'. split; [exact I'|]. split; [nia|]. split; [|intros o O; apply R1, R4, R', O].
     destruct G' as [D1 D2 D3], G05 as [C1 C2 C3]. split; intros; [rewrite D1, C1 | rewrite D2, C2 |]; auto.
@@ -1681,24 +1705,32 @@ Lemma rounds_end t k w c h s e g i r j ch per V P S :
   | inr o => finishes S o
   end.
 Proof.
-  intros IHt IHk H WK I BC C1 CH PER LE L. unfold rounds, enter in H. destruct (sync code fuel (spot h) s) as [s1 g1] eqn:SY.
+  intros IHt IHk H WK I BC C1 CH PER LE L. unfold rounds, enter in H. destruct (sync code fuel (spot h) s) as [sy g1] eqn:SY.
+  destruct (operation (tb sy) FSub (Num 0) c (Num 0)) as [d0 T] eqn:OP. set (s1 := with_table sy T) in *.
   destruct (_ && _) eqn:BE; [|discriminate]. apply andb_prop in BE as [BE MW]. apply Z.leb_le in MW.
-  destruct (general code h w c s1) as [x s0] eqn:GE. destruct (walk code fuel turn heads None t s0) as [[[u|] a]|] eqn:WT; try discriminate.
-  destruct (again code fuel h s1 c x u) as [[e' b]|] eqn:A; [|discriminate]. injection H as <- <- <-.
-  pose proof (walk_cost _ _ _ _ _ WK). pose proof (sync_cost _ _ _ _ _ SY).
-  destruct (sync_comes _ _ _ _ _ _ _ _ SY I ltac:(nia)) as (V1 & S1 & I1 & GA1 & G1 & R1). pose proof (below_grows _ _ _ _ _ G1 BC) as BC1.
+  destruct (general code h w c s1) as [[x d] s0] eqn:GE. destruct (walk code fuel turn heads None t s0) as [[[u|] a]|] eqn:WT; try discriminate.
+  destruct (again code fuel h s1 c x d u) as [[e' b]|] eqn:A; [|discriminate]. injection H as <- <- <-.
+  change (smw s1) with (smw sy) in *. cbn [smw with_table] in *. pose proof (walk_cost _ _ _ _ _ WK). pose proof (sync_cost _ _ _ _ _ SY).
+  destruct (sync_comes _ _ _ _ _ _ _ _ SY I ltac:(nia)) as (Vy & S1 & Iy & GA1 & Gy & R1).
+  assert (ZERO : forall T, below T (Num 0)) by (intros T'; split; [lia | reflexivity]).
+  destruct (operation_makes (tb sy) Vy FSub (Num 0) c (Num 0) (i_tok _ _ _ _ Iy) (ZERO _) (below_grows _ _ _ _ _ Gy BC) (ZERO _)) as (V1 & Gs & K1 & D0 & B0).
+  rewrite OP in *. cbn [fst snd] in *. pose proof (inv_table _ _ _ _ _ _ Iy Gs K1) as I1. fold s1 in I1.
+  pose proof (grows_trans _ _ _ _ _ _ Gy Gs : grows (tb s) (tb s1) V V1) as G1. pose proof (below_grows _ _ _ _ _ G1 BC) as BC1.
+  change (free sy P S1) with (free s1 P S1) in GA1. rewrite (oval_grows _ _ _ _ _ Gy BC) in D0. cbn [apply oval] in D0.
   assert (RE : ready s1 V1).
   { split; [apply I1|]. split; [apply I1|]. split; apply Forall_forall.
     - intros [p o] X. pose proof (i_cells _ _ _ _ I1) as CS. rewrite Forall_forall in CS. apply (CS _ X).
     - intros [v o] X. pose proof (f_known _ _ _ _ (i_follows _ _ _ _ I1)) as FK. rewrite Forall_forall in FK. apply (FK _ X). }
   pose proof (oval_grows _ _ _ _ _ G1 BC) as CE.
-  destruct (begins_inv h w c s1 s1 V1 P S1 (Num 0) 0 x s0 RE (i_room _ _ _ _ I1) BC1 I1 BE) as (V2 & G2 & RE2 & I2 & BX & X0); auto;
-    [split; [lia | reflexivity] | rewrite CE; lia|].
-  assert (F2 : free s0 P S1 = free s P S - (g1 + (cmem (paid h) - cmem (smw s1)))).
-  { assert (smw s0 = paid h) as E0 by (unfold general in GE; apply pair_equal_spec in GE as [_ <-]; reflexivity). unfold free in *. rewrite E0. lia. }
+  rewrite <- CE in D0.
+  destruct (begins_inv h w c s1 s1 V1 P S1 (Num 0) d0 0 x d s0 RE (i_room _ _ _ _ I1) BC1 I1 BE B0 eq_refl D0 ltac:(rewrite CE; lia) GE)
+    as (V2 & G2 & RE2 & I2 & BX & X0 & BD & DV).
+  rewrite <- (oval_grows _ _ _ _ _ (grows_sub _ _ _ _ _ G2 (Pos.le_refl _)) BC1) in DV.
+  assert (F2 : free s0 P S1 = free s P S - (g1 + (cmem (paid h) - cmem (smw sy)))).
+  { assert (smw s0 = paid h) as E0 by (unfold general in GE; apply pair_equal_spec in GE as [_ <-]; reflexivity). change (free s1 P S1) with (free sy P S1) in GA1. unfold free in *. cbn [smw s1 with_table] in *. rewrite E0. lia. }
   assert (GG : grows (tb s1) (tb s0) V2 V2) by (split; intros; auto; apply G2).
-  pose proof (turns_end t w c h s1 x s0 u a e' b ch per IHt GE WT A BC1 (i_room _ _ _ _ I1) CH PER LE (Z.to_nat (oval V c)) 0 V2 P S1 I2 RE2 GG BX X0
-    ltac:(lia) ltac:(lia)) as Q. rewrite (oval_grows _ _ _ _ _ (grows_trans _ _ _ _ _ _ G1 (grows_sub _ _ _ _ _ G2 (Pos.le_refl _))) BC), Z2Nat.id in Q by lia.
+  pose proof (turns_end t w c h s1 x d s0 u a e' b ch per IHt GE WT A BC1 (i_room _ _ _ _ I1) CH PER LE (Z.to_nat (oval V c)) 0 V2 P S1 I2 RE2 GG BX X0
+    BD DV ltac:(lia) ltac:(lia)) as Q. rewrite (oval_grows _ _ _ _ _ (grows_trans _ _ _ _ _ _ G1 (grows_sub _ _ _ _ _ G2 (Pos.le_refl _))) BC), Z2Nat.id in Q by lia.
   specialize (Q ltac:(lia) ltac:(lia)). destruct (loop ch (bytes_mean keccak cd t) w 0 (Z.to_nat (oval V c)) P) as [P1|o]; [|apply R1, Q].
   destruct Q as (V3 & S3 & I3 & GA3 & G3 & R3).
   pose proof (IHk _ _ _ _ _ _ WK I3 ltac:(lia)) as Q. unfold ends in Q. destruct (bytes_mean keccak cd k P1) as [P2|o]; [|apply R1, R3, Q].

@@ -4,7 +4,7 @@
 //! they differ at the end of a turn. What is found is then judged like any other hint.
 
 use super::machine::{Code, State, memory_gas};
-use super::node::{Node, Operand};
+use super::node::{Node, Operand, Table};
 use super::walk::{Done, Walker, bind};
 use super::{Operator, Step};
 use residue_ir::WordOp;
@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     New(u32),
     /// The number of the turn.
     Index,
+    /// That less the number of turns, by which code may count up to zero.
+    Left,
 }
 
 /// The head of a loop.
@@ -35,6 +37,8 @@ pub(crate) struct Head {
     pub(crate) spot: usize,
     /// Words of memory that are paid for.
     pub(crate) paid: u64,
+    /// True if code counts up to zero.
+    pub(crate) to_zero: bool,
     /// Words of the stack, the top first.
     pub(crate) stack: Vec<Kind>,
     /// Words of memory.
@@ -65,9 +69,16 @@ fn words(head: &Head, state: &State) -> Option<Vec<Operand>> {
 /// A turn: the state at its end where another one follows, where none does, and its gas.
 struct Turned {
     back: State,
-    left: State,
-    index: Operand,
+    after: State,
+    numbers: Numbers,
     gas: u64,
+}
+
+/// The number of a turn, and that less the number of turns.
+#[derive(Debug, Clone, Copy)]
+struct Numbers {
+    index: Operand,
+    left: Operand,
 }
 
 impl Walker<'_> {
@@ -92,12 +103,13 @@ impl Walker<'_> {
             }
         };
         let more = memory_gas(head.paid).checked_sub(memory_gas(entered.words)).ok_or(UNLIKE)?;
-        let Turned { back, left, index: next, gas: of_turn } = self.turn(&entered, &head, index, count, turn)?;
-        let fits = fits(&head, &entered, &entered, Operand::ZERO) && fits(&head, &entered, &back, next);
+        let first = self.first(count);
+        let Turned { back, after, numbers, gas: of_turn } = self.turn(&entered, &head, index, count, turn)?;
+        let fits = fits(&head, &entered, &entered, first) && fits(&head, &entered, &back, numbers);
         if !fits || entered.words > head.paid || back.words != head.paid {
             return Err(UNLIKE.to_owned());
         }
-        Ok((left, gas + more, of_turn))
+        Ok((after, gas + more, of_turn))
     }
 
     /// Code at the JUMPDEST of a loop.
@@ -116,15 +128,23 @@ impl Walker<'_> {
         entered.min_by_key(|&(_, gas)| gas).ok_or_else(|| NO_HEAD.to_owned())
     }
 
+    /// Those of the first turn.
+    fn first(&mut self, count: Operand) -> Numbers {
+        let left = self.table.operation(Operator::Word(WordOp::Sub), [Operand::ZERO, count, Operand::ZERO]);
+        Numbers { index: Operand::ZERO, left }
+    }
+
     /// A turn from the head on.
     fn turn(&mut self, entered: &State, head: &Head, word: u32, count: Operand, turn: &[Step]) -> Done<Turned> {
         let base = self.table.reserve(head.news);
         let modulo = Operator::Word(WordOp::Mod);
         let index = self.table.word(Node::Op(modulo, [Operand::Atom(base), count, Operand::ZERO]));
+        let left = self.table.operation(Operator::Word(WordOp::Sub), [index, count, Operand::ZERO]);
         let of = |kind: Kind, operand: Operand| match kind {
             Kind::Same => operand,
             Kind::New(number) => Operand::Atom(base + number),
             Kind::Index => index,
+            Kind::Left => left,
         };
         let known = |known: &u32| entered.known.iter().find(|(word, _)| word == known).map(|word| word.1);
         let stack = head.stack.iter().zip(entered.stack.iter().rev()).map(|(&kind, &operand)| of(kind, operand));
@@ -142,13 +162,19 @@ impl Walker<'_> {
         bind(&mut state, word, index);
         let (after, mut gas) = self.steps(turn, state)?;
         let after = after.ok_or("a turn of a loop ends the program")?;
-        let next = [Operand::Number(U256::ONE), index, Operand::ZERO];
-        let next = self.table.operation(Operator::Word(WordOp::Add), next);
-        let is_less = self.table.operation(Operator::Word(WordOp::Lt), [next, count, Operand::ZERO]);
-        let (back, left, more) = self.fork_on(after, is_less)?;
+        let next = |table: &mut Table, operand| {
+            table.operation(Operator::Word(WordOp::Add), [Operand::Number(U256::ONE), operand, Operand::ZERO])
+        };
+        let index = next(&mut self.table, index);
+        let left = next(&mut self.table, left);
+        let condition = match head.to_zero {
+            true => left,
+            false => self.table.operation(Operator::Word(WordOp::Lt), [index, count, Operand::ZERO]),
+        };
+        let (back, after, more) = self.fork_on(after, condition)?;
         gas += more;
         match back.offset == head.spot {
-            true => Ok(Turned { back, left, index: next, gas }),
+            true => Ok(Turned { back, after, numbers: Numbers { index, left }, gas }),
             false => Err(NO_HEAD.to_owned()),
         }
     }
@@ -158,18 +184,22 @@ impl Walker<'_> {
         let mut head = Head {
             spot: entered.offset,
             paid: entered.words,
+            to_zero: false,
             stack: vec![Kind::Same; entered.stack.len()],
             cells: vec![Kind::Same; entered.cells.len()],
             known: entered.known.iter().map(|&(word, _)| (word, Kind::Same)).filter(|known| known.0 != index).collect(),
             news: 1,
         };
-        if entered.peek(0) == Ok(Operand::ZERO) {
+        let (first, top) = (self.first(count), entered.peek(0));
+        if top == Ok(first.left) {
+            (head.stack[0], head.to_zero) = (Kind::Left, true);
+        } else if top == Ok(first.index) {
             head.stack[0] = Kind::Index;
         }
         for _ in 0..TRIES {
             let turned = self.turn(entered, &head, index, count, turn)?;
             let (before, after) = words(&head, entered).zip(words(&head, &turned.back)).ok_or(UNLIKE)?;
-            if fits(&head, entered, &turned.back, turned.index) && turned.back.words == head.paid {
+            if fits(&head, entered, &turned.back, turned.numbers) && turned.back.words == head.paid {
                 return Ok(head);
             }
             head.paid = turned.back.words;
@@ -177,7 +207,8 @@ impl Walker<'_> {
             for ((kind, before), after) in head.kinds().zip(before).zip(after) {
                 match *kind {
                     Kind::Same if before == after => {}
-                    Kind::Index if after == turned.index => {}
+                    Kind::Index if after == turned.numbers.index => {}
+                    Kind::Left if after == turned.numbers.left => {}
                     _ => {
                         let number = u32::try_from(classes.len()).unwrap_or(u32::MAX);
                         *kind = Kind::New(*classes.entry((*kind, before, after)).or_insert(number + 1));
@@ -193,8 +224,8 @@ impl Walker<'_> {
 const NO_HEAD: &str = "a loop is expected, and no JUMPDEST that code jumps back to is found";
 const UNLIKE: &str = "a turn of a loop does not leave stack and memory as the next one needs them";
 
-/// True if a turn may begin in a state, with this number: words that change are the same wherever they are.
-fn fits(head: &Head, entered: &State, state: &State, index: Operand) -> bool {
+/// True if a turn may begin in a state, with these numbers: words that change are the same wherever they are.
+fn fits(head: &Head, entered: &State, state: &State, numbers: Numbers) -> bool {
     let cells = |state: &State| state.cells.iter().map(|cell| cell.0).collect::<Vec<_>>();
     let Some((before, after)) = words(head, entered).zip(words(head, state)) else { return false };
     let mut news = BTreeMap::new();
@@ -202,7 +233,8 @@ fn fits(head: &Head, entered: &State, state: &State, index: Operand) -> bool {
     let mut all = copy.kinds().zip(before).zip(after);
     let is_one = all.all(|((kind, before), after)| match *kind {
         Kind::Same => before == after,
-        Kind::Index => after == index,
+        Kind::Index => after == numbers.index,
+        Kind::Left => after == numbers.left,
         Kind::New(number) => *news.entry(number).or_insert(after) == after,
     });
     is_one && entered.room == state.room && cells(entered) == cells(state)

@@ -96,14 +96,15 @@ fn kind(of: Kind) -> String {
         Kind::Same => "Same".to_owned(),
         Kind::New(number) => format!("New {number}"),
         Kind::Index => "Index".to_owned(),
+        Kind::Left => "Left".to_owned(),
     }
 }
 
 fn head((index, head): (&u32, &Head)) -> String {
-    let Head { spot, paid, stack, cells, known, news } = head;
+    let Head { spot, paid, to_zero, stack, cells, known, news } = head;
     let [stack, cells] = [stack, cells].map(|kinds| list(kinds.iter().map(|&of| kind(of)), 16));
     let known = list(known.iter().map(|&(known, of)| format!("({}%positive, {})", word(known), kind(of))), 8);
-    format!("({}%positive, Head {spot} {paid} {stack}\n   {cells}\n   {known} {news})", word(*index))
+    format!("({}%positive, Head {spot} {paid} {to_zero} {stack}\n   {cells}\n   {known} {news})", word(*index))
 }
 
 /// What the checker is told of loops, each as a term of Coq's: their heads, words of memory and words of the program that are zero.

@@ -14,8 +14,9 @@ use residue_proof::{Certificate, Semantics, Source, coq};
 const SOURCES: [&str; 6] = ["Evm", "Words", "Program", "Hashing", "Bytes", "CheckBytes"];
 const HEAD: &str = "From Coq Require Import ZArith List Bool.\nFrom Residue Require Import Evm Program Hashing Bytes CheckBytes Run.\n\
     Import ListNotations.\nOpen Scope Z_scope.\n";
-/// Programs with their code: two without loops, two whose loops have numbers of turns, and three with any number of them.
-const JUDGED: [&str; 7] = [
+/// Programs with their code: two without loops, two whose loops have numbers of turns, and four with any number of them.
+const JUDGED: [&str; 8] = [
+    "hashes/blake2f",
     "modexp/word",
     "wots/keccak_128",
     "sphincs/c13_rolled",
