@@ -1,4 +1,4 @@
-//! Programs of words and scratch memory, with branches and countdowns, out of a recorded program: hashes and what is made of them. They have no elements.
+//! Programs of words and scratch memory, with branches, loops and countdowns, out of a recorded program: hashes and what is made of them. They have no elements.
 //!
 //! `coq/Bytes.v` has their meaning. Variables are words that are bound again; what a program asks of its interface by `has` is answered by no.
 
