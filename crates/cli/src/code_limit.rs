@@ -59,7 +59,9 @@ impl CodeLimit {
         let (limit, called) = self.of(fork)?;
         match bytes <= limit {
             true => Ok(()),
-            false => Err(anyhow!(TooLong(format!("{name} has {bytes} bytes of code, more than {called}")))),
+            false => Err(anyhow!(TooLong(format!(
+                "the shortest form of {name} has {bytes} bytes of code, more than {called}"
+            )))),
         }
     }
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use residue_engine::revm::primitives::Address;
 use residue_isa::{names, text_of};
 
 /// Set when standard input has been read: a second reader would find it empty.
@@ -26,6 +27,19 @@ impl MemoryRange {
     pub fn of(&self, memory: &[u8]) -> Vec<u8> {
         let byte = |offset| usize::try_from(offset).ok().and_then(|offset: usize| memory.get(offset));
         self.0.clone().map(|offset| byte(offset).copied().unwrap_or(0)).collect()
+    }
+}
+
+/// An address, as 20 bytes in hexadecimal. Letters of both cases are a checksum (EIP-55).
+pub fn address(text: &str) -> Result<Address, String> {
+    let address: Address = text.parse().map_err(|error| format!("an address is 20 bytes in hexadecimal ({error})"))?;
+    let right = address.to_checksum(None);
+    let digits = text.trim_start_matches("0x");
+    let has = |is_case: fn(&u8) -> bool| digits.as_bytes().iter().any(is_case);
+    let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    match is_mixed && !right.ends_with(digits) {
+        true => Err(format!("the checksum of EIP-55 does not fit: {right} is right if every digit is")),
+        false => Ok(address),
     }
 }
 

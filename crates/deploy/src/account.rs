@@ -8,6 +8,7 @@ use alloy_rlp::{Encodable, Header};
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use k256::ecdsa::SigningKey;
+use residue_command::input;
 use serde_json::{Value, json};
 
 use crate::rpc::Rpc;
@@ -20,7 +21,7 @@ pub struct PayerArgs {
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
     /// An account of the node's that pays, whose key the node has.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = input::address)]
     pub unlocked: Option<Address>,
 }
 

@@ -7,8 +7,8 @@ use alloy_primitives::{B256, Bytes, U256};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use residue_command::deployable::{Deployable, DeployableArgs, FACTORY, FACTORY_CODE};
-use residue_command::output;
 use residue_command::verdict::Verdict;
+use residue_command::{input, output};
 use serde_json::{Value, json};
 
 use crate::account::{Fees, Payer, PayerArgs, Unpriced};
@@ -31,7 +31,7 @@ pub struct DeployArgs {
     #[command(flatten)]
     pub payer: PayerArgs,
     /// The id that the chain has to have.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = input::number)]
     pub chain_id: Option<u64>,
     /// Ask all there is to ask, and send nothing.
     #[arg(long)]

@@ -4,8 +4,8 @@ use alloy_primitives::{Address, keccak256};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use residue_command::deployable::{Deployable, DeployableOptions};
-use residue_command::output;
 use residue_command::verdict::Verdict;
+use residue_command::{input, output};
 use serde_json::{Value, json};
 
 use crate::rpc::Rpc;
@@ -20,7 +20,8 @@ const CATALOGUE: &str = include_str!("catalogue.json");
   residue verify 0x5FbDB2315678afecb367f032d93F642f64180aa3 --rpc http://localhost:8545 --catalogue dist/catalogue.json
   residue verify 0x5FbDB2315678afecb367f032d93F642f64180aa3 groth16 --key key.json --use-precompiles --rpc http://localhost:8545")]
 pub struct VerifyArgs {
-    /// The account.
+    /// The account. In mixed case its checksum is held to EIP-55.
+    #[arg(value_parser = input::address)]
     pub address: Address,
     /// The contract that it should be, with its options as for `deploy`; any of the catalogue without it.
     pub contract: Option<String>,
@@ -45,6 +46,7 @@ pub fn verify(args: &VerifyArgs, json: bool) -> Result<Verdict> {
         let given = args.options.given().into_iter().find(|(_, is_given)| *is_given);
         ensure!(given.is_none(), "{} has no effect without a contract", given.unwrap_or_default().0);
     }
+    let held = if args.contract.is_none() { entries(args.catalogue.as_deref())? } else { Vec::new() };
     let rpc = Rpc::new(&args.rpc);
     let (address, chain_id) = (args.address, rpc.chain_id()?);
     let code = rpc.code(address)?;
@@ -55,7 +57,7 @@ pub fn verify(args: &VerifyArgs, json: bool) -> Result<Verdict> {
             let mut parts = deployable.stages.iter().chain([&deployable]);
             parts.find(|part| part.code_hash() == hash).map(Deployable::to_json)
         }
-        None => entries(args.catalogue.as_deref())?.into_iter().find(|entry| entry["code_hash"] == hash.to_string()),
+        None => held.into_iter().find(|entry| entry["code_hash"] == hash.to_string()),
     };
     if json {
         let mut object =

@@ -80,7 +80,7 @@ pub struct BuildArgs {
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub format: Option<Format>,
     /// With --format solidity: where the contract is, in place of code that creates it. In mixed case its checksum is held to EIP-55.
-    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = input::address)]
     pub address: Option<Address>,
     /// Write to this file: hexadecimal becomes raw bytes if the name ends in .bin; - for standard output. With all: to a directory.
     #[arg(short, long, value_name = "FILE")]
@@ -98,19 +98,6 @@ pub struct BuildArgs {
 fn calls(text: &str) -> Result<NonZeroU64, String> {
     let calls = input::number(text).map_err(|error| format!("{error}; a number of calls is asked for"))?;
     NonZeroU64::new(calls).ok_or_else(|| "at least 1 call shares the price of deployment".to_owned())
-}
-
-/// An address, as 20 bytes in hexadecimal. Letters of both cases are a checksum (EIP-55).
-fn address(text: &str) -> Result<Address, String> {
-    let address: Address = text.parse().map_err(|error| format!("an address is 20 bytes in hexadecimal ({error})"))?;
-    let right = address.to_checksum(None);
-    let digits = text.trim_start_matches("0x");
-    let has = |is_case: fn(&u8) -> bool| digits.as_bytes().iter().any(is_case);
-    let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
-    match is_mixed && !right.ends_with(digits) {
-        true => Err(format!("the checksum of EIP-55 does not fit: {right} is right if every digit is")),
-        false => Ok(address),
-    }
 }
 
 /// A contract that has been compiled, and where its code was written.

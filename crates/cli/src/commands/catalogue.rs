@@ -247,7 +247,7 @@ impl Held {
             let again = "`residue catalogue --output` makes it anew";
             output::message(
                 "error",
-                &format!("{}: {} entries differ; {again}", input::shown(&self.path), differ.len()),
+                &format!("{}: entries that differ: {}; {again}", input::shown(&self.path), differ.len()),
             );
         }
         Ok(Verdict::of(is_good))

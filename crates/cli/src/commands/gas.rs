@@ -173,7 +173,7 @@ fn check(changes: &[Change], tolerance: f64, json: bool) -> Result<Verdict> {
         output::result(&format!("{} entries cost what the snapshot says", changes.len()))?;
     } else {
         output::result(&markdown(&outside))?;
-        output::message("error", &format!("{} of {} entries differ", outside.len(), changes.len()));
+        output::message("error", &format!("entries that differ: {} of {}", outside.len(), changes.len()));
     }
     Ok(Verdict::of(outside.is_empty()))
 }

@@ -55,4 +55,13 @@ fn answers_of_another_form_are_refused_with_the_method() {
     }
     residue(&["verify", RICH, "--rpc", "http://127.0.0.1:1"]).refused(&["http://127.0.0.1:1", "eth_chainId"]);
     residue(&["verify", RICH, "--rpc", "nowhere"]).refused(&["nowhere"]);
+    // Before any question.
+    let verify = |rest: &[&str]| residue(&[&["verify"], rest, &["--rpc", "http://127.0.0.1:1"]].concat());
+    verify(&["0x12"]).refused(&["0x12", "an address is 20 bytes in hexadecimal"]);
+    verify(&["0xF39Fd6e51aad88F6F4ce6aB8827279cffFb92266"]).refused(&["EIP-55", RICH]);
+    verify(&[RICH, "--catalogue", "/nowhere/catalogue.json"]).refused(&["/nowhere/catalogue.json"]);
+    residue(&["deploy", "hashes/sha1", "--rpc", "http://127.0.0.1:1", "--unlocked", "0x12"])
+        .refused(&["--unlocked", "20 bytes"]);
+    residue(&["deploy", "hashes/sha1", "--rpc", "http://127.0.0.1:1", "--unlocked", RICH, "--chain-id", "abc"])
+        .refused(&["--chain-id", "abc"]);
 }

@@ -94,7 +94,7 @@ const fn operator(byte: u8) -> Option<(WordOp, u64)> {
 }
 
 impl State {
-    /// Where code begins: these words of memory, and of the program, are zero.
+    /// The beginning of code, where these words of memory, and of the program, are zero.
     pub(super) fn start(zeros: &[u64], unset: &[u32]) -> Self {
         let (stack, limits) = Default::default();
         let cells = zeros.iter().map(|&cell| (cell, Operand::ZERO)).collect();

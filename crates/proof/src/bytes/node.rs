@@ -161,7 +161,7 @@ impl Table {
         }
     }
 
-    /// What is known of words where this one is not zero.
+    /// Bounds of words where this one is not zero, added to those that are known.
     pub(crate) fn limit(&self, limits: &mut Limits, condition: Operand) {
         self.limit_in(DEPTH, limits, condition);
     }

@@ -107,7 +107,7 @@ fn head((index, head): (&u32, &Head)) -> String {
     format!("({}%positive, Head {spot} {paid} {to_zero} {stack}\n   {cells}\n   {known} {news})", word(*index))
 }
 
-/// What the checker is told of loops, each as a term of Coq's: their heads, words of memory and words of the program that are zero.
+/// Hints of loops, each as a term of Coq's: their heads, words of memory and words of the program that are zero.
 fn told(of: &Bytes, walked: &Walked) -> [String; 3] {
     let unset = of.unset.iter().map(|&unset| format!("{}%positive", word(unset)));
     [list(walked.heads.iter().map(head), 1), list(&walked.zeros, 16), list(unset, 16)]
