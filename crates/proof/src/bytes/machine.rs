@@ -26,7 +26,7 @@ fn refuse<T>(why: impl Into<String>) -> Done<T> {
 pub(super) struct Code<'a> {
     pub(super) bytes: &'a [u8],
     targets: Jumpdests,
-    /// Instructions that may still be looked at.
+    /// Instructions, and steps of the program, that may still be looked at.
     steps: usize,
     /// Most instructions in a row.
     pub(super) longest: usize,
@@ -37,6 +37,13 @@ pub(super) struct Code<'a> {
 impl<'a> Code<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, targets: jumpdests(bytes, Revision::Evm), steps: STEPS_MAX, longest: 0, last: 0 }
+    }
+
+    /// An instruction or a step of the program that is gone through.
+    pub(super) fn spend(&mut self) -> Done<()> {
+        let left = self.steps.checked_sub(1);
+        self.steps = left.ok_or_else(|| format!("all ways together have more than {STEPS_MAX} instructions"))?;
+        Ok(())
     }
 
     pub(super) fn is_target(&self, offset: U256) -> Option<usize> {
@@ -320,10 +327,7 @@ impl State {
             }
             gas += more;
             steps += 1;
-            code.steps = code
-                .steps
-                .checked_sub(1)
-                .ok_or_else(|| format!("all ways together have more than {STEPS_MAX} instructions"))?;
+            code.spend()?;
         }
         code.longest = code.longest.max(steps + 1);
         Ok(gas)

@@ -123,7 +123,7 @@ impl Walker<'_> {
 
     /// The first JUMPDEST that code comes to and that it jumps back to later.
     fn entry(&mut self, state: State) -> Done<(State, u64)> {
-        let spots = self.code.backward();
+        let spots = self.code.backward().into_iter().filter(|spot| !self.within.contains(spot)).collect::<Vec<_>>();
         let entered = spots.into_iter().filter_map(|spot| self.enter(state.clone(), spot).ok());
         entered.min_by_key(|&(_, gas)| gas).ok_or_else(|| NO_HEAD.to_owned())
     }
@@ -160,7 +160,9 @@ impl Walker<'_> {
             ..entered.clone()
         };
         bind(&mut state, word, index);
+        self.within.push(head.spot);
         let (after, mut gas) = self.steps(turn, state)?;
+        self.within.pop();
         let after = after.ok_or("a turn of a loop ends the program")?;
         let next = |table: &mut Table, operand| {
             table.operation(Operator::Word(WordOp::Add), [Operand::Number(U256::ONE), operand, Operand::ZERO])

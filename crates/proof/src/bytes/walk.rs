@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 
 pub(super) type Done<T> = Result<T, String>;
 
+/// Gas of all turns of a loop, of which as many as there are steps make no number beyond 64 bits.
+const TURNS_GAS_MAX: u64 = 1 << 40;
 const BEYOND: &str = "the program may return bytes beyond scratch memory";
 
 /// Gas, and what the checker in Coq is told.
@@ -36,7 +38,8 @@ pub(crate) fn walk(program: &Bytes, bytes: &[u8]) -> Result<Walked, Refused> {
     let code = Code::new(bytes);
     let zeros = if program.has_loops { code.words_beyond(program.scratch_bytes()) } else { Vec::new() };
     let (table, heads) = Default::default();
-    let mut walker = Walker { table, code, failed: 0, heads, turn: 0, is_final: !program.has_loops };
+    let mut walker =
+        Walker { table, code, failed: 0, heads, turn: 0, within: Vec::new(), is_final: !program.has_loops };
     let mut result = walker.whole(program, &zeros);
     if result.is_ok() && program.has_loops {
         // Once more as the checker in Coq goes, with the heads that have been found.
@@ -62,6 +65,8 @@ pub(super) struct Walker<'a> {
     pub(super) heads: BTreeMap<u32, Head>,
     /// Most gas of a turn of loops whose number of turns is no number.
     turn: u64,
+    /// Heads of the loops that the walk is within.
+    pub(super) within: Vec<usize>,
     /// True if heads have been found.
     pub(super) is_final: bool,
 }
@@ -112,6 +117,7 @@ impl Walker<'_> {
         // A way that fails takes its own gas, which most often is less.
         let (mut gas, mut failing) = (0, 0);
         for (number, step) in steps.iter().enumerate() {
+            self.code.spend()?;
             let (after, more) = match step {
                 Step::Repeat(index, count, turn) if !matches!(count, Expression::Number(_)) => {
                     self.counted(state, (*index, count, turn), &steps[number + 1..])?
@@ -180,8 +186,8 @@ impl Walker<'_> {
                     return Err("a loop without turns".to_owned());
                 }
                 let (after, gas, of_turn) = self.rounds(state, *index, count, turn)?;
-                let turns = of_turn.checked_mul(turns).ok_or("the turns of a loop take too much gas")?;
-                Ok((Some(after), gas + turns))
+                let turns = of_turn.checked_mul(turns).filter(|&gas| gas < TURNS_GAS_MAX);
+                Ok((Some(after), gas + turns.ok_or("the turns of a loop take too much gas")?))
             }
             Step::Countdown(word, turns) => self.countdown(state, *word, turns),
             Step::ReturnWords(words) => self.return_words(state, words).map(|gas| (None, gas)),

@@ -143,6 +143,37 @@ fn turns_of_a_loop_leave_code_as_the_next_one_needs_it() {
         let found = fault(&numbered, &words, &code).unwrap_or_default();
         assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{code}: {found}");
     }
+    // 2³² − 1 turns.
+    let many = format!("{words}\nword w7 = 0xffffffff");
+    let code = "5f5f52 5f 5b 80 5f51 01 5f52 600101 80 63ffffffff 11 6004 57 50 60205ff3".replace(' ', "");
+    let most = |body: &str| fault(&body.replace("repeat w6", "repeat w7"), &many, &code);
+    assert_eq!(most(&numbered), None);
+    let twice = numbered
+        .replace("get x0 -> w3 set x0 w4", "repeat w7 index w8 () = () { get x0 -> w3 set x0 w9 give () } -> ()");
+    let inner = "5f 5b 80 5f51 01 5f52 600101 80 63ffffffff 11 6006 57 50";
+    let code = format!("5f5f52 5f 5b {inner} 600101 80 63ffffffff 11 6004 57 50 60205ff3").replace(' ', "");
+    let found = fault(
+        &twice.replace("repeat w6", "repeat w7"),
+        &format!("{many}\nword w8 = defined\nword w9 = add w3 w8"),
+        &code,
+    )
+    .unwrap_or_default();
+    assert!(found.contains("take too much gas"), "{found}");
+    // Three turns of three, where a turn begins with the inner loop.
+    let few = |inner: &str| {
+        format!(
+            "5f5f52 5f 5b 5f 5b 80 5f51 01 5f52 600101 80 60{inner} 11 6006 57 50 600101 80 6003 11 6004 57 50 60205ff3"
+        )
+    };
+    for (turns, is_right) in [("03", true), ("04", false)] {
+        let body = twice.replace("repeat w7", "repeat w6");
+        let found = fault(
+            &body,
+            &format!("{words}\nword w7 = defined\nword w8 = defined\nword w9 = add w3 w8"),
+            &few(turns).replace(' ', ""),
+        );
+        assert_eq!(found.is_none(), is_right, "{found:?}");
+    }
     let none = numbered.replace("repeat w6", "repeat w0");
     assert!(fault(&none, &words, "5f5f5260205ff3").unwrap_or_default().contains("a loop without turns"));
 }
