@@ -143,6 +143,17 @@ fn turns_of_a_loop_leave_code_as_the_next_one_needs_it() {
         let found = fault(&numbered, &words, &code).unwrap_or_default();
         assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{code}: {found}");
     }
+    // Two words that are the same before the loop and after its first turn, and no longer: the first one is twice taken for both.
+    let words_of_two = format!(
+        "{words}\nword w7 = defined\nword w8 = add w3 w1\nword w9 = add w7 w3\nword w10 = add w9 w1\nword w11 = defined"
+    );
+    let two = "set x0 w0 set x1 w0 repeat w6 index w2 () = () { get x0 -> w3 get x1 -> w7 set x0 w8 set x1 w10 give () } -> () get x1 -> w11 return_word w11";
+    for (second, is_right) in [("602051 01", true), ("80 01 5b5b", false)] {
+        let code = format!(
+            "5f5f52 5f602052 5f 5b 5f51 80 {second} 36 01 602052 36 01 5f52 600101 80 6003 11 6008 57 50 60206020f3"
+        );
+        assert_eq!(fault(two, &words_of_two, &code.replace(' ', "")).is_none(), is_right, "{second}");
+    }
     // 2³² − 1 turns.
     let many = format!("{words}\nword w7 = 0xffffffff");
     let code = "5f5f52 5f 5b 80 5f51 01 5f52 600101 80 63ffffffff 11 6004 57 50 60205ff3".replace(' ', "");
