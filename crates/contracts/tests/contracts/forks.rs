@@ -2,12 +2,13 @@
 //! there.
 
 use num_bigint::BigUint;
-use residue_compiler::{CompileError, Compiled, Dialect, SmallMultiples, compile, compile_as};
+use residue_compiler::{CompileError, Compiled, Deployment, Dialect, Prepared, SmallMultiples, compile, compile_as};
 use residue_contracts::{CONTRACTS, find};
 use residue_engine::{Engine, EngineConfig, Fork, Halt};
 use residue_ir::{Outcome, Program};
 use residue_isa::opcode::evm;
-use residue_isa::{GasSchedule, Revision};
+use residue_isa::{GasSchedule, Price, Revision};
+use std::num::NonZeroU64;
 
 use crate::points::Seeded;
 use crate::support::{expressed, some_revisions};
@@ -128,4 +129,34 @@ fn what_nothing_else_does_is_asked_for_by_name() {
     // Nothing but hashing by a precompile needs a call.
     let program = find("bls12_381/g1_add").unwrap().program();
     compile_for(&program, Revision::Evm384V7, Fork::Frontier).unwrap();
+}
+
+/// Plans of blocks that were made for other forks, prices of bytes and interfaces change no code.
+#[test]
+fn a_contract_becomes_the_same_code_whatever_it_was_compiled_for_before() {
+    const CALLS: [Option<u64>; 3] = [None, Some(1000), Some(1)];
+    for name in ["poseidon2/bn254_t2", "bn254/add", "hashes/sha1"] {
+        let program = find(name).unwrap().program();
+        let prepared = || Prepared::new(&program, SmallMultiples::AsWritten).unwrap();
+        let remembering = prepared();
+        // Twice, so that each is compiled after all others.
+        for fork in FORKS.into_iter().chain([Fork::Osaka, Fork::Amsterdam]).chain(FORKS.into_iter().rev()) {
+            for (revision, calls) in
+                CALLS.map(|calls| (Revision::Evm, calls)).into_iter().chain([(Revision::Eip6690_2024, None)])
+            {
+                let gas_a_byte = if fork >= Fork::Amsterdam { 1530 } else { 200 };
+                let deployment = calls.map(|calls| Deployment { gas_a_byte, calls: NonZeroU64::new(calls).unwrap() });
+                let dialect = Dialect { fork, deployment, ..Dialect::default() };
+                // Differences and reads of memory are dear in every other fork.
+                let dear = [evm::MLOAD, evm::SUB, evm::DUP1]
+                    .map(|opcode| (opcode, Price::from_gas(20)))
+                    .into_iter()
+                    .filter(|_| (fork as u8) % 2 == 1);
+                let schedule = GasSchedule::default_for(revision).unwrap().with_evm(dear);
+                let [before, alone] =
+                    [&remembering, &prepared()].map(|prepared| prepared.compile(revision, &schedule, dialect));
+                assert_eq!(before, alone, "{name}, {revision}, {fork}, {calls:?}");
+            }
+        }
+    }
 }
